@@ -1,0 +1,111 @@
+/* Moving whole nests of values to and from float64 buffers. A nest is a list of lists … of values
+ * with a known shape; every item is checked before anything is written. */
+#include "retrograde.h"
+
+#include <structmember.h>
+
+typedef enum { READ_DATA, READ_GRAD, WRITE_DATA, ZERO_GRAD } Action;
+
+typedef struct {
+    const Py_ssize_t *shape;
+    int dimensions;
+    double *numbers;
+    Py_ssize_t at[16];
+} Nest;
+
+static void wrong_item(const Nest *nest, int depth, PyObject *item) {
+    PyObject *place = PyTuple_New(depth);
+    for (int i = 0; place && i < depth; i++)
+        PyTuple_SET_ITEM(place, i, PyLong_FromSsize_t(nest->at[i]));
+    if (place) rg_fail("ShapeError", "nest", "OO", place, item);
+    Py_XDECREF(place);
+}
+
+/* Check the nest against its shape, or move its numbers: two walks over the same path. */
+static int walk_nest(Nest *nest, PyObject *item, int depth, int checking, Action action) {
+    if (depth == nest->dimensions) {
+        int value = rg_is_value(item);
+        if (checking) {
+            double number = 0.0;
+            int fine = value || (action == READ_DATA && rg_number(item, &number) == 1);
+            if (!fine && !PyErr_Occurred()) wrong_item(nest, depth, item);
+            return fine ? 0 : -1;
+        }
+        Value *v = (Value *)item;
+        switch (action) {
+            case READ_DATA:
+                if (value) *nest->numbers++ = v->data;
+                else if (rg_number(item, nest->numbers++) != 1) return -1;
+                break;
+            case READ_GRAD: *nest->numbers++ = v->grad; break;
+            case WRITE_DATA: v->data = *nest->numbers++; break;
+            case ZERO_GRAD: v->grad = 0.0; break;
+        }
+        return 0;
+    }
+    int is_list = PyList_Check(item) || PyTuple_Check(item);
+    if (!is_list || PySequence_Fast_GET_SIZE(item) != nest->shape[depth]) {
+        wrong_item(nest, depth, item);
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < nest->shape[depth]; i++) {
+        nest->at[depth] = i;
+        if (walk_nest(nest, PySequence_Fast_GET_ITEM(item, i), depth + 1, checking, action) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* move(nest, array, action): array is a C-contiguous float64 buffer of the nest's shape. */
+static PyObject *move(PyObject *args, Action action) {
+    PyObject *object, *array;
+    Py_buffer view;
+    if (!PyArg_ParseTuple(args, "OO", &object, &array)) return NULL;
+    int flags = PyBUF_ND | PyBUF_FORMAT | (action == WRITE_DATA ? 0 : PyBUF_WRITABLE);
+    if (PyObject_GetBuffer(array, &view, flags) < 0) return NULL;
+    PyObject *done = NULL;
+    if (view.itemsize != sizeof(double) || view.format == NULL || strcmp(view.format, "d") ||
+        view.ndim > 16) {
+        PyErr_SetString(PyExc_TypeError, "bulk transfers take a float64 array");
+    } else {
+        Nest nest = {view.shape, view.ndim, view.buf, {0}};
+        if (walk_nest(&nest, object, 0, 1, action) == 0 &&
+            walk_nest(&nest, object, 0, 0, action) == 0)
+            done = Py_NewRef(Py_None);
+    }
+    PyBuffer_Release(&view);
+    return done;
+}
+
+static PyObject *read_data(PyObject *Py_UNUSED(module), PyObject *args) {
+    return move(args, READ_DATA);
+}
+
+static PyObject *read_grad(PyObject *Py_UNUSED(module), PyObject *args) {
+    return move(args, READ_GRAD);
+}
+
+static PyObject *write_data(PyObject *Py_UNUSED(module), PyObject *args) {
+    return move(args, WRITE_DATA);
+}
+
+/* zero(values): set the gradients of a list of values to zero. */
+static PyObject *zero(PyObject *Py_UNUSED(module), PyObject *values) {
+    if (!PyList_Check(values)) {
+        PyErr_SetString(PyExc_TypeError, "zero takes a list of values");
+        return NULL;
+    }
+    Py_ssize_t shape = PyList_GET_SIZE(values);
+    Nest nest = {&shape, 1, NULL, {0}};
+    if (walk_nest(&nest, values, 0, 1, ZERO_GRAD) < 0) return NULL;
+    walk_nest(&nest, values, 0, 0, ZERO_GRAD);
+    Py_RETURN_NONE;
+}
+
+PyMethodDef rg_bulk_methods[] = {
+    {"read_data", read_data, METH_VARARGS, "Copy the data of a nest into a float64 array."},
+    {"read_grad", read_grad, METH_VARARGS, "Copy the gradients of a nest into a float64 array."},
+    {"write_data", write_data, METH_VARARGS, "Copy a float64 array into the data of a nest."},
+    {"zero", zero, METH_O, "Set the gradients of a list of values to zero."},
+    {NULL, NULL, 0, NULL},
+};

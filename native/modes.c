@@ -1,0 +1,77 @@
+/* no_grad and anomaly: thread-local depths, and one count that keeps the common case to a test. */
+#include "retrograde.h"
+
+Py_ssize_t rg_modes_active = 0;
+
+static _Thread_local int no_grad_depth = 0;
+static _Thread_local int anomaly_depth = 0;
+
+int rg_grad_enabled(void) { return rg_modes_active == 0 || no_grad_depth == 0; }
+int rg_anomaly_enabled(void) { return rg_modes_active != 0 && anomaly_depth != 0; }
+
+static PyObject *enter(int *depth) {
+    (*depth)++;
+    rg_modes_active++;
+    Py_RETURN_NONE;
+}
+
+static PyObject *leave(int *depth) {
+    if (*depth == 0) {
+        PyErr_SetString(PyExc_RuntimeError, "this thread is not in that mode");
+        return NULL;
+    }
+    (*depth)--;
+    rg_modes_active--;
+    Py_RETURN_NONE;
+}
+
+#define DEFINE_MODE(NAME)                                                                    \
+    static PyObject *enter_##NAME(PyObject *Py_UNUSED(m), PyObject *Py_UNUSED(ignored)) {      \
+        return enter(&NAME##_depth);                                                           \
+    }                                                                                          \
+    static PyObject *leave_##NAME(PyObject *Py_UNUSED(m), PyObject *Py_UNUSED(ignored)) {      \
+        return leave(&NAME##_depth);                                                           \
+    }                                                                                          \
+    static PyObject *in_##NAME(PyObject *Py_UNUSED(m), PyObject *Py_UNUSED(ignored)) {         \
+        return PyBool_FromLong(NAME##_depth);                                                  \
+    }
+
+DEFINE_MODE(no_grad)
+DEFINE_MODE(anomaly)
+
+PyMethodDef rg_modes_methods[] = {
+    {"enter_no_grad", enter_no_grad, METH_NOARGS, "Stop recording in this thread."},
+    {"leave_no_grad", leave_no_grad, METH_NOARGS, "Undo one enter_no_grad."},
+    {"in_no_grad", in_no_grad, METH_NOARGS, "Whether this thread does not record."},
+    {"enter_anomaly", enter_anomaly, METH_NOARGS, "Raise at births in this thread."},
+    {"leave_anomaly", leave_anomaly, METH_NOARGS, "Undo one enter_anomaly."},
+    {"in_anomaly", in_anomaly, METH_NOARGS, "Whether this thread raises at births."},
+    {NULL, NULL, 0, NULL},
+};
+
+/* A NaN always stops; an infinity only where no operand was infinite: a given infinity, such as
+ * a mask, is not a birth. */
+static int is_birth(const Value *v) {
+    if (isfinite(v->data)) return 0;
+    if (isnan(v->data) || rg_is_leaf(v)) return isnan(v->data);
+    Py_ssize_t count = v->flags & RG_WIDE ? v->count : RG_OPS[v->op].arity;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        const Value *input = v->flags & RG_WIDE ? v->entries[i].input : v->in[i];
+        double number = v->flags & RG_WIDE ? v->entries[i].partial : v->partial[i];
+        if (isinf(input ? input->data : number)) return 0;
+    }
+    return 1;
+}
+
+PyObject *rg_finish_in_mode(Value *v) {
+    if (anomaly_depth && is_birth(v)) {
+        rg_fail("AnomalyError", "forward", "O", v);
+        Py_DECREF((PyObject *)v);
+        return NULL;
+    }
+    if (no_grad_depth) {
+        rg_release_inputs(v);
+        v->flags &= (uint16_t)~RG_REQUIRES_GRAD;
+    }
+    return (PyObject *)v;
+}

@@ -1,0 +1,83 @@
+/* The extension module: types, functions, and what it says about the processor. */
+#include "retrograde.h"
+
+static PyObject *simd_level(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl"))
+        return PyUnicode_FromString("x86-64-v4 (AVX-512)");
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        return PyUnicode_FromString("x86-64-v3 (AVX2)");
+    return PyUnicode_FromString("x86-64 (SSE2)");
+#else
+    return PyUnicode_FromString("baseline");
+#endif
+}
+
+static PyMethodDef module_methods[] = {
+    {"simd_level", simd_level, METH_NOARGS, "The widest SIMD level this processor offers."},
+    {"skip_sites", rg_site_skip, METH_O, "Nodes made in these code objects belong to the caller."},
+    {"inject_allocation_failure", rg_inject_allocation_failure, METH_O,
+     "Let the engine's allocation after COUNT more fail, once; -1 switches it off."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyTypeObject *make_type(PyObject *module, PyType_Spec *spec, PyTypeObject *base) {
+    PyObject *bases = base ? PyTuple_Pack(1, base) : NULL;
+    PyObject *type = bases ? PyType_FromSpecWithBases(spec, bases) : PyType_FromSpec(spec);
+    Py_XDECREF(bases);
+    if (type == NULL || PyModule_AddType(module, (PyTypeObject *)type) < 0) return NULL;
+    return (PyTypeObject *)type;
+}
+
+/* The rows become methods of Value, from the same list as the functions. A name that a row shares
+ * with an attribute of the type would hide it, so that is refused. */
+static int add_op_methods(void) {
+    for (PyMethodDef *method = rg_value_op_methods; method->ml_name; method++) {
+        PyObject *descriptor = PyDescr_NewMethod(RgValue_Type, method);
+        if (descriptor == NULL) return -1;
+        int taken = PyObject_HasAttrString((PyObject *)RgValue_Type, method->ml_name);
+        if (taken)
+            PyErr_Format(PyExc_SystemError, "op '%s' would hide Value.%s", method->ml_name,
+                         method->ml_name);
+        int failed = taken || PyObject_SetAttrString((PyObject *)RgValue_Type, method->ml_name,
+                                                     descriptor) < 0;
+        Py_DECREF(descriptor);
+        if (failed) return -1;
+    }
+    return 0;
+}
+
+static int execute(PyObject *module) {
+    if (RgValue_Type != NULL) {
+        PyErr_SetString(PyExc_ImportError, "retrograde._native can be loaded once a process");
+        return -1;
+    }
+    RgValue_Type = make_type(module, &rg_value_spec, NULL);
+    if (RgValue_Type == NULL) return -1;
+    RgValue_Type->tp_vectorcall = rg_value_vectorcall;
+    RgClosure_Type = make_type(module, &rg_closure_spec, RgValue_Type);
+    if (RgClosure_Type == NULL || add_op_methods() < 0) return -1;
+    if (PyModule_AddFunctions(module, rg_function_methods) < 0 ||
+        PyModule_AddFunctions(module, rg_modes_methods) < 0 ||
+        PyModule_AddFunctions(module, rg_walk_methods) < 0 ||
+        PyModule_AddFunctions(module, rg_bulk_methods) < 0)
+        return -1;
+    return 0;
+}
+
+static PyModuleDef_Slot module_slots[] = {
+    {Py_mod_exec, execute},
+#if PY_VERSION_HEX >= 0x030C0000
+    {Py_mod_multiple_interpreters, Py_MOD_MULTIPLE_INTERPRETERS_NOT_SUPPORTED},
+#endif
+    {0, NULL},
+};
+
+static struct PyModuleDef module_definition = {
+    PyModuleDef_HEAD_INIT, "retrograde._native", "The native engine.", 0, module_methods,
+    module_slots, NULL, NULL, NULL,
+};
+
+PyMODINIT_FUNC PyInit__native(void) { return PyModuleDef_Init(&module_definition); }

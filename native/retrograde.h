@@ -1,0 +1,182 @@
+/* The native engine: what its files share.
+ *
+ * A Value is one node of the graph: 80 bytes with its partials. Plain values hold only values,
+ * so they need no cycle collector; nodes that carry a Python callback are a collected subtype.
+ * Everything here runs under the GIL. */
+#ifndef RETROGRADE_H
+#define RETROGRADE_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <stdint.h>
+
+#include "ops.gen.h"
+
+#define RG_LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define RG_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+
+/* Ops that are not rows of the law. */
+enum {
+    RG_LEAF = RG_OP_COUNT, /* made from nothing */
+    RG_SUM,                /* n-ary */
+    RG_DOT,                /* n-ary: the first half of the inputs times the second */
+    RG_CUSTOM,             /* numeric partials given by the user */
+    RG_CLOSURE             /* a Python callable adds the contributions */
+};
+
+enum {
+    RG_REQUIRES_GRAD = 1, /* gradients flow into or through it */
+    RG_WIDE = 2,          /* inputs are in `entries`, not in `in` */
+    RG_VISITED = 4,       /* seen by the ordering now in progress */
+    RG_OPEN = 8,          /* on the stack of that ordering: meeting it again is a cycle */
+    RG_LABELLED = 16,     /* has a label in the notes */
+    RG_HOOKED = 32        /* has hooks in the notes */
+};
+
+typedef struct Value Value;
+
+/* One input of a wide node. Where `input` is NULL the operand was a number, kept in `partial`. */
+typedef struct {
+    Value *input;
+    double partial;
+} RgEntry;
+
+struct Value {
+    PyObject_HEAD
+    uint16_t op;
+    uint16_t flags;
+    uint32_t instruction; /* byte offset in `code` of the instruction that made this node */
+    union {
+        double grad;
+        Value *next; /* in the free list, and in the queue of nodes about to be freed */
+    };
+    double data;
+    union {
+        struct {
+            Value *in[2];      /* NULL: the operand was a number, kept in `partial` */
+            double partial[2]; /* d result / d input, at the time the node was made */
+        };
+        struct {
+            RgEntry *entries;
+            Py_ssize_t count;
+            PyObject *name; /* of a custom op; else NULL */
+        };
+    };
+    PyCodeObject *code; /* where it was made, or NULL */
+};
+
+_Static_assert(sizeof(Value) == sizeof(PyObject) + 64, "a node is 80 bytes");
+
+/* The collected subtype: a node whose contributions are added by a Python callable. */
+typedef struct {
+    Value base;
+    PyObject *backward; /* NULL until assigned */
+} RgClosure;
+
+extern PyTypeObject *RgValue_Type;
+extern PyTypeObject *RgClosure_Type;
+
+static inline int rg_is_value(PyObject *object) {
+    return RG_LIKELY(Py_IS_TYPE(object, RgValue_Type)) ||
+           PyType_IsSubtype(Py_TYPE(object), RgValue_Type);
+}
+
+static inline int rg_is_leaf(const Value *v) { return v->op == RG_LEAF; }
+
+/* memory.c: nodes and buffers. */
+extern Value *rg_free_nodes;
+Value *rg_node_allocate(void);
+void rg_value_dealloc(PyObject *self);
+void rg_release_inputs(Value *v);
+void *rg_buffer_resize(void *buffer, size_t bytes);
+void rg_buffer_free(void *buffer);
+PyObject *rg_inject_allocation_failure(PyObject *module, PyObject *count);
+
+#ifdef RG_NO_FREE_LIST
+extern Py_ssize_t rg_free_count;
+static inline Value *rg_node_take(void) { return rg_node_allocate(); }
+#else
+extern Py_ssize_t rg_free_count;
+static inline Value *rg_node_take(void) {
+    Value *v = rg_free_nodes;
+    if (RG_UNLIKELY(v == NULL)) return rg_node_allocate();
+    rg_free_nodes = v->next;
+    rg_free_count--;
+#ifdef Py_REF_DEBUG
+    _Py_NewReference((PyObject *)v);
+#else
+    Py_SET_REFCNT((PyObject *)v, 1);
+#endif
+    return v;
+}
+#endif
+
+/* sites.c: where a node was made. */
+void rg_site_capture(Value *v);
+PyObject *rg_site_get(PyObject *self, void *closure);
+PyObject *rg_site_skip(PyObject *module, PyObject *codes);
+
+/* modes.c: no_grad and anomaly, thread-local; `rg_modes_active` counts threads in any mode. */
+extern Py_ssize_t rg_modes_active;
+int rg_grad_enabled(void);
+int rg_anomaly_enabled(void);
+PyObject *rg_finish_in_mode(Value *v);
+extern PyMethodDef rg_modes_methods[];
+
+/* number.c: what may stand where a number is expected. 1: converted, 0: not a number, -1: error. */
+int rg_number_slow(PyObject *object, double *number);
+static inline int rg_number(PyObject *object, double *number) {
+    if (RG_LIKELY(PyFloat_Check(object))) {
+        *number = PyFloat_AS_DOUBLE(object);
+        return 1;
+    }
+    return rg_number_slow(object, number);
+}
+int rg_number_or_fail(PyObject *object, const char *what, double *number);
+
+/* errors.c: exceptions are built by retrograde.errors, so that both engines say the same. */
+void rg_fail(const char *class_name, const char *method, const char *format, ...);
+PyObject *rg_call(const char *module, const char *function, const char *format, ...);
+
+/* make.c: nodes. */
+PyObject *rg_make_leaf(double data, int requires_grad);
+PyObject *rg_apply(int op, PyObject *const *operands);
+PyObject *rg_power(PyObject *base, PyObject *exponent);
+PyObject *rg_other_operand(int op, PyObject *const *operands, Py_ssize_t count);
+PyObject *rg_sum(PyObject *module, PyObject *terms);
+PyObject *rg_dot(PyObject *module, PyObject *const *args, Py_ssize_t count);
+RgEntry *rg_entries_new(Py_ssize_t count);
+#define RG_DECLARE_UNARY(NAME) PyObject *rg_unary_##NAME(PyObject *operand);
+#define RG_DECLARE_BINARY(NAME) PyObject *rg_binary_##NAME(PyObject *left, PyObject *right);
+RG_UNARY_OPS(RG_DECLARE_UNARY)
+RG_BINARY_OPS(RG_DECLARE_BINARY)
+
+static inline PyObject *rg_finish(Value *v) {
+    if (RG_UNLIKELY(rg_modes_active)) return rg_finish_in_mode(v);
+    return (PyObject *)v;
+}
+
+/* notes.c: labels and hooks, kept beside the nodes because few nodes have any. */
+PyObject *rg_note_get(Value *v, int which);
+int rg_note_set(Value *v, int which, PyObject *object);
+void rg_notes_drop(Value *v);
+
+/* walk.c: ordering and the backward pass. */
+int rg_backward(Value **roots, const double *seeds, Py_ssize_t count);
+PyObject *rg_contribute(PyObject *self, PyObject *ignored);
+extern PyMethodDef rg_walk_methods[];
+
+/* value.c, closure.c, functions.c, bulk.c: the faces towards Python. */
+extern PyType_Spec rg_value_spec;
+extern PyType_Spec rg_closure_spec;
+PyObject *rg_value_vectorcall(PyObject *type, PyObject *const *args, size_t nargsf,
+                              PyObject *kwnames);
+PyObject *rg_closure_backward(Value *v);
+int rg_closure_set_backward(Value *v, PyObject *backward);
+extern PyMethodDef rg_function_methods[];
+extern PyMethodDef rg_value_op_methods[];
+extern PyMethodDef rg_bulk_methods[];
+PyObject *rg_inputs(PyObject *self, void *closure);
+PyObject *rg_partials(PyObject *self, void *closure);
+
+#endif

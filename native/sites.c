@@ -1,0 +1,117 @@
+/* Where a node was made: the code object of the innermost Python frame and the instruction in it.
+ *
+ * The fast way reads the interpreter's frame directly and differs by version; frames of this
+ * package itself are passed over, by a small table of their code objects. */
+#include "retrograde.h"
+
+#if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030C0000
+#define Py_BUILD_CORE 1
+#include <internal/pycore_frame.h>
+#undef Py_BUILD_CORE
+#endif
+
+#define SKIP_SLOTS 256
+static PyObject *skip[SKIP_SLOTS];
+
+static inline size_t skip_slot(PyObject *code) { return ((uintptr_t)code >> 4) % SKIP_SLOTS; }
+
+static inline int is_skipped(PyObject *code) {
+    for (size_t slot = skip_slot(code); skip[slot]; slot = (slot + 1) % SKIP_SLOTS)
+        if (skip[slot] == code) return 1;
+    return 0;
+}
+
+/* skip_sites(codes): nodes made while these code objects run belong to their caller's line. */
+PyObject *rg_site_skip(PyObject *Py_UNUSED(module), PyObject *codes) {
+    static Py_ssize_t used = 0;
+    PyObject *list = PySequence_Fast(codes, "skip_sites takes a list of code objects");
+    if (list == NULL) return NULL;
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list); i++) {
+        PyObject *code = PySequence_Fast_GET_ITEM(list, i);
+        if (!PyCode_Check(code) || used >= SKIP_SLOTS / 2) {
+            Py_DECREF(list);
+            PyErr_SetString(PyExc_ValueError, "skip_sites takes at most 128 code objects");
+            return NULL;
+        }
+        if (is_skipped(code)) continue;
+        size_t slot = skip_slot(code);
+        while (skip[slot]) slot = (slot + 1) % SKIP_SLOTS;
+        skip[slot] = Py_NewRef(code);
+        used++;
+    }
+    Py_DECREF(list);
+    Py_RETURN_NONE;
+}
+
+/* The slow way, by frame objects: the first frame that is not passed over. */
+static void capture_caller(Value *v) {
+    PyFrameObject *frame = PyEval_GetFrame();
+    Py_XINCREF((PyObject *)frame);
+    while (frame) {
+        PyCodeObject *code = PyFrame_GetCode(frame);
+        if (!is_skipped((PyObject *)code)) {
+            v->code = code;
+#if PY_VERSION_HEX >= 0x030B0000
+            v->instruction = (uint32_t)PyFrame_GetLasti(frame);
+#else
+            v->instruction = (uint32_t)frame->f_lasti * 2;
+#endif
+            Py_DECREF((PyObject *)frame);
+            return;
+        }
+        Py_DECREF((PyObject *)code);
+        PyFrameObject *back = PyFrame_GetBack(frame);
+        Py_DECREF((PyObject *)frame);
+        frame = back;
+    }
+}
+
+void rg_site_capture(Value *v) {
+    v->code = NULL;
+#if PY_VERSION_HEX >= 0x030C0000
+#if PY_VERSION_HEX >= 0x030D0000
+    struct _PyInterpreterFrame *frame = PyThreadState_GetUnchecked()->current_frame;
+#else
+    struct _PyInterpreterFrame *frame = _PyThreadState_UncheckedGet()->cframe->current_frame;
+#endif
+    if (frame == NULL) return;
+    PyObject *code = PyUnstable_InterpreterFrame_GetCode(frame);
+    if (RG_UNLIKELY(code == NULL || !PyCode_Check(code) || is_skipped(code))) {
+        Py_XDECREF(code);
+        capture_caller(v);
+        return;
+    }
+    v->code = (PyCodeObject *)code;
+    v->instruction = (uint32_t)PyUnstable_InterpreterFrame_GetLasti(frame);
+#elif PY_VERSION_HEX >= 0x030B0000
+    _PyInterpreterFrame *frame = _PyThreadState_UncheckedGet()->cframe->current_frame;
+    if (frame == NULL) return;
+    PyCodeObject *code = frame->f_code;
+    if (RG_UNLIKELY(is_skipped((PyObject *)code))) {
+        capture_caller(v);
+        return;
+    }
+    Py_INCREF((PyObject *)code);
+    v->code = code;
+    v->instruction = (uint32_t)(_PyInterpreterFrame_LASTI(frame) * (int)sizeof(_Py_CODEUNIT));
+#else
+    PyFrameObject *frame = _PyThreadState_UncheckedGet()->frame;
+    if (frame == NULL) return;
+    PyCodeObject *code = frame->f_code;
+    if (RG_UNLIKELY(is_skipped((PyObject *)code))) {
+        capture_caller(v);
+        return;
+    }
+    Py_INCREF((PyObject *)code);
+    v->code = code;
+    v->instruction = (uint32_t)frame->f_lasti * 2;
+#endif
+}
+
+/* Value.site: (file, line, function) or None. */
+PyObject *rg_site_get(PyObject *self, void *Py_UNUSED(closure)) {
+    Value *v = (Value *)self;
+    if (v->code == NULL) Py_RETURN_NONE;
+    return rg_call("retrograde.sites", "Site", "OiO", v->code->co_filename,
+                   PyCode_Addr2Line(v->code, (int)v->instruction), v->code->co_name);
+}

@@ -1,0 +1,26 @@
+"""retrograde: the backward pass as real software."""
+
+from . import errors as errors
+from .bulk import assign as assign
+from .bulk import data as data
+from .bulk import freeze as freeze
+from .bulk import grads as grads
+from .bulk import unfreeze as unfreeze
+from .bulk import zero_grad as zero_grad
+from .elementwise import *  # noqa: F403  one function a row of the law
+from .errors import RetrogradeError as RetrogradeError
+from .functions import dot as dot
+from .functions import logsumexp as logsumexp
+from .functions import mean as mean
+from .functions import norm as norm
+from .functions import softmax as softmax
+from .functions import sum as sum
+from .graph import backward as backward
+from .graph import order as order
+from .modes import anomaly as anomaly
+from .modes import grad_enabled as grad_enabled
+from .modes import no_grad as no_grad
+from .ops import OPS as ops
+from .value import Value as Value
+
+__version__ = "0.1.0"

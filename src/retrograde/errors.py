@@ -1,0 +1,366 @@
+"""Every exception of the package: what happened, where, and what to write instead.
+
+Both engines build their exceptions here, so they say the same. Each class has classmethods that
+turn the facts into the text; all derive from :class:`RetrogradeError` and from the built-in
+exception a caller would expect.
+"""
+
+from __future__ import annotations
+
+import linecache
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from .value import Value
+
+
+def _kind(thing: object) -> str:
+    """A type with a glimpse of the thing: ``str ('abc')``."""
+    glimpse = repr(thing)
+    if len(glimpse) > 40:
+        glimpse = glimpse[:37] + "..."
+    return "None" if thing is None else f"{type(thing).__name__} ({glimpse})"
+
+
+def describe(value: Value) -> str:
+    """A value in words: its label or op, its number, and where it was made."""
+    name = f"'{value.label}'" if value.label else f"the result of {value.op}"
+    if not value.label and value.op == "leaf":
+        name = "a leaf" if value.requires_grad else "the number"
+    return f"{name} = {value.data!r}"
+
+
+def place(value: Value) -> str:
+    """Where a value was made, with the line itself when it can be read: '' when unknown."""
+    site = value.site
+    if site is None:
+        return ""
+    text = linecache.getline(site.file, site.line).strip()
+    return f"  at {site}" + (f"\n      {text}" if text else "")
+
+
+def _with_place(message: str, value: Value) -> str:
+    where = place(value)
+    return f"{message}\n{where}" if where else message
+
+
+class RetrogradeError(Exception):
+    """The base of every exception this package raises on purpose."""
+
+
+class NumberError(RetrogradeError, TypeError):
+    """Something that is not a real number stands where one is needed."""
+
+    @classmethod
+    def of(cls, what: str, got: object) -> Self:
+        cure = "Write float(...) around it if it holds a number."
+        if type(got).__name__ == "Value" or hasattr(got, "requires_grad"):
+            cure = "Write .data for the number inside it."
+        elif isinstance(got, complex):
+            cure = "Values are real: take .real, .imag or abs() of it first."
+        elif isinstance(got, (list, tuple)):
+            cure = "Make one value an element, as in [Value(x) for x in numbers]."
+        return cls(f"{what} must be a real number, got {_kind(got)}. {cure}")
+
+    @classmethod
+    def at(cls, function: str, index: int, got: object) -> Self:
+        return cls(
+            f"{function}: item {index} is {_kind(got)}; "
+            "every item must be a value or a real number."
+        )
+
+    @classmethod
+    def too_large(cls) -> Self:
+        return cls("this int is too large for a float64 (past about 1.8e308): scale it first.")
+
+
+class NotAValueError(RetrogradeError, TypeError):
+    """A value was needed and something else was given."""
+
+    @classmethod
+    def at(cls, where: str, index: int, got: object) -> Self:
+        return cls(
+            f"{where}: item {index} is {_kind(got)}, not a Value. "
+            "Wrap a number as Value(number, requires_grad=False)."
+        )
+
+    @classmethod
+    def of(cls, where: str, got: object) -> Self:
+        return cls(f"{where} takes values, or lists and dicts of them, got {_kind(got)}.")
+
+
+class OperandError(RetrogradeError, TypeError):
+    """An operator or function was given something it cannot compute with."""
+
+    @classmethod
+    def of(cls, op: str, got: object) -> Self:
+        cure = "use a value or a real number"
+        if isinstance(got, str):
+            cure = "convert it with float(...) first"
+        elif got is None:
+            cure = "a None here often comes from a function that forgot to return"
+        elif isinstance(got, complex):
+            cure = "values are real: compute with its real and imaginary part separately"
+        elif isinstance(got, (list, tuple)):
+            cure = "loop over it, or make it a NumPy array to have it done element by element"
+        return cls(f"{op}: cannot compute with {_kind(got)}; {cure}.")
+
+
+class LabelError(RetrogradeError, TypeError):
+    """A label is a string or None."""
+
+    @classmethod
+    def of(cls, got: object) -> Self:
+        return cls(f"a label is a string or None, got {_kind(got)}. Write str(...) around it.")
+
+
+class ShapeError(RetrogradeError, ValueError):
+    """Lengths or shapes do not agree."""
+
+    @classmethod
+    def dot(cls, left: int, right: int) -> Self:
+        return cls(f"dot: {left} items on the left, {right} on the right; give as many of each.")
+
+    @classmethod
+    def partials(cls, inputs: int, partials: int) -> Self:
+        return cls(
+            f"Value(): {inputs} children but {partials} local gradients; give one for each child."
+        )
+
+    @classmethod
+    def seeds(cls, roots: int, seeds: int) -> Self:
+        return cls(f"backward: {roots} roots but {seeds} seeds; give one seed for each root.")
+
+    @classmethod
+    def nest(cls, where: tuple[int, ...], got: object) -> Self:
+        spot = "".join(f"[{index}]" for index in where)
+        return cls(
+            f"the nest does not fit at {spot or 'its top'}: {_kind(got)}. "
+            "Every list must be as long as its siblings and hold values at the bottom."
+        )
+
+    @classmethod
+    def empty(cls, function: str) -> Self:
+        return cls(f"{function} of nothing has no value; give at least one item.")
+
+    @classmethod
+    def keys(cls, nest: Any, numbers: Any) -> Self:
+        given = sorted(map(str, numbers)) if hasattr(numbers, "keys") else _kind(numbers)
+        return cls(f"assign: the values have keys {sorted(map(str, nest))}, the numbers {given}.")
+
+    @classmethod
+    def assign(cls, nest: tuple[int, ...], array: tuple[int, ...]) -> Self:
+        return cls(f"assign: the values have shape {nest}, the numbers {array}; make them agree.")
+
+
+class LeafError(RetrogradeError, RuntimeError):
+    """Something that only a leaf can have was asked of an interior value."""
+
+    @classmethod
+    def requires_grad(cls, value: Value) -> Self:
+        return cls(
+            _with_place(
+                f"requires_grad can be switched off on leaves only; {describe(value)} was computed. "
+                "Write value.detach() for the same number without its history.",
+                value,
+            )
+        )
+
+
+class ClosureStyleError(RetrogradeError, AttributeError):
+    """_backward or the inputs were assigned on a value not made in the closure style."""
+
+    @classmethod
+    def backward(cls, value: Value) -> Self:
+        return cls(
+            f"_backward can be assigned only to a value made in the closure style, as in "
+            f"out = Value(data, (x,), 'name'); {describe(value)} already has its rule."
+        )
+
+    @classmethod
+    def inputs(cls, value: Value) -> Self:
+        return cls(
+            f"the inputs can be assigned only on a value made in the closure style, as in "
+            f"out = Value(data, (x,), 'name'), not on {describe(value)}."
+        )
+
+    @classmethod
+    def not_callable(cls, value: Value, got: object) -> Self:
+        return cls(f"_backward must be callable without arguments, got {_kind(got)}.")
+
+
+class GraphExitError(RetrogradeError, TypeError):
+    """A number would have left the graph without anyone noticing."""
+
+    @classmethod
+    def of(cls, what: str, cure: str) -> Self:
+        return cls(f"{what} would take the number out of the graph and lose its gradient. {cure}")
+
+    @classmethod
+    def conversion(cls, what: str, line: str, ops: frozenset[str]) -> Self:
+        """For float(v), int(v): when the line calls a math function, name its counterpart."""
+        called = re.search(r"\b(?:math|np|numpy|cmath)\s*\.\s*(\w+)\s*\(", line)
+        if called:
+            name = {"fabs": "abs", "arctan": "atan", "arcsin": "asin", "arccos": "acos"}.get(
+                called[1], called[1]
+            )
+            if name in ops:
+                return cls.of(
+                    f"{called[0]}...)",
+                    f"Write v.{name}() or rg.{name}(v), or v.data for the plain number.",
+                )
+        return cls.of(
+            what,
+            "Write v.data for the plain number, or an op that keeps the graph: "
+            "v.exp() or rg.exp(v) for math.exp(v), and so on.",
+        )
+
+
+class NoGradientError(RetrogradeError, RuntimeError):
+    """backward was asked for where no leaf takes gradients."""
+
+    @classmethod
+    def of(cls, root: Value) -> Self:
+        if root.op == "leaf":
+            text = (
+                f"backward: {describe(root)} has no history and requires_grad is False: it was "
+                "made under no_grad(), detached, or computed from such values only. "
+                "Make the leaves with Value(x) and compute outside no_grad()."
+            )
+        else:
+            text = (
+                f"backward: no leaf under {describe(root)} takes gradients. "
+                "Set requires_grad = True on at least one of them."
+            )
+        return cls(_with_place(text, root))
+
+
+class MissingBackwardError(RetrogradeError, RuntimeError):
+    """A closure-style value was reached whose _backward was never assigned."""
+
+    @classmethod
+    def of(cls, value: Value) -> Self:
+        return cls(
+            _with_place(
+                f"backward reached {describe(value)}, made as Value(data, inputs, '{value.op}') "
+                "without a rule. Assign out._backward = function, or give the partials: "
+                "Value(data, inputs, partials).",
+                value,
+            )
+        )
+
+
+class CycleError(RetrogradeError, RuntimeError):
+    """A value is among its own inputs, directly or further down."""
+
+    @classmethod
+    def of(cls, value: Value) -> Self:
+        return cls(
+            _with_place(
+                f"{describe(value)} depends on itself: its inputs were reassigned so that the graph "
+                "has a cycle. Give a value only inputs that were made before it.",
+                value,
+            )
+        )
+
+
+class GraphMemoryError(RetrogradeError, MemoryError):
+    """The engine could not get the memory it asked for."""
+
+    @classmethod
+    def of(cls, size: int) -> Self:
+        return cls(
+            f"out of memory: {size:,} bytes could not be had; nothing was changed. "
+            "Drop graphs you no longer need (del root), or work in smaller pieces."
+        )
+
+
+class AnomalyError(RetrogradeError, ArithmeticError):
+    """Under anomaly(): the birth of a NaN or an infinity.
+
+    ``phase`` is "forward" or "backward", ``value`` the node it happened at.
+    """
+
+    phase: str
+    value: Any
+
+    @classmethod
+    def _at(cls, phase: str, value: Value, message: str) -> Self:
+        error = cls(_with_place(message, value))
+        error.phase, error.value = phase, value
+        return error
+
+    @classmethod
+    def forward(cls, value: Value) -> Self:
+        from .ops import OPS
+
+        if value.op == "leaf":
+            return cls._at("forward", value, f"a leaf was made with {value.data!r}.")
+        name = f" '{value.label}'" if value.label else ""
+        operands = "".join(f"\n  operand {describe(operand)}" for operand in value.inputs[:8])
+        more = len(value.inputs) - 8
+        if more > 0:
+            operands += f"\n  and {more} more operands"
+        came_in = any(operand.data != operand.data for operand in value.inputs)
+        verb = "passed on" if came_in else "produced"
+        message = f"{value.op}{name} {verb} {value.data!r} in the forward pass.{operands}"
+        cure = OPS[value.op].cure if value.op in OPS else ""
+        if came_in:
+            cure = "an operand was NaN before anomaly() saw it: look at where that one was made"
+        return cls._at("forward", value, message + (f"\n  cure: {cure}." if cure else ""))
+
+    @classmethod
+    def backward(
+        cls, value: Value, index: int, partial: float, upstream: float, before: float
+    ) -> Self:
+        from .ops import OPS
+
+        target = value.inputs[index]
+        contribution = partial * upstream
+        message = (
+            f"{value.op} made the gradient of {describe(target)} non-finite in the backward pass: "
+            f"{before!r} + partial {partial!r} × upstream {upstream!r} = {before + contribution!r}."
+        )
+        for operand in value.inputs[:8]:
+            message += f"\n  operand {describe(operand)}"
+        cure = OPS[value.op].cure if value.op in OPS else ""
+        if partial in (float("inf"), float("-inf")) and cure:
+            message += f"\n  cure: {cure}."
+        return cls._at("backward", value, message)
+
+    @classmethod
+    def seed(cls, root: Value, seed: float) -> Self:
+        return cls._at("backward", root, f"backward was started with the seed {seed!r}.")
+
+
+class HookError(RetrogradeError, TypeError):
+    """A hook is not callable, or returned something that is neither None nor a number."""
+
+    @classmethod
+    def not_callable(cls, got: object) -> Self:
+        return cls(f"register_hook takes a function of the gradient, got {_kind(got)}.")
+
+    @classmethod
+    def returned(cls, value: Value, got: object) -> Self:
+        return cls(
+            _with_place(
+                f"a hook on {describe(value)} returned {_kind(got)}; "
+                "return a number to replace the gradient, or None to leave it.",
+                value,
+            )
+        )
+
+
+class CoreError(RetrogradeError, ImportError):
+    """The engine asked for by RETROGRADE_CORE cannot run here."""
+
+    @classmethod
+    def unknown(cls, asked: str) -> Self:
+        return cls(f"RETROGRADE_CORE={asked!r} is not a core: use 'native' or 'reference'.")
+
+    @classmethod
+    def absent(cls, why: str) -> Self:
+        return cls(f"RETROGRADE_CORE=native, but the native core is not available: {why}.")

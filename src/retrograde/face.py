@@ -1,0 +1,106 @@
+"""What both engines' values share: how they print, and what they refuse.
+
+Written once and put on whichever class the engine provides. Nothing here is hot.
+"""
+
+from __future__ import annotations
+
+import linecache
+import sys
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from . import hooks
+from .errors import GraphExitError
+from .ops import OPS
+
+if TYPE_CHECKING:
+    from .value import Value
+
+_MATH_NAMES = frozenset(OPS)
+
+
+def _refuse_conversion(what: str) -> NoReturn:
+    """Raise for float(v) and its kin, naming the op that the calling line was after."""
+    frame = sys._getframe(2)
+    line = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
+    raise GraphExitError.conversion(what, line, _MATH_NAMES)
+
+
+def _refuse_operator(what: str, cure: str) -> Any:
+    def refuse(self: Value, *operands: object) -> NoReturn:
+        raise GraphExitError.of(what, cure)
+
+    return refuse
+
+
+class Face:
+    """The shared part of ``Value``; never instantiated."""
+
+    __array_ufunc__ = None  # NumPy leaves operators with values to the value
+
+    def __repr__(self: Any) -> str:
+        return f"Value(data={self.data}, grad={self.grad})"
+
+    def __format__(self: Any, spec: str) -> str:
+        return format(self.data, spec) if spec else str(self)
+
+    def __float__(self) -> float:
+        _refuse_conversion("float(v)")
+
+    def __int__(self) -> int:
+        _refuse_conversion("int(v)")
+
+    def __complex__(self) -> complex:
+        _refuse_conversion("complex(v)")
+
+    def __trunc__(self) -> int:
+        _refuse_conversion("math.trunc(v)")
+
+    def __ceil__(self) -> int:
+        raise GraphExitError.of("math.ceil(v)", "Write -rg.floor(-v), or math.ceil(v.data).")
+
+    def __floor__(self) -> int:
+        raise GraphExitError.of("math.floor(v)", "Write rg.floor(v), or math.floor(v.data).")
+
+    __round__ = _refuse_operator(
+        "round(v)", "Write rg.floor(v + 0.5), or round(v.data) for the number; f'{v:.3f}' prints."
+    )
+    __floordiv__ = __rfloordiv__ = _refuse_operator(
+        "//", "Write rg.floor(a / b), whose gradient is zero, or compute with .data."
+    )
+    __mod__ = __rmod__ = _refuse_operator(
+        "%", "Write a - b * rg.floor(a / b), or compute with .data."
+    )
+    __divmod__ = __rdivmod__ = _refuse_operator(
+        "divmod", "Write rg.floor(a / b) and a - b * rg.floor(a / b), or compute with .data."
+    )
+
+    def item(self: Any) -> float:
+        """The plain number, as ``.data``."""
+        return float(self.data)
+
+    def zero_grad(self: Any) -> None:
+        """Set the gradient of this value and of everything under it to zero."""
+        from .value import core
+
+        core.zero_under((self,))
+
+    def register_hook(self: Any, hook: hooks.Hook) -> hooks.HookHandle:
+        """Let ``hook(total)`` see the gradient each pass brings here, and replace it if it returns
+        a number.
+
+        >>> from retrograde import Value
+        >>> x = Value(3.0)
+        >>> handle = x.register_hook(lambda total: total * 10)
+        >>> (x * 2).backward(); x.grad
+        20.0
+        >>> handle.remove()
+        """
+        return hooks.register(self, hook)
+
+
+def put_on(value_class: type) -> None:
+    """Give an engine's class the shared face."""
+    for name, attribute in vars(Face).items():
+        if name not in ("__dict__", "__weakref__", "__doc__", "__module__", "__qualname__"):
+            setattr(value_class, name, attribute)

@@ -1,0 +1,442 @@
+"""The public Value in pure Python, on the nodes of ``reference.py``: construction, operators, and
+the checks on what a user assigns. What else the native module offers follows, under its names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from .errors import (
+    AnomalyError,
+    ClosureStyleError,
+    LabelError,
+    LeafError,
+    NotAValueError,
+    NumberError,
+    OperandError,
+    ShapeError,
+)
+from .operands import COMPARISONS, is_real_scalar, other_comparison, other_operand
+from .ops import OPS, Op
+from .reference import Node, apply_row, is_birth, modes, record, run_backward
+from .reference import order as order_nodes
+from .sites import Site, site_of
+
+def number(thing: Any, what: str) -> float:
+    """A real number as a float, or the exception that says what was expected."""
+    if type(thing) is float:
+        return thing
+    if not is_real_scalar(thing):
+        raise NumberError.of(what, thing)
+    try:
+        return float(thing)
+    except OverflowError:
+        raise NumberError.too_large() from None
+
+
+def _operator(name: str) -> Callable[[Any, Any], Any]:
+    return lambda self, other: apply(name, self, other)
+
+
+def _reflected(name: str) -> Callable[[Any, Any], Any]:
+    return lambda self, other: apply(name, other, self)
+
+
+def _unary(name: str) -> Callable[[Any], Any]:
+    return lambda self: apply(name, self)
+
+
+def _comparison(symbol: int) -> Callable[[Any, Any], Any]:
+    def compare(self: Value, other: Any) -> Any:
+        if isinstance(other, Value):
+            return COMPARISONS[symbol](self._data, other._data)
+        if not is_real_scalar(other):
+            return other_comparison(self, other, symbol)
+        return COMPARISONS[symbol](self._data, number(other, "a comparison"))
+
+    return compare
+
+
+class Value(Node):
+    """A number that remembers how it was made.
+
+    >>> from retrograde import Value
+    >>> a, b = Value(2.0), Value(-3.0)
+    >>> f = (a * b + 10.0).relu()
+    >>> f.backward()
+    >>> f.data, a.grad, b.grad
+    (4.0, -3.0, 2.0)
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Value:
+        value = object.__new__(cls)
+        value._become("leaf", 0.0)
+        return value
+
+    def __init__(
+        self,
+        data: float,
+        children: Iterable[Value] | None = (),
+        local_grads: Iterable[float] | str | None = (),
+        *,
+        label: str | None = None,
+        requires_grad: bool = True,
+        _children: Iterable[Value] | None = None,
+        _local_grads: Iterable[float] | None = None,
+        _op: str | None = None,
+    ) -> None:
+        if isinstance(local_grads, str):
+            local_grads, _op = (), local_grads
+        if not isinstance(_op, (str, type(None))):
+            raise TypeError("Value(): _op is the name of the operation, a string")
+        inputs = _checked_inputs(children or _children or ())
+        partials = tuple(
+            number(partial, "a local gradient") for partial in local_grads or _local_grads or ()
+        )
+        if partials and len(partials) != len(inputs):
+            raise ShapeError.partials(len(inputs), len(partials))
+        data, label = number(data, "Value(data)"), _checked_label(label)
+        if inputs:
+            takes = any(value._requires_grad for value in inputs)
+            self._become(_op or "custom", data, inputs, partials or None, takes)
+        else:
+            self._become("leaf", data, requires_grad=bool(requires_grad))
+        if modes.anomaly and is_birth(self):
+            raise AnomalyError.forward(self)
+        if inputs and (modes.no_grad or not self._requires_grad):
+            self._become("leaf", data, requires_grad=False)
+        self._label = label
+
+    @property
+    def data(self) -> float:
+        return self._data
+
+    @data.setter
+    def data(self, data: float) -> None:
+        self._data = number(data, "value.data")
+
+    @property
+    def grad(self) -> float:
+        return self._grad
+
+    @grad.setter
+    def grad(self, grad: float) -> None:
+        self._grad = number(grad, "value.grad")
+
+    @property
+    def label(self) -> str | None:
+        return self._label
+
+    @label.setter
+    def label(self, label: str | None) -> None:
+        self._label = _checked_label(label)
+
+    @property
+    def requires_grad(self) -> bool:
+        return self._requires_grad
+
+    @requires_grad.setter
+    def requires_grad(self, wanted: bool) -> None:
+        if self._op_name == "leaf":
+            self._requires_grad = bool(wanted)
+        elif not wanted:
+            raise LeafError.requires_grad(self)
+
+    @property
+    def op(self) -> str:
+        return self._op_name
+
+    @property
+    def inputs(self) -> tuple[Value, ...]:
+        return self._inputs
+
+    @property
+    def partials(self) -> tuple[float, ...]:
+        return self._partials or ()
+
+    @property
+    def site(self) -> Site | None:
+        return site_of(self._made_at)
+
+    @property
+    def _op(self) -> str:
+        if self._op_name in OPS and self._partials is not None:
+            return OPS[self._op_name].symbol
+        return "" if self._op_name in ("leaf", "custom") else self._op_name
+
+    @property
+    def _children(self) -> tuple[Value, ...]:
+        return self._inputs
+
+    @_children.setter
+    def _children(self, inputs: Iterable[Value]) -> None:
+        if self._partials is not None:
+            raise ClosureStyleError.inputs(self)
+        self._inputs = _checked_inputs(inputs)
+
+    @property
+    def _prev(self) -> set[Value]:
+        return set(self._inputs)
+
+    @_prev.setter
+    def _prev(self, inputs: Iterable[Value]) -> None:
+        self._children = tuple(inputs)
+
+    @property
+    def _local_grads(self) -> tuple[float, ...]:
+        return self.partials
+
+    @property
+    def _backward(self) -> Callable[[], object]:
+        return self._closure or self._contribute
+
+    @_backward.setter
+    def _backward(self, closure: Callable[[], object]) -> None:
+        if self._partials is not None:
+            raise ClosureStyleError.backward(self)
+        if not callable(closure):
+            raise ClosureStyleError.not_callable(self, closure)
+        self._closure = closure
+
+    def backward(self, seed: float = 1.0) -> None:
+        """Add the gradient of this value into every leaf under it."""
+        run_backward((self,), (number(seed, "the seed"),))
+
+    def detach(self) -> Value:
+        """The same number as a leaf that takes no gradient."""
+        return Value(self._data, requires_grad=False)
+
+    __add__, __radd__ = _operator("add"), _reflected("add")
+    __sub__, __rsub__ = _operator("sub"), _reflected("sub")
+    __mul__, __rmul__ = _operator("mul"), _reflected("mul")
+    __truediv__, __rtruediv__ = _operator("div"), _reflected("div")
+    __rpow__ = _reflected("pow")
+    __neg__, __abs__ = _unary("neg"), _unary("abs")
+    __lt__, __le__, __gt__, __ge__ = map(_comparison, (0, 1, 4, 5))
+    __eq__, __ne__ = map(_comparison, (2, 3))  # type: ignore[assignment]
+    __hash__ = object.__hash__
+
+    def __pow__(self, exponent: Any, modulus: None = None) -> Any:
+        if modulus is not None:
+            raise TypeError("pow() of values takes no modulus")
+        return _power(self, exponent)
+
+    def __pos__(self) -> Value:
+        return self
+
+    def __bool__(self) -> bool:
+        return self._data != 0.0
+
+
+def _checked_inputs(inputs: Iterable[Value]) -> tuple[Value, ...]:
+    inputs = tuple(inputs)
+    for index, value in enumerate(inputs):
+        if not isinstance(value, Value):
+            raise NotAValueError.at("children", index, value)
+    return inputs
+
+
+def _checked_label(label: Any) -> str | None:
+    if not isinstance(label, (str, type(None))):
+        raise LabelError.of(label)
+    return label
+
+
+def apply(name: str, *operands: Any) -> Any:
+    """An op on values and numbers, as an operator does it."""
+    for operand in operands:
+        if not isinstance(operand, Value) and not is_real_scalar(operand):
+            return other_operand(name, operands)
+    return apply_row(Value, name, [v if isinstance(v, Value) else number(v, name) for v in operands])
+
+
+def _power(base: Value, exponent: Any) -> Any:
+    """``**``: a constant exponent chooses the row."""
+    if isinstance(exponent, Value) or not is_real_scalar(exponent):
+        return apply("pow", base, exponent)
+    whole = number(exponent, "an exponent")
+    if whole == -1.0:
+        return apply("reciprocal", base)
+    if abs(whole) not in (2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0):
+        return apply("pow", base, whole)
+    if abs(whole) == 2.0:
+        power = apply("square", base)
+    else:
+        power = base
+        for bit in bin(abs(int(whole)))[3:]:
+            power = apply("mul", power, power)
+            if bit == "1":
+                power = apply("mul", power, base)
+    return power if whole > 0 else apply("reciprocal", power)
+
+
+def function(op: Op) -> Callable[..., Any]:
+    """A row as a function of values or numbers, with its defaults and names."""
+
+    def call(*given: Any, **named: Any) -> Any:
+        operands = dict(zip(op.inputs, given))
+        unknown = [name for name in named if name not in op.inputs or name in operands]
+        if unknown:
+            raise TypeError(f"{op.name} has no free operand named '{unknown[0]}'")
+        operands = {**operands, **named}
+        for name, default in zip(op.inputs[op.arity - len(op.defaults) :], op.defaults):
+            operands.setdefault(name, default)
+        if len(given) > op.arity or len(operands) != op.arity:
+            raise TypeError(f"{op.name} takes {op.arity} operand(s), got {len(given) + len(named)}")
+        result = apply(op.name, *(operands[name] for name in op.inputs))
+        if result is NotImplemented:
+            wrong = [v for v in given if not isinstance(v, Value) and not is_real_scalar(v)]
+            raise OperandError.of(op.name, wrong[-1])
+        return result
+
+    call.__name__ = call.__qualname__ = op.name
+    return call
+
+
+FUNCTIONS = {name: function(op) for name, op in OPS.items()}
+
+for _name, _function in FUNCTIONS.items():
+    setattr(Value, _name, _function)
+
+
+def _terms(function: str, terms: Iterable[Any]) -> tuple[tuple[Value, ...], list[float], bool]:
+    """Items as nodes and as numbers, and whether any of them is a value."""
+    items = tuple(terms)
+    for index, item in enumerate(items):
+        if not isinstance(item, Value) and not is_real_scalar(item):
+            raise NumberError.at(function, index, item)
+    numbers = [v._data if isinstance(v, Value) else number(v, function) for v in items]
+    nodes = tuple(
+        v if isinstance(v, Value) else Value(n, requires_grad=False)
+        for v, n in zip(items, numbers)
+    )
+    return nodes, numbers, any(isinstance(item, Value) for item in items)
+
+
+def sum(terms: Iterable[Any]) -> Any:
+    """The sum of values or numbers as one node, in index order."""
+    nodes, numbers, any_value = _terms("sum", terms)
+    total = numbers[0] if numbers else 0.0
+    for term in numbers[1:]:
+        total += term
+    if not any_value:
+        return total
+    return record(Value, "sum", total, nodes, (1.0,) * len(nodes))
+
+
+def dot(left: Iterable[Any], right: Iterable[Any]) -> Any:
+    """The sum of products as one node, in index order."""
+    left_nodes, lefts, left_values = _terms("dot", left)
+    right_nodes, rights, right_values = _terms("dot", right)
+    if len(lefts) != len(rights):
+        raise ShapeError.dot(len(lefts), len(rights))
+    products = [x * y for x, y in zip(lefts, rights)]
+    total = products[0] if products else 0.0
+    for product in products[1:]:
+        total += product
+    if not (left_values or right_values):
+        return total
+    return record(Value, "dot", total, left_nodes + right_nodes, (*rights, *lefts))
+
+
+def _checked_roots(where: str, roots: Sequence[Any]) -> None:
+    for index, root in enumerate(roots):
+        if not isinstance(root, Value):
+            raise NotAValueError.at(where, index, root)
+
+
+def order(roots: Sequence[Value]) -> list[Value]:
+    """Everything under the roots, inputs before uses."""
+    _checked_roots("order", roots)
+    return order_nodes(roots)
+
+
+def backward(roots: Sequence[Value], seeds: Sequence[float]) -> None:
+    """Run the backward pass from several roots."""
+    if len(roots) != len(seeds):
+        raise ShapeError.seeds(len(roots), len(seeds))
+    _checked_roots("backward", roots)
+    run_backward(roots, [number(seed, "a seed") for seed in seeds])
+
+
+def zero_under(roots: Sequence[Value]) -> None:
+    """Zero the gradient of everything under the roots."""
+    _checked_roots("zero_grad", roots)
+    zero(order_nodes(roots))
+
+
+def zero(values: list[Value]) -> None:
+    """Set the gradients of a list of values to zero."""
+    for value in values:
+        value._grad = 0.0
+
+
+def _leaves(nest: Any, shape: tuple[int, ...], place: tuple[int, ...] = ()) -> Iterator[Any]:
+    """The items of a rectangular nest in order, checked against its shape."""
+    if not shape:
+        if not isinstance(nest, Value) and not is_real_scalar(nest):
+            raise ShapeError.nest(place, nest)
+        yield nest
+        return
+    if not isinstance(nest, (list, tuple)) or len(nest) != shape[0]:
+        raise ShapeError.nest(place, nest)
+    for index, item in enumerate(nest):
+        yield from _leaves(item, shape[1:], (*place, index))
+
+
+def _values(nest: Any, shape: tuple[int, ...]) -> list[Value]:
+    items = list(_leaves(nest, shape))
+    for index, item in enumerate(items):
+        if not isinstance(item, Value):
+            raise ShapeError.nest((index,), item)
+    return items
+
+
+def read_data(nest: Any, array: Any) -> None:
+    """Copy the data of a nest into a float64 array."""
+    items = _leaves(nest, array.shape)
+    array.reshape(-1)[:] = [v._data if isinstance(v, Value) else v for v in items]
+
+
+def read_grad(nest: Any, array: Any) -> None:
+    """Copy the gradients of a nest into a float64 array."""
+    array.reshape(-1)[:] = [v._grad for v in _values(nest, array.shape)]
+
+
+def write_data(nest: Any, array: Any) -> None:
+    """Copy a float64 array into the data of a nest."""
+    for value, data in zip(_values(nest, array.shape), array.reshape(-1).tolist()):
+        value._data = data
+
+
+def enter_no_grad() -> None:
+    """Stop recording in this thread."""
+    modes.no_grad += 1
+
+
+def leave_no_grad() -> None:
+    """Undo one enter_no_grad."""
+    modes.no_grad -= 1
+
+
+def in_no_grad() -> bool:
+    """Whether this thread does not record."""
+    return modes.no_grad > 0
+
+
+def enter_anomaly() -> None:
+    """Raise at births in this thread."""
+    modes.anomaly += 1
+
+
+def leave_anomaly() -> None:
+    """Undo one enter_anomaly."""
+    modes.anomaly -= 1
+
+
+def in_anomaly() -> bool:
+    """Whether this thread raises at births."""
+    return modes.anomaly > 0

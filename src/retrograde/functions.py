@@ -1,0 +1,92 @@
+"""Functions of many values: sum, dot, and what is composed of them.
+
+``sum`` and ``dot`` are one node however long. All take any iterable of values and numbers; given
+numbers alone they return numbers.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Union
+
+from . import elementwise
+from .errors import ShapeError
+from .value import Value, belongs_to_caller, core
+
+Operand = Union[Value, float]
+
+if TYPE_CHECKING:
+
+    def sum(terms: Iterable[Operand], /) -> Any:
+        """The sum as one node, in index order."""
+
+    def dot(left: Iterable[Operand], right: Iterable[Operand], /) -> Any:
+        """The sum of products as one node, in index order."""
+
+else:
+    sum, dot = core.sum, core.dot
+
+
+def _some(function: str, terms: Iterable[Operand]) -> list[Operand]:
+    terms = list(terms)
+    if not terms:
+        raise ShapeError.empty(function)
+    return terms
+
+
+def _largest(terms: list[Operand]) -> float:
+    """The largest of the numbers, for shifting; NaN and infinities shift by nothing."""
+    largest = max(term.data if isinstance(term, Value) else float(term) for term in terms)
+    return largest if abs(largest) < float("inf") else 0.0
+
+
+def mean(terms: Iterable[Operand]) -> Any:
+    """The arithmetic mean.
+
+    >>> import retrograde as rg
+    >>> rg.mean([1.0, 2.0, 6.0])
+    3.0
+    """
+    terms = _some("mean", terms)
+    return sum(terms) / len(terms)
+
+
+def norm(terms: Iterable[Operand]) -> Any:
+    """The Euclidean length, ``sqrt(dot(x, x))``. Its slope at the zero vector is not finite.
+
+    >>> import retrograde as rg
+    >>> rg.norm([3.0, 4.0])
+    5.0
+    """
+    terms = list(terms)
+    return elementwise.sqrt(dot(terms, terms))
+
+
+def logsumexp(terms: Iterable[Operand]) -> Any:
+    """``log(sum(exp(x)))`` without overflow.
+
+    >>> import retrograde as rg
+    >>> rg.logsumexp([1000.0, 1000.0])
+    1000.6931471805599
+    """
+    terms = _some("logsumexp", terms)
+    shift = _largest(terms)
+    return elementwise.log(sum([elementwise.exp(term - shift) for term in terms])) + shift
+
+
+def softmax(terms: Iterable[Operand]) -> list[Any]:
+    """Positive shares that add up to one, ``exp(x) / sum(exp(x))``, without overflow.
+
+    >>> import retrograde as rg
+    >>> rg.softmax([0.0, 0.0])
+    [0.5, 0.5]
+    """
+    terms = _some("softmax", terms)
+    shift = _largest(terms)
+    powers = [elementwise.exp(term - shift) for term in terms]
+    total = sum(powers)
+    return [power / total for power in powers]
+
+
+belongs_to_caller(sys.modules[__name__])

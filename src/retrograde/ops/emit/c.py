@@ -1,0 +1,104 @@
+"""Print the law as the C header of the native engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..expr import Both, Call, Compare, Condition, Either, Expr, Num, Var, Where
+from ..op import PRIMITIVES, Op
+
+INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
+LIBM = {"abs": "fabs"}
+
+
+def c(node: Expr | Condition) -> str:
+    """An expression or condition as C over doubles.
+
+    >>> from retrograde.ops import OPS
+    >>> c(OPS["relu"].value)
+    '((x <= 0.0) ? 0.0 : x)'
+    """
+    if isinstance(node, Var):
+        return node.name
+    if isinstance(node, Num):
+        return repr(node.value)
+    if isinstance(node, Call):
+        args = [c(arg) for arg in node.args]
+        if node.name in INFIX:
+            return f"({args[0]} {INFIX[node.name]} {args[1]})"
+        if node.name == "neg":
+            return f"(-{args[0]})"
+        name = LIBM.get(node.name, node.name) if node.name in PRIMITIVES else f"rg_{node.name}"
+        return f"{name}({', '.join(args)})"
+    if isinstance(node, Where):
+        return f"({c(node.condition)} ? {c(node.then)} : {c(node.otherwise)})"
+    if isinstance(node, Compare):
+        return f"({c(node.left)} {node.symbol} {c(node.right)})"
+    if isinstance(node, (Either, Both)):
+        return f"({c(node.left)} {'||' if isinstance(node, Either) else '&&'} {c(node.right)})"
+    raise TypeError(f"no C for {type(node).__name__}")
+
+
+def functions(op: Op) -> str:
+    """A row as C: one function for its value, one for each partial."""
+    inputs = ", ".join(f"double {name}" for name in op.inputs)
+    lines = [f"RG_RULE double rg_{op.name}({inputs}) {{ return {c(op.value)}; }}"]
+    for index, partial in enumerate(op.partials):
+        lines.append(
+            f"RG_RULE double rg_{op.name}_d{index}({inputs}, double z) {{ return {c(partial)}; }}"
+        )
+    return "\n".join(lines)
+
+
+def _list(macro: str, ops: Iterable[Op]) -> str:
+    entries = " \\\n".join(f"    X({op.name})" for op in ops)
+    return f"#define {macro}(X) \\\n{entries}"
+
+
+def _quoted(text: str) -> str:
+    return f'"{text}"'
+
+
+def header(ops: Iterable[Op]) -> str:
+    """The whole law as one C header."""
+    rows = tuple(ops)
+    by_arity = {n: [op for op in rows if op.arity == n] for n in (1, 2, 3)}
+    if sum(map(len, by_arity.values())) != len(rows):
+        raise ValueError("the native engine takes rows of one, two or three inputs")
+    numbers = "\n".join(f"    RG_OP_{op.name} = {i}," for i, op in enumerate(rows))
+    pick = {1: "a[0]", 2: "a[0], a[1]", 3: "a[0], a[1], a[2]"}
+    generic = []
+    for op in rows:
+        args = pick[op.arity]
+        partials = " ".join(f"p[{i}] = rg_{op.name}_d{i}({args}, z);" for i in range(op.arity))
+        generic.append(
+            f"static double rg_eval_{op.name}(const double *a) {{ return rg_{op.name}({args}); }}\n"
+            f"static void rg_slopes_{op.name}(const double *a, double z, double *p) "
+            f"{{ {partials} }}"
+        )
+    table = "\n".join(
+        f'    {{"{op.name}", "{op.symbol}", {op.arity}, {len(op.defaults)}, '
+        f"{{{', '.join(map(repr, op.defaults or (0.0,)))}}}, "
+        f"{{{', '.join(_quoted(name) for name in op.inputs)}}}, "
+        f"rg_eval_{op.name}, rg_slopes_{op.name}}},"
+        for op in rows
+    )
+    return "\n\n".join(
+        (
+            "/* Generated from src/retrograde/ops/scalar.py by tools/regenerate.py: do not edit. */",
+            "#ifndef RG_OPS_GEN_H\n#define RG_OPS_GEN_H\n\n#include <math.h>\n\n"
+            "#define RG_RULE static inline __attribute__((unused))",
+            "\n\n".join(functions(op) for op in rows),
+            "\n".join(generic),
+            f"enum {{\n{numbers}\n    RG_OP_COUNT = {len(rows)}\n}};",
+            _list("RG_UNARY_OPS", by_arity[1]),
+            _list("RG_BINARY_OPS", by_arity[2]),
+            _list("RG_TERNARY_OPS", by_arity[3]),
+            "typedef struct {\n    const char *name;\n    const char *symbol;\n    int arity;\n"
+            "    int defaults;\n    double default_value[2];\n    const char *inputs[3];\n"
+            "    double (*eval)(const double *inputs);\n"
+            "    void (*slopes)(const double *inputs, double z, double *partials);\n} RgOp;",
+            f"static const RgOp RG_OPS[RG_OP_COUNT] __attribute__((unused)) = {{\n{table}\n}};",
+            "#endif\n",
+        )
+    )

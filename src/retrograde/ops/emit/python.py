@@ -1,0 +1,67 @@
+"""Print rows as Python, and compile them into functions of plain floats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ..expr import Both, Call, Compare, Condition, Either, Expr, Num, Var, Where
+from . import ieee
+
+if TYPE_CHECKING:
+    from ..op import Op
+
+INFIX = {"add": "+", "sub": "-", "mul": "*"}
+
+
+def python(node: Expr | Condition) -> str:
+    """An expression or condition as Python source over floats.
+
+    >>> from retrograde.ops import OPS
+    >>> python(OPS["tanh"].partials[0])
+    '(1.0 - (z * z))'
+    >>> python(OPS["relu"].value)
+    '(0.0 if (x <= 0.0) else x)'
+    """
+    if isinstance(node, Var):
+        return node.name
+    if isinstance(node, Num):
+        return repr(node.value)
+    if isinstance(node, Call):
+        args = [python(arg) for arg in node.args]
+        if node.name in INFIX:
+            return f"({args[0]} {INFIX[node.name]} {args[1]})"
+        return f"(-{args[0]})" if node.name == "neg" else f"{node.name}({', '.join(args)})"
+    if isinstance(node, Where):
+        then, otherwise = python(node.then), python(node.otherwise)
+        return f"({then} if {python(node.condition)} else {otherwise})"
+    if isinstance(node, Compare):
+        return f"({python(node.left)} {node.symbol} {python(node.right)})"
+    if isinstance(node, (Either, Both)):
+        word = "or" if isinstance(node, Either) else "and"
+        return f"({python(node.left)} {word} {python(node.right)})"
+    raise TypeError(f"no Python for {type(node).__name__}")
+
+
+def source(op: Op) -> str:
+    """The two functions of a row as Python source: its value, and its partials."""
+    inputs = ", ".join(op.inputs)
+    partials = ", ".join(python(partial) for partial in op.partials)
+    return (
+        f"def value({inputs}):\n    return {python(op.value)}\n\n"
+        f"def partials({inputs}, z):\n    return ({partials},)\n"
+    )
+
+
+def compile_row(
+    op: Op,
+) -> tuple[Callable[..., float], Callable[..., tuple[float, ...]]]:
+    """The row's value and partials as functions of floats, with IEEE arithmetic."""
+    from ..scalar import OPS
+
+    namespace: dict[str, Any] = {
+        name: getattr(ieee, name) if hasattr(ieee, name) else OPS[name].evaluate
+        for name in op.calls - INFIX.keys() - {"neg"}
+    }
+    exec(compile(source(op), f"<law: {op.name}>", "exec"), namespace)
+    return namespace["value"], namespace["partials"]

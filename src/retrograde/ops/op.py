@@ -1,0 +1,183 @@
+"""The Op row: what one operation computes, its partials, and everything derived from them.
+
+A row is frozen and validates itself when it is built, so a table that imports is well formed.
+Its functions on plain numbers are printed from the row when first asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from numbers import Real
+
+from .expr import Expr, Var, calls, variables
+from .words import WORDS
+
+PRIMITIVES = frozenset(
+    "add sub mul div neg pow sqrt exp expm1 log log1p log2 log10 tanh sin cos tan asin acos atan "
+    "atan2 sinh cosh asinh acosh atanh hypot abs floor erf erfc".split()
+)
+"""The functions a row may call without their being ops further up: arithmetic and libm."""
+
+RESULT = "z"
+
+
+@dataclass(frozen=True)
+class Edge:
+    """What an op gives at an awkward point, and why it is so.
+
+    ``at`` are the inputs; ``value`` the result; ``partials`` one number an input.
+    """
+
+    at: tuple[float, ...]
+    value: float
+    partials: tuple[float, ...]
+    why: str
+
+
+@dataclass(frozen=True, eq=False)
+class Op:
+    """One row of the law.
+
+    >>> from retrograde.ops import OPS
+    >>> OPS["mul"].forward(3.0, 4.0)
+    12.0
+    >>> OPS["mul"].backward(1.0, 3.0, 4.0)
+    (4.0, 3.0)
+    >>> OPS["tanh"].saves, OPS["mul"].saves, OPS["add"].linear
+    (('z',), ('x', 'y'), True)
+    """
+
+    name: str
+    value: Expr
+    partials: tuple[Expr, ...]
+    kind: str
+    symbol: str = ""
+    inputs: tuple[str, ...] = ()
+    defaults: tuple[float, ...] = ()
+    domain: tuple[tuple[float, float], ...] = ()
+    edges: tuple[Edge, ...] = field(default=(), repr=False)
+    cure: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.inputs:
+            found = variables(self.value).union(*(variables(p) for p in self.partials)) - {RESULT}
+            object.__setattr__(self, "inputs", tuple(sorted(found)))
+        if not self.symbol:
+            object.__setattr__(self, "symbol", self.name)
+        if not self.domain:
+            object.__setattr__(self, "domain", ((-3.0, 3.0),) * len(self.inputs))
+        self._validate()
+
+    def _validate(self) -> None:
+        def refuse(why: str) -> None:
+            raise ValueError(f"op {self.name!r}: {why}")
+
+        if not self.name.isidentifier():
+            refuse("its name is not an identifier")
+        if len(self.partials) != len(self.inputs):
+            refuse(
+                f"{len(self.inputs)} inputs {self.inputs} but {len(self.partials)} partials; "
+                "state one partial an input"
+            )
+        if RESULT in self.inputs or RESULT in variables(self.value):
+            refuse("z is the result: only partials may read it")
+        known = set(self.inputs) | {RESULT}
+        for expression in (self.value, *self.partials):
+            if unknown := variables(expression) - known:
+                refuse(f"reads {sorted(unknown)}, which are not among its inputs {self.inputs}")
+        if self.kind not in WORDS:
+            refuse(f"kind {self.kind!r} has no sentence in words.py; kinds: {sorted(WORDS)}")
+        if len(self.defaults) >= len(self.inputs):
+            refuse("defaults fill trailing inputs only; the first input always has to be given")
+        if len(self.domain) != len(self.inputs):
+            refuse("domain needs one (low, high) an input")
+        for edge in self.edges:
+            if len(edge.at) != self.arity or len(edge.partials) != self.arity:
+                refuse(f"edge at {edge.at} does not fit {self.arity} inputs")
+
+    @property
+    def arity(self) -> int:
+        """How many inputs it takes."""
+        return len(self.inputs)
+
+    @cached_property
+    def saves(self) -> tuple[str, ...]:
+        """Which of its inputs and result its partials read."""
+        read = frozenset[str]().union(*(variables(partial) for partial in self.partials))
+        return tuple(name for name in (*self.inputs, RESULT) if name in read)
+
+    @property
+    def linear(self) -> bool:
+        """Whether every partial is a constant."""
+        return not self.saves
+
+    @cached_property
+    def calls(self) -> frozenset[str]:
+        """The functions its value and partials call."""
+        return calls(self.value).union(*(calls(partial) for partial in self.partials))
+
+    @cached_property
+    def _functions(self) -> tuple[Callable[..., float], Callable[..., tuple[float, ...]]]:
+        from .emit.python import compile_row
+
+        return compile_row(self)
+
+    @property
+    def evaluate(self) -> Callable[..., float]:
+        """The value as a Python function of floats, unchecked: what the reference engine runs."""
+        return self._functions[0]
+
+    @property
+    def evaluate_partials(self) -> Callable[..., tuple[float, ...]]:
+        """The partials as a Python function of the inputs and the result, unchecked."""
+        return self._functions[1]
+
+    def forward(self, *inputs: float) -> float:
+        """The op's value on plain numbers.
+
+        >>> from retrograde.ops import OPS
+        >>> OPS["relu"].forward(-2.0)
+        0.0
+        """
+        return self.evaluate(*self._numbers("forward", inputs))
+
+    def backward(self, dy: float, *inputs: float) -> float | tuple[float, ...]:
+        """The local rule on plain numbers: upstream gradient in, contributions out.
+
+        One input gives a float; several give a tuple, one contribution an input.
+
+        >>> from retrograde.ops import OPS
+        >>> OPS["relu"].backward(5.0, 3.0)
+        5.0
+        >>> OPS["sub"].backward(5.0, 1.0, 2.0)
+        (5.0, -5.0)
+        """
+        numbers = self._numbers("backward", inputs)
+        if not isinstance(dy, Real):
+            raise TypeError(f"ops[{self.name!r}].backward: dy is {type(dy).__name__}, not a number")
+        partials = self.evaluate_partials(*numbers, self.evaluate(*numbers))
+        contributions = tuple(partial * float(dy) for partial in partials)
+        return contributions[0] if self.arity == 1 else contributions
+
+    def _numbers(self, call: str, given: tuple[float, ...]) -> tuple[float, ...]:
+        missing = self.arity - len(given)
+        if 0 < missing <= len(self.defaults):
+            given = (*given, *self.defaults[-missing:])
+        if len(given) != self.arity:
+            raise TypeError(
+                f"ops[{self.name!r}].{call} takes {self.arity} input(s) "
+                f"({', '.join(self.inputs)}), got {len(given)}"
+            )
+        for name, number in zip(self.inputs, given):
+            if not isinstance(number, Real):
+                raise TypeError(
+                    f"ops[{self.name!r}].{call}: {name} is {type(number).__name__}, not a number"
+                )
+        return tuple(float(number) for number in given)
+
+
+def result() -> Var:
+    """The variable that stands for an op's own result in its partials."""
+    return Var(RESULT)

@@ -1,0 +1,307 @@
+"""The table: one row per op. This is the only file to edit to add an op.
+
+``x`` and ``y`` are the inputs, ``z`` the result. After an edit run
+``python tools/regenerate.py``; tests, docs and both engines follow by themselves.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from .expr import Num, Var, equal, function, unequal, where
+from .op import Edge, Op, result
+
+inf, nan = math.inf, math.nan
+
+x, y, z = Var("x"), Var("y"), result()
+low, high, slope, condition = Var("low"), Var("high"), Var("slope"), Var("condition")
+
+exp, expm1, log, log1p, log2, log10 = map(
+    function, ("exp", "expm1", "log", "log1p", "log2", "log10")
+)
+sqrt, pow_, abs_, floor, hypot = map(function, ("sqrt", "pow", "abs", "floor", "hypot"))
+sin, cos, tan, asin, acos, atan, atan2 = map(
+    function, ("sin", "cos", "tan", "asin", "acos", "atan", "atan2")
+)
+sinh, cosh, tanh, asinh, acosh, atanh = map(
+    function, ("sinh", "cosh", "tanh", "asinh", "acosh", "atanh")
+)
+erf, erfc = map(function, ("erf", "erfc"))
+sigmoid, norm_cdf, sign = map(function, ("sigmoid", "norm_cdf", "sign"))
+
+HALF = Num(0.5, r"\tfrac12")
+LN2 = Num(math.log(2.0), r"\ln 2")
+LN10 = Num(math.log(10.0), r"\ln 10")
+SQRT_HALF = Num(math.sqrt(0.5), r"\sqrt{\tfrac12}")
+TWO_OVER_SQRT_PI = Num(2.0 / math.sqrt(math.pi), r"\tfrac{2}{\sqrt\pi}")
+ONE_OVER_SQRT_2PI = Num(1.0 / math.sqrt(2.0 * math.pi), r"\tfrac{1}{\sqrt{2\pi}}")
+
+POSITIVE = ((0.1, 4.0),)
+UNIT = ((-0.9, 0.9),)
+
+x_is_nan, y_is_nan = unequal(x, x), unequal(y, y)
+bell = ONE_OVER_SQRT_2PI * exp(-(HALF * (x * x)))
+raised = where((x < low) | unequal(low, low), low, x)
+lowered = (raised > high) | unequal(high, high)
+
+_ROWS: Final = (
+    # arithmetic
+    Op("add", x + y, (Num(1), Num(1)), kind="copy", symbol="+", inputs=("x", "y")),
+    Op("sub", x - y, (Num(1), Num(-1)), kind="copy-flip", symbol="-", inputs=("x", "y")),
+    Op(
+        "mul", x * y, (y, x), kind="swap", symbol="*",
+        edges=(Edge((0.0, inf), nan, (inf, 0.0), "0 × inf is NaN: zeros are never skipped"),),
+    ),
+    Op(
+        "div", x / y, (1 / y, -(z / y)), kind="quotient", symbol="/",
+        domain=((-3.0, 3.0), (0.3, 4.0)),
+        edges=(
+            Edge((1.0, 0.0), inf, (inf, -inf), "division by zero follows IEEE 754"),
+            Edge((0.0, 0.0), nan, (inf, nan), "0/0 has no value"),
+        ),
+        cure="keep the denominator away from 0, as in x / (y + 1e-12)",
+    ),
+    Op("neg", -x, (Num(-1),), kind="flip", symbol="neg", inputs=("x",)),
+    Op(
+        "pow", pow_(x, y),
+        (
+            where(equal(y, 0), 0, y * pow_(x, y - 1)),
+            where(equal(x, 0) & (y > 0), 0, z * log(x)),
+        ),
+        kind="power", symbol="**",
+        domain=((0.2, 3.0), (-2.5, 2.5)),
+        edges=(
+            Edge((0.0, 2.5), 0.0, (0.0, 0.0), "0**p stays 0 for every p > 0, so d/dp is 0"),
+            Edge((0.0, 0.0), 1.0, (0.0, -inf), "x**0 is 1 everywhere, so d/dx is 0"),
+            Edge((-2.0, 3.0), -8.0, (12.0, nan), "below 0 only whole powers are real: d/dp is NaN"),
+            Edge((0.0, 0.5), 0.0, (inf, 0.0), "a root is infinitely steep at 0"),
+        ),
+        cure="keep the base positive, or write a whole-number power as x**2, x**3, …",
+    ),
+    Op("square", x * x, (2 * x,), kind="power", symbol="**2"),
+    Op(
+        "reciprocal", 1 / x, (-(z * z),), kind="power", symbol="**-1",
+        domain=((0.3, 4.0),),
+        edges=(Edge((0.0,), inf, (-inf,), "division by zero follows IEEE 754"),),
+        cure="keep the input away from 0, as in 1 / (x + 1e-12)",
+    ),
+    # exponentials, logarithms, roots
+    Op(
+        "exp", exp(x), (z,), kind="itself",
+        edges=(
+            Edge((-inf,), 0.0, (0.0,), "the limit"),
+            Edge((1000.0,), inf, (inf,), "past 709.78 the result overflows"),
+        ),
+        cure="keep the input below 709, for instance by subtracting the largest one first "
+        "(rg.softmax and rg.logsumexp do)",
+    ),
+    Op(
+        "expm1", expm1(x), (z + 1,), kind="itself",
+        cure="keep the input below 709",
+    ),
+    Op(
+        "log", log(x), (1 / x,), kind="inverse", domain=POSITIVE,
+        edges=(
+            Edge((0.0,), -inf, (inf,), "the limit; an infinity, not an error"),
+            Edge((-1.0,), nan, (-1.0,), "no real logarithm below 0"),
+        ),
+        cure="keep the input above 0, as in rg.log(x + 1e-12) or rg.log(rg.clip(x, 1e-12, 1.0))",
+    ),
+    Op(
+        "log1p", log1p(x), (1 / (1 + x),), kind="inverse", domain=((-0.8, 4.0),),
+        edges=(Edge((-1.0,), -inf, (inf,), "the limit"),),
+        cure="keep the input above -1",
+    ),
+    Op(
+        "log2", log2(x), (1 / (x * LN2),), kind="inverse", domain=POSITIVE,
+        edges=(Edge((0.0,), -inf, (inf,), "the limit"),),
+        cure="keep the input above 0",
+    ),
+    Op(
+        "log10", log10(x), (1 / (x * LN10),), kind="inverse", domain=POSITIVE,
+        edges=(Edge((0.0,), -inf, (inf,), "the limit"),),
+        cure="keep the input above 0",
+    ),
+    Op(
+        "sqrt", sqrt(x), (HALF / z,), kind="root", domain=POSITIVE,
+        edges=(
+            Edge((0.0,), 0.0, (inf,), "infinitely steep at 0: a zero upstream makes NaN here"),
+            Edge((-1.0,), nan, (nan,), "no real root below 0"),
+        ),
+        cure="keep the input above 0, as in rg.sqrt(x + 1e-12)",
+    ),
+    # hyperbolic functions and activations
+    Op(
+        "tanh", tanh(x), (1 - z * z,), kind="saturate",
+        edges=(Edge((inf,), 1.0, (0.0,), "fully saturated"),),
+    ),
+    Op(
+        "sigmoid", where(x >= 0, 1 / (1 + exp(-x)), exp(x) / (1 + exp(x))), (z * (1 - z),),
+        kind="saturate",
+        edges=(
+            Edge((-1000.0,), 0.0, (0.0,), "no overflow on either side"),
+            Edge((1000.0,), 1.0, (0.0,), "no overflow on either side"),
+        ),
+    ),
+    Op(
+        "relu", where(x <= 0, 0, x), (where(x <= 0, 0, 1),), kind="gate", symbol="ReLU",
+        edges=(
+            Edge((0.0,), 0.0, (0.0,), "relu'(0) = 0, as in PyTorch and JAX"),
+            Edge((nan,), nan, (1.0,), "NaN stays NaN"),
+        ),
+    ),
+    Op(
+        "leaky_relu", where(x <= 0, slope * x, x),
+        (where(x <= 0, slope, 1), where(x <= 0, x, 0)),
+        kind="gate", inputs=("x", "slope"), defaults=(0.01,),
+        edges=(Edge((0.0, 0.01), 0.0, (0.01, 0.0), "0 counts as the closed side, as in PyTorch"),),
+    ),
+    Op(
+        "softplus", where(x <= 0, 0, x) + log1p(exp(-abs_(x))), (sigmoid(x),),
+        kind="soft-gate",
+        edges=(
+            Edge((1000.0,), 1000.0, (1.0,), "no overflow"),
+            Edge((-1000.0,), 0.0, (0.0,), "no overflow"),
+        ),
+    ),
+    Op(
+        "silu", x * sigmoid(x), (sigmoid(x) * (1 + x * sigmoid(-x)),), kind="soft-gate",
+        edges=(Edge((-inf,), nan, (nan,), "-inf × 0 is NaN"),),
+    ),
+    # trigonometry
+    Op(
+        "sin", sin(x), (cos(x),), kind="turn",
+        edges=(Edge((inf,), nan, (nan,), "no limit at infinity"),),
+    ),
+    Op("cos", cos(x), (-sin(x),), kind="turn"),
+    Op("tan", tan(x), (1 + z * z,), kind="turn", domain=((-1.2, 1.2),)),
+    Op(
+        "asin", asin(x), (1 / sqrt((1 - x) * (1 + x)),), kind="arc", domain=UNIT,
+        edges=(Edge((1.0,), math.pi / 2, (inf,), "vertical at both ends"),),
+        cure="keep the input between -1 and 1, as in rg.clip(x, -1.0, 1.0)",
+    ),
+    Op(
+        "acos", acos(x), (-(1 / sqrt((1 - x) * (1 + x))),), kind="arc", domain=UNIT,
+        edges=(Edge((1.0,), 0.0, (-inf,), "vertical at both ends"),),
+        cure="keep the input between -1 and 1, as in rg.clip(x, -1.0, 1.0)",
+    ),
+    Op("atan", atan(x), (1 / (1 + x * x),), kind="arc"),
+    Op(
+        "atan2", atan2(y, x),
+        (x / hypot(x, y) / hypot(x, y), -(y / hypot(x, y) / hypot(x, y))),
+        kind="angle", inputs=("y", "x"),
+        domain=((0.3, 3.0), (-3.0, 3.0)),
+        edges=(Edge((0.0, 0.0), 0.0, (nan, nan), "the angle of nothing has no slope"),),
+    ),
+    Op("sinh", sinh(x), (cosh(x),), kind="turn"),
+    Op("cosh", cosh(x), (sinh(x),), kind="turn"),
+    Op("asinh", asinh(x), (1 / hypot(x, 1),), kind="arc"),
+    Op(
+        "acosh", acosh(x), (1 / (sqrt(x - 1) * sqrt(x + 1)),), kind="arc",
+        domain=((1.2, 4.0),),
+        edges=(Edge((1.0,), 0.0, (inf,), "vertical at 1"),),
+        cure="keep the input above 1",
+    ),
+    Op(
+        "atanh", atanh(x), (1 / ((1 - x) * (1 + x)),), kind="arc", domain=UNIT,
+        edges=(Edge((1.0,), inf, (inf,), "the limit"),),
+        cure="keep the input between -1 and 1",
+    ),
+    Op(
+        "hypot", hypot(x, y),
+        (where(equal(z, 0), 0, x / z), where(equal(z, 0), 0, y / z)),
+        kind="length",
+        domain=((0.3, 3.0), (0.3, 3.0)),
+        edges=(Edge((0.0, 0.0), 0.0, (0.0, 0.0), "the middle of the slopes around it, as |x|"),),
+    ),
+    # kinks and choices
+    Op(
+        "sign", where(x > 0, 1, where(x < 0, -1, x)), (Num(0),), kind="flat",
+        edges=(Edge((0.0,), 0.0, (0.0,), "sign(0) = 0"), Edge((nan,), nan, (0.0,), "NaN stays")),
+    ),
+    Op(
+        "abs", abs_(x), (sign(x),), kind="sign",
+        edges=(
+            Edge((0.0,), 0.0, (0.0,), "|x|'(0) = 0: the middle of -1 and 1"),
+            Edge((nan,), nan, (nan,), "NaN stays NaN"),
+        ),
+    ),
+    Op(
+        "floor", floor(x), (Num(0),), kind="flat",
+        edges=(Edge((2.0,), 2.0, (0.0,), "a step has slope 0, also where it steps"),),
+    ),
+    Op(
+        "maximum", where((x >= y) | x_is_nan, x, y),
+        (where((x >= y) | x_is_nan, 1, 0), where((x >= y) | x_is_nan, 0, 1)),
+        kind="choose",
+        edges=(
+            Edge((1.0, 1.0), 1.0, (1.0, 0.0), "a tie goes whole to the first (PyTorch: halves)"),
+            Edge((nan, 1.0), nan, (1.0, 0.0), "NaN if either is"),
+            Edge((1.0, nan), nan, (0.0, 1.0), "NaN if either is"),
+        ),
+    ),
+    Op(
+        "minimum", where((x <= y) | x_is_nan, x, y),
+        (where((x <= y) | x_is_nan, 1, 0), where((x <= y) | x_is_nan, 0, 1)),
+        kind="choose",
+        edges=(
+            Edge((1.0, 1.0), 1.0, (1.0, 0.0), "a tie goes whole to the first (PyTorch: halves)"),
+            Edge((nan, 1.0), nan, (1.0, 0.0), "NaN if either is"),
+            Edge((1.0, nan), nan, (0.0, 1.0), "NaN if either is"),
+        ),
+    ),
+    Op(
+        "clip", where(lowered, high, raised),
+        (
+            where((x < low) | (x > high) | unequal(low, low) | unequal(high, high), 0, 1),
+            where(lowered, 0, where((x < low) | unequal(low, low), 1, 0)),
+            where(lowered, 1, 0),
+        ),
+        kind="choose", inputs=("x", "low", "high"),
+        domain=((-3.0, 3.0), (-1.5, -1.0), (1.0, 1.5)),
+        edges=(
+            Edge((1.0, -1.0, 1.0), 1.0, (1.0, 0.0, 0.0), "the bounds belong to the inside"),
+            Edge((0.0, 2.0, 1.0), 1.0, (0.0, 0.0, 1.0), "the upper bound wins when bounds cross"),
+            Edge((nan, -1.0, 1.0), nan, (1.0, 0.0, 0.0), "NaN stays NaN"),
+            Edge((0.0, nan, 1.0), nan, (0.0, 1.0, 0.0), "a NaN bound makes NaN"),
+        ),
+    ),
+    Op(
+        "where", where(unequal(condition, 0), x, y),
+        (Num(0), where(unequal(condition, 0), 1, 0), where(unequal(condition, 0), 0, 1)),
+        kind="choose", inputs=("condition", "x", "y"),
+        domain=((-1.0, 1.0), (-3.0, 3.0), (-3.0, 3.0)),
+        edges=(
+            Edge((0.0, 1.0, 2.0), 2.0, (0.0, 0.0, 1.0), "0 is false, everything else is true"),
+            Edge((1.0, 1.0, 2.0), 1.0, (0.0, 1.0, 0.0), "0 is false, everything else is true"),
+        ),
+    ),
+    # the normal distribution
+    Op("erf", erf(x), (TWO_OVER_SQRT_PI * exp(-(x * x)),), kind="bell"),
+    Op("erfc", erfc(x), (-(TWO_OVER_SQRT_PI * exp(-(x * x))),), kind="bell"),
+    Op("norm_cdf", HALF * erfc(-(x * SQRT_HALF)), (bell,), kind="bell"),
+    Op(
+        "gelu", x * norm_cdf(x), (norm_cdf(x) + x * bell,), kind="soft-gate",
+        edges=(Edge((-inf,), nan, (nan,), "-inf × 0 is NaN"),),
+    ),
+)  # fmt: skip
+
+
+def _table(rows: tuple[Op, ...]) -> Mapping[str, Op]:
+    """Index the rows by name; a row may call primitives and rows above it."""
+    from .op import PRIMITIVES
+
+    table: dict[str, Op] = {}
+    for row in rows:
+        if row.name in table:
+            raise ValueError(f"op {row.name!r} has two rows")
+        table[row.name] = row
+        if unknown := row.calls - PRIMITIVES - table.keys():
+            raise ValueError(f"op {row.name!r} calls {sorted(unknown)}, which stand in no row above")
+    return MappingProxyType(table)
+
+
+OPS: Final[Mapping[str, Op]] = _table(_ROWS)

@@ -1,0 +1,189 @@
+"""The engine in plain Python: nodes, ordering, backward. The oracle, and the fallback.
+
+Read it top to bottom; it does what the native engine does, bit for bit where IEEE arithmetic
+decides. The whole idea:
+
+- A value is a number that remembers its ``inputs`` and, for each, a ``partial``: how fast the
+  result changes when that input does.
+- ``order`` lists a graph so that every value stands after its inputs.
+- ``backward`` walks that list from the end. When it reaches a value, the value's gradient is
+  complete, so it hands each input its contribution: ``input.grad += partial * upstream``.
+
+There is no calculus in backward. The calculus is in the law (``ops/scalar.py``), which each
+operation asks for its value and its partials. The operators, and the checks on what a user
+assigns, are in ``fallback.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import isfinite
+from threading import local
+from typing import Any, TypeVar
+
+from . import hooks
+from .errors import AnomalyError, CycleError, MissingBackwardError, NoGradientError
+from .ops import OPS
+from .sites import calling_instruction
+
+
+class Modes(local):
+    """How deep this thread is inside ``no_grad()`` and ``anomaly()``."""
+
+    no_grad = 0
+    anomaly = 0
+
+
+modes = Modes()
+
+
+class Node:
+    """A number, how it was made, and the gradient that backward brings to it.
+
+    The public ``Value`` shows these without the underscores, with checks on what is assigned.
+    """
+
+    __slots__ = (
+        "_closure", "_data", "_grad", "_hooks", "_inputs", "_label", "_made_at", "_op_name",
+        "_partials", "_requires_grad",
+    )  # fmt: skip
+
+    _op_name: str  # "leaf" for a value made from nothing
+    _inputs: tuple[Any, ...]
+    _partials: tuple[float, ...] | None  # None: a Python closure adds the contributions
+    _closure: Callable[[], object] | None
+
+    def _become(
+        self,
+        op: str,
+        data: float,
+        inputs: tuple[Any, ...] = (),
+        partials: tuple[float, ...] | None = (),
+        requires_grad: bool = True,
+    ) -> None:
+        """Be a fresh node: whatever this was before is forgotten."""
+        self._op_name, self._data, self._inputs, self._partials = op, data, inputs, partials
+        self._grad, self._requires_grad, self._made_at = 0.0, requires_grad, calling_instruction()
+        self._label = self._hooks = self._closure = None
+
+    def _contribute(self) -> None:
+        """Hand each input its contribution: the whole of backward, for one node."""
+        if self._partials is None:
+            if self._closure is None:
+                raise MissingBackwardError.of(self)
+            self._closure()
+            return
+        for index, (value, partial) in enumerate(zip(self._inputs, self._partials)):
+            before = value._grad
+            value._grad += partial * self._grad
+            if modes.anomaly and isfinite(before) and not isfinite(value._grad):
+                if value._requires_grad:
+                    raise AnomalyError.backward(self, index, partial, self._grad, before)
+
+
+N = TypeVar("N", bound=Node)
+
+
+def record(
+    make: type[N], op: str, data: float, inputs: tuple[N, ...], partials: tuple[float, ...]
+) -> N:
+    """A new node; without its history where nothing under it takes gradients."""
+    value = make.__new__(make)
+    value._become(op, data, inputs, partials, any(v._requires_grad for v in inputs))
+    if modes.anomaly and is_birth(value):
+        raise AnomalyError.forward(value)
+    if modes.no_grad or not value._requires_grad:
+        value._become("leaf", data, requires_grad=False)
+    return value
+
+
+def apply_row(make: type[N], name: str, operands: Sequence[N | float]) -> N | float:
+    """One row of the law on values and numbers; on numbers alone it gives a float.
+
+    A number operand becomes a leaf that takes no gradient.
+    """
+    row = OPS[name]
+    numbers = [v._data if isinstance(v, Node) else v for v in operands]
+    data = row.evaluate(*numbers)
+    if not any(isinstance(v, Node) for v in operands):
+        return data
+    inputs = tuple(v if isinstance(v, Node) else constant(make, v) for v in operands)
+    return record(make, name, data, inputs, row.evaluate_partials(*numbers, data))
+
+
+def constant(make: type[N], data: float) -> N:
+    """A number operand as a node."""
+    value = make.__new__(make)
+    value._become("leaf", data, requires_grad=False)
+    return value
+
+
+def is_birth(value: Node) -> bool:
+    """Whether anomaly mode stops here: at any NaN, and at an infinity no operand had already."""
+    if isfinite(value._data):
+        return False
+    infinite = (float("inf"), float("-inf"))
+    return value._data not in infinite or (
+        value._op_name != "leaf" and not any(v._data in infinite for v in value._inputs)
+    )
+
+
+def order(roots: Sequence[N]) -> list[N]:
+    """Everything under the roots, each value after its inputs: a left-to-right postorder.
+
+    An explicit stack takes the place of recursion, so depth does not matter.
+    """
+    done: list[N] = []
+    seen: set[int] = set()
+    for root in roots:
+        if id(root) in seen:
+            continue
+        seen.add(id(root))
+        open_now = {id(root)}
+        stack = [(root, iter(root._inputs))]
+        while stack:
+            value, remaining = stack[-1]
+            for child in remaining:
+                if id(child) in open_now:
+                    raise CycleError.of(value)
+                if id(child) not in seen:
+                    seen.add(id(child))
+                    open_now.add(id(child))
+                    stack.append((child, iter(child._inputs)))
+                    break
+            else:
+                stack.pop()
+                open_now.discard(id(value))
+                done.append(value)
+    return done
+
+
+def run_backward(roots: Sequence[Node], seeds: Sequence[float]) -> None:
+    """Run the backward pass: leaves accumulate, interior gradients are this pass's alone.
+
+    Any failure puts every gradient back as it was.
+    """
+    values = order(roots)
+    if roots and not any(v._op_name == "leaf" and v._requires_grad for v in values):
+        raise NoGradientError.of(roots[0])
+    before = [value._grad for value in values]
+    try:
+        for value in values:
+            value._grad = 0.0
+        for root, seed in zip(roots, seeds):
+            root._grad += seed
+            if modes.anomaly and not isfinite(seed):
+                raise AnomalyError.seed(root, seed)
+        for value in reversed(values):
+            if value._hooks:
+                value._grad = hooks.run(value, value._grad)
+            value._contribute()
+    except BaseException:
+        for value, old in zip(values, before):
+            value._grad = old
+        raise
+    for value, old in zip(values, before):
+        if not value._requires_grad:
+            value._grad = old
+        elif value._op_name == "leaf":
+            value._grad = old + value._grad
