@@ -2,7 +2,7 @@
  *
  * A node of one or two inputs keeps them in itself; wider ones keep `entries`. A number operand
  * gets no node: its place among the inputs is NULL and the number stands where its partial would. */
-#include "retrograde.h"
+#include "sites.h"
 
 static inline Value *node(int op, double data) {
     Value *v = rg_node_take();

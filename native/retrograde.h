@@ -112,7 +112,6 @@ static inline Value *rg_node_take(void) {
 #endif
 
 /* sites.c: where a node was made. */
-void rg_site_capture(Value *v);
 PyObject *rg_site_get(PyObject *self, void *closure);
 PyObject *rg_site_skip(PyObject *module, PyObject *codes);
 

@@ -1,21 +1,14 @@
-/* Where a node was made: the code object of the innermost Python frame and the instruction in it.
- *
- * The fast way reads the interpreter's frame directly and differs by version; frames of this
- * package itself are passed over, by a small table of their code objects. */
-#include "retrograde.h"
-
-#if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030C0000
-#define Py_BUILD_CORE 1
-#include <internal/pycore_frame.h>
-#undef Py_BUILD_CORE
-#endif
+/* Where a node was made, off the fast path: frames of this package itself are passed over, by a
+ * small table of their code objects. */
+#include "sites.h"
 
 #define SKIP_SLOTS 256
 static PyObject *skip[SKIP_SLOTS];
+uint8_t rg_skip_filter[RG_SKIP_FILTER];
 
-static inline size_t skip_slot(PyObject *code) { return ((uintptr_t)code >> 4) % SKIP_SLOTS; }
+static size_t skip_slot(PyObject *code) { return ((uintptr_t)code >> 4) % SKIP_SLOTS; }
 
-static inline int is_skipped(PyObject *code) {
+static int is_skipped(PyObject *code) {
     for (size_t slot = skip_slot(code); skip[slot]; slot = (slot + 1) % SKIP_SLOTS)
         if (skip[slot] == code) return 1;
     return 0;
@@ -37,6 +30,7 @@ PyObject *rg_site_skip(PyObject *Py_UNUSED(module), PyObject *codes) {
         size_t slot = skip_slot(code);
         while (skip[slot]) slot = (slot + 1) % SKIP_SLOTS;
         skip[slot] = Py_NewRef(code);
+        *rg_skip_place(code) = 1;
         used++;
     }
     Py_DECREF(list);
@@ -44,7 +38,8 @@ PyObject *rg_site_skip(PyObject *Py_UNUSED(module), PyObject *codes) {
 }
 
 /* The slow way, by frame objects: the first frame that is not passed over. */
-static void capture_caller(Value *v) {
+void rg_site_capture_caller(Value *v) {
+    v->code = NULL;
     PyFrameObject *frame = PyEval_GetFrame();
     Py_XINCREF((PyObject *)frame);
     while (frame) {
@@ -64,48 +59,6 @@ static void capture_caller(Value *v) {
         Py_DECREF((PyObject *)frame);
         frame = back;
     }
-}
-
-void rg_site_capture(Value *v) {
-    v->code = NULL;
-#if PY_VERSION_HEX >= 0x030C0000
-#if PY_VERSION_HEX >= 0x030D0000
-    struct _PyInterpreterFrame *frame = PyThreadState_GetUnchecked()->current_frame;
-#else
-    struct _PyInterpreterFrame *frame = _PyThreadState_UncheckedGet()->cframe->current_frame;
-#endif
-    if (frame == NULL) return;
-    PyObject *code = PyUnstable_InterpreterFrame_GetCode(frame);
-    if (RG_UNLIKELY(code == NULL || !PyCode_Check(code) || is_skipped(code))) {
-        Py_XDECREF(code);
-        capture_caller(v);
-        return;
-    }
-    v->code = (PyCodeObject *)code;
-    v->instruction = (uint32_t)PyUnstable_InterpreterFrame_GetLasti(frame);
-#elif PY_VERSION_HEX >= 0x030B0000
-    _PyInterpreterFrame *frame = _PyThreadState_UncheckedGet()->cframe->current_frame;
-    if (frame == NULL) return;
-    PyCodeObject *code = frame->f_code;
-    if (RG_UNLIKELY(is_skipped((PyObject *)code))) {
-        capture_caller(v);
-        return;
-    }
-    Py_INCREF((PyObject *)code);
-    v->code = code;
-    v->instruction = (uint32_t)(_PyInterpreterFrame_LASTI(frame) * (int)sizeof(_Py_CODEUNIT));
-#else
-    PyFrameObject *frame = _PyThreadState_UncheckedGet()->frame;
-    if (frame == NULL) return;
-    PyCodeObject *code = frame->f_code;
-    if (RG_UNLIKELY(is_skipped((PyObject *)code))) {
-        capture_caller(v);
-        return;
-    }
-    Py_INCREF((PyObject *)code);
-    v->code = code;
-    v->instruction = (uint32_t)frame->f_lasti * 2;
-#endif
 }
 
 /* Value.site: (file, line, function) or None. */

@@ -1,7 +1,7 @@
 /* The Value type: construction, attributes, operators.
  *
  * What need not be fast is written once in Python (retrograde.face) for both engines. */
-#include "retrograde.h"
+#include "sites.h"
 
 #include <structmember.h>
 

@@ -24,13 +24,17 @@ typedef struct {
 typedef struct {
     Nodes order;  /* inner nodes, and leaves that have hooks, in postorder */
     Nodes leaves; /* every other leaf, in the order met */
-    int callbacks; /* whether a hook or a closure will run Python code */
-    int takes_gradient; /* whether any leaf does */
+    int leaves_in_order; /* put every leaf into `order` */
+    int callbacks;       /* whether a hook or a closure will run Python code */
+    int takes_gradient;  /* whether any leaf does */
+    Value *culprit;      /* the node that closes a cycle */
+    size_t turns;        /* since the last look for Ctrl-C, modulo INTERRUPT_EVERY */
 } Graph;
 
 #define INTERRUPT_EVERY (1 << 16)
+#define AHEAD 8 /* how many nodes ahead of the walk memory is asked for */
 
-static int nodes_push(Nodes *nodes, Value *v) {
+static inline int nodes_push(Nodes *nodes, Value *v) {
     if (RG_UNLIKELY(nodes->count == nodes->capacity)) {
         size_t larger = nodes->capacity ? nodes->capacity * 2 : 256;
         Value **items = rg_buffer_resize(nodes->items, larger * sizeof(Value *));
@@ -42,7 +46,7 @@ static int nodes_push(Nodes *nodes, Value *v) {
     return 0;
 }
 
-static int frames_push(Frames *frames, Value *v) {
+static inline int frames_push(Frames *frames, Value *v, Py_ssize_t next) {
     if (RG_UNLIKELY(frames->count == frames->capacity)) {
         size_t larger = frames->capacity ? frames->capacity * 2 : 256;
         Frame *items = rg_buffer_resize(frames->items, larger * sizeof(Frame));
@@ -50,16 +54,17 @@ static int frames_push(Frames *frames, Value *v) {
         frames->items = items;
         frames->capacity = larger;
     }
-    frames->items[frames->count++] = (Frame){v, 0};
+    frames->items[frames->count++] = (Frame){v, next};
     return 0;
 }
 
 #define MARKS ((uint16_t)(RG_VISITED | RG_OPEN))
 
+static inline void clear_marks(Value *v) { v->flags &= (uint16_t)~MARKS; }
+
 static void unmark(Graph *graph) {
-    for (size_t i = 0; i < graph->order.count; i++) graph->order.items[i]->flags &= (uint16_t)~MARKS;
-    for (size_t i = 0; i < graph->leaves.count; i++)
-        graph->leaves.items[i]->flags &= (uint16_t)~MARKS;
+    for (size_t i = 0; i < graph->order.count; i++) clear_marks(graph->order.items[i]);
+    for (size_t i = 0; i < graph->leaves.count; i++) clear_marks(graph->leaves.items[i]);
 }
 
 static void graph_free(Graph *graph) {
@@ -67,88 +72,138 @@ static void graph_free(Graph *graph) {
     rg_buffer_free(graph->leaves.items);
 }
 
-/* Mark a node met for the first time, and put it where it belongs. */
-static inline int enter(Graph *graph, Frames *frames, Value *v, int leaves_in_order) {
-    v->flags |= RG_VISITED;
-    if (rg_is_leaf(v)) {
-        if (v->flags & RG_REQUIRES_GRAD) graph->takes_gradient = 1;
-        if (RG_UNLIKELY(v->flags & RG_HOOKED)) graph->callbacks = 1;
-        Nodes *where = leaves_in_order || (v->flags & RG_HOOKED) ? &graph->order : &graph->leaves;
-        if (nodes_push(where, v) == 0) return 0;
-    } else {
-        v->flags |= RG_OPEN;
-        if (RG_UNLIKELY(v->op == RG_CLOSURE || (v->flags & RG_HOOKED))) graph->callbacks = 1;
-        if (frames_push(frames, v) == 0) return 0;
-    }
-    v->flags &= (uint16_t)~MARKS;
+/* A leaf met for the first time. */
+static inline int enter_leaf(Graph *graph, Value *leaf) {
+    leaf->flags |= RG_VISITED;
+    if (leaf->flags & RG_REQUIRES_GRAD) graph->takes_gradient = 1;
+    int hooked = leaf->flags & RG_HOOKED;
+    if (RG_UNLIKELY(hooked)) graph->callbacks = 1;
+    if (nodes_push(graph->leaves_in_order || hooked ? &graph->order : &graph->leaves, leaf) == 0)
+        return 0;
+    clear_marks(leaf);
     return -1;
 }
 
-/* 1: done; 0: Ctrl-C came, nothing is marked; -1: error, nothing is marked. */
-static int order_once(Graph *graph, Value **roots, Py_ssize_t count, int leaves_in_order) {
-    Frames frames = {NULL, 0, 0};
-    size_t popped = 0;
-    int outcome = 1;
-    for (Py_ssize_t r = 0; r < count && outcome == 1; r++) {
-        if (roots[r]->flags & RG_VISITED) continue;
-        if (enter(graph, &frames, roots[r], leaves_in_order) < 0) outcome = -1;
-        while (frames.count && outcome == 1) {
-            Frame *top = &frames.items[frames.count - 1];
-            Value *v = top->node, *input = NULL;
-            Py_ssize_t next = top->next;
-            Py_ssize_t width = RG_LIKELY(!(v->flags & RG_WIDE)) ? 2 : v->count;
-            while (next < width) {
-                input = width == 2 && !(v->flags & RG_WIDE) ? v->in[next] : v->entries[next].input;
-                next++;
-                if (input == NULL) continue;
-                if (!(input->flags & RG_VISITED)) break;
-                if (RG_UNLIKELY(input->flags & RG_OPEN)) {
-                    outcome = -2;
-                    break;
-                }
-                input = NULL;
+/* Memory far from the processor is slow. Inputs are made before their uses and so mostly lie
+ * below them: ask for what is a few nodes down before it is needed. */
+static inline void look_ahead(const Value *v) {
+    const char *below = (const char *)v - 8 * sizeof(Value);
+    __builtin_prefetch(below, 1);
+    __builtin_prefetch(below - 64, 1);
+    __builtin_prefetch(below - 128, 1);
+}
+
+/* An inner node met for the first time. */
+static inline void enter_inner(Graph *graph, Value *v) {
+    look_ahead(v);
+    v->flags |= MARKS;
+    if (RG_UNLIKELY(v->op == RG_CLOSURE || (v->flags & RG_HOOKED))) graph->callbacks = 1;
+}
+
+/* Whether an input asks for nothing before its use: a number, or a node already in order. */
+static inline int is_ready(const Value *input) {
+    return input == NULL || (input->flags & MARKS) == RG_VISITED;
+}
+
+typedef enum { DONE = 1, INTERRUPTED = 0, FAILED = -1, CYCLE = -2, DESCEND = -3 } Outcome;
+
+/* Deal with one input: DONE when nothing more is to be done for it, DESCEND when it has inputs
+ * of its own to look at first. */
+static inline Outcome look_at(Graph *graph, Value *input) {
+    if (input == NULL) return DONE;
+    if (input->flags & RG_VISITED) return RG_UNLIKELY(input->flags & RG_OPEN) ? CYCLE : DONE;
+    if (rg_is_leaf(input)) return RG_LIKELY(enter_leaf(graph, input) == 0) ? DONE : FAILED;
+    if ((input->flags & (RG_WIDE | RG_HOOKED)) || !is_ready(input->in[0]) ||
+        !is_ready(input->in[1]))
+        return DESCEND;
+    if (RG_UNLIKELY(nodes_push(&graph->order, input) < 0)) return FAILED;
+    input->flags |= RG_VISITED; /* the common case: no turn on the stack */
+    return DONE;
+}
+
+/* Depth first from one root. The node being looked at and the input to look at next are `v` and
+ * `next`; the stack holds the same of every node above it. */
+static Outcome order_from(Graph *graph, Frames *frames, Value *root) {
+    if (root->flags & RG_VISITED) return DONE;
+    if (rg_is_leaf(root)) return enter_leaf(graph, root) < 0 ? FAILED : DONE;
+    Value *v = root, *input = NULL;
+    Py_ssize_t next = 0;
+    enter_inner(graph, v);
+    for (;;) {
+        Outcome outcome = DONE;
+        if (RG_LIKELY(!(v->flags & RG_WIDE))) {
+            if (next == 0) {
+                next = 1;
+                input = v->in[0];
+                outcome = look_at(graph, input);
             }
-            if (RG_UNLIKELY(outcome == -2)) break;
-            if (input) {
-                top->next = next;
-                if (enter(graph, &frames, input, leaves_in_order) < 0) outcome = -1;
+            if (outcome == DONE && next == 1) {
+                next = 2;
+                input = v->in[1];
+                outcome = look_at(graph, input);
+            }
+        } else {
+            while (outcome == DONE && next < v->count) {
+                input = v->entries[next++].input;
+                outcome = look_at(graph, input);
+            }
+        }
+        if (outcome == DESCEND) {
+            if (RG_LIKELY(frames_push(frames, v, next) == 0)) {
+                v = input;
+                next = 0;
+                enter_inner(graph, v);
                 continue;
             }
-            if (nodes_push(&graph->order, v) < 0) {
-                outcome = -1;
-                break;
-            }
-            v->flags &= (uint16_t)~RG_OPEN;
-            frames.count--;
-            if (RG_UNLIKELY(++popped % INTERRUPT_EVERY == 0) && PyOS_InterruptOccurred())
-                outcome = 0;
+            outcome = FAILED;
         }
+        if (outcome == DONE && RG_UNLIKELY(nodes_push(&graph->order, v) < 0)) outcome = FAILED;
+        if (RG_UNLIKELY(outcome != DONE)) {
+            clear_marks(v); /* neither in order nor on the stack */
+            graph->culprit = v;
+            return outcome;
+        }
+        v->flags &= (uint16_t)~RG_OPEN;
+        if (RG_UNLIKELY(++graph->turns % INTERRUPT_EVERY == 0) && PyOS_InterruptOccurred())
+            return INTERRUPTED;
+        if (frames->count == 0) return DONE;
+        frames->count--;
+        v = frames->items[frames->count].node;
+        next = frames->items[frames->count].next;
     }
-    if (outcome != 1) {
+}
+
+/* On anything but DONE nothing stays marked. */
+static Outcome order_once(Graph *graph, Value **roots, Py_ssize_t count) {
+    Frames frames = {NULL, 0, 0};
+    Outcome outcome = DONE;
+    for (Py_ssize_t r = 0; r < count && outcome == DONE; r++)
+        outcome = order_from(graph, &frames, roots[r]);
+    if (outcome != DONE) {
         unmark(graph);
-        Value *open = frames.count ? frames.items[frames.count - 1].node : NULL;
-        for (size_t i = 0; i < frames.count; i++) frames.items[i].node->flags &= (uint16_t)~MARKS;
+        for (size_t i = 0; i < frames.count; i++) clear_marks(frames.items[i].node);
         graph->order.count = graph->leaves.count = 0;
         graph->callbacks = graph->takes_gradient = 0;
-        if (outcome == -2) rg_fail("CycleError", "of", "O", open);
     }
     rg_buffer_free(frames.items);
-    return outcome < 0 ? -1 : outcome;
+    return outcome;
 }
 
 /* Order what is under the roots. On success the nodes are marked: the caller unmarks. */
-static int order_graph(Graph *graph, Value **roots, Py_ssize_t count, int leaves_in_order) {
-    int outcome;
-    while ((outcome = order_once(graph, roots, count, leaves_in_order)) == 0) {
+static int order_graph(Graph *graph, Value **roots, Py_ssize_t count) {
+    Outcome outcome;
+    while ((outcome = order_once(graph, roots, count)) == INTERRUPTED) {
         /* The signal's Python handler runs here, where nothing is marked. */
         PyErr_SetInterrupt();
         if (PyErr_CheckSignals() < 0) {
-            outcome = -1;
+            outcome = FAILED;
             break;
         }
     }
-    if (outcome < 0) graph_free(graph);
-    return outcome < 0 ? -1 : 0;
+    if (outcome == DONE) return 0;
+    if (outcome == CYCLE) rg_fail("CycleError", "of", "(O)", graph->culprit);
+    graph_free(graph);
+    return -1;
 }
 
 static inline void contribute(const Value *v) {
@@ -162,23 +217,38 @@ static inline void contribute(const Value *v) {
     }
 }
 
-/* Reverse walk over numbers only: nothing in it can fail. */
+/* One contribution. The first to reach a node in this pass finds it marked, and starts its
+ * gradient anew; so nothing is zero-filled. */
+static inline void accumulate(Value *input, double contribution) {
+    if (input->flags & RG_VISITED) {
+        input->flags &= (uint16_t)~RG_VISITED;
+        input->grad = 0.0 + contribution;
+    } else {
+        input->grad += contribution;
+    }
+}
+
+/* Reverse walk over numbers only: nothing in it can fail, and it takes away the marks. */
 static void run_plain(Graph *graph, Value **roots, const double *seeds, Py_ssize_t count,
                       double *old) {
-    for (size_t i = 0; i < graph->leaves.count; i++) {
-        Value *leaf = graph->leaves.items[i];
-        old[i] = leaf->grad;
-        leaf->grad = 0.0;
-        leaf->flags &= (uint16_t)~MARKS;
+    Nodes *order = &graph->order, *leaves = &graph->leaves;
+    for (size_t i = 0; i < leaves->count; i++) old[i] = leaves->items[i]->grad;
+    for (Py_ssize_t r = 0; r < count; r++) accumulate(roots[r], seeds[r]);
+    for (size_t i = order->count; i-- > 0;) {
+        const Value *v = order->items[i];
+        double upstream = v->grad;
+        if (i >= AHEAD) __builtin_prefetch(order->items[i - AHEAD]);
+        if (RG_LIKELY(!(v->flags & RG_WIDE))) {
+            if (v->in[0]) accumulate(v->in[0], v->partial[0] * upstream);
+            if (v->in[1]) accumulate(v->in[1], v->partial[1] * upstream);
+        } else {
+            for (Py_ssize_t j = 0; j < v->count; j++)
+                if (v->entries[j].input)
+                    accumulate(v->entries[j].input, v->entries[j].partial * upstream);
+        }
     }
-    for (size_t i = 0; i < graph->order.count; i++) {
-        graph->order.items[i]->grad = 0.0;
-        graph->order.items[i]->flags &= (uint16_t)~MARKS;
-    }
-    for (Py_ssize_t r = 0; r < count; r++) roots[r]->grad += seeds[r];
-    for (size_t i = graph->order.count; i-- > 0;) contribute(graph->order.items[i]);
-    for (size_t i = 0; i < graph->leaves.count; i++) {
-        Value *leaf = graph->leaves.items[i];
+    for (size_t i = 0; i < leaves->count; i++) {
+        Value *leaf = leaves->items[i];
         leaf->grad = leaf->flags & RG_REQUIRES_GRAD ? old[i] + leaf->grad : old[i];
     }
 }
@@ -265,8 +335,8 @@ static int run_careful(Graph *graph, Value **roots, const double *seeds, Py_ssiz
 }
 
 int rg_backward(Value **roots, const double *seeds, Py_ssize_t count) {
-    Graph graph = {{NULL, 0, 0}, {NULL, 0, 0}, 0, 0};
-    if (order_graph(&graph, roots, count, 0) < 0) return -1;
+    Graph graph = {.leaves_in_order = 0};
+    if (order_graph(&graph, roots, count) < 0) return -1;
     if (!graph.takes_gradient) {
         unmark(&graph);
         graph_free(&graph);
@@ -347,8 +417,8 @@ static PyObject *order(PyObject *Py_UNUSED(module), PyObject *roots) {
     }
     Value **values = values_of(roots, "order");
     if (values == NULL) return NULL;
-    Graph graph = {{NULL, 0, 0}, {NULL, 0, 0}, 0, 0};
-    int failed = order_graph(&graph, values, PyTuple_GET_SIZE(roots), 1);
+    Graph graph = {.leaves_in_order = 1};
+    int failed = order_graph(&graph, values, PyTuple_GET_SIZE(roots));
     rg_buffer_free(values);
     if (failed) return NULL;
     unmark(&graph);
@@ -367,8 +437,8 @@ static PyObject *zero_under(PyObject *Py_UNUSED(module), PyObject *roots) {
     }
     Value **values = values_of(roots, "zero_grad");
     if (values == NULL) return NULL;
-    Graph graph = {{NULL, 0, 0}, {NULL, 0, 0}, 0, 0};
-    int failed = order_graph(&graph, values, PyTuple_GET_SIZE(roots), 1);
+    Graph graph = {.leaves_in_order = 1};
+    int failed = order_graph(&graph, values, PyTuple_GET_SIZE(roots));
     rg_buffer_free(values);
     if (failed) return NULL;
     unmark(&graph);

@@ -12,9 +12,11 @@ import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from typing_extensions import Self
 
-    from .value import Value
+    Value: TypeAlias = Any  # of either engine
 
 
 def _kind(thing: object) -> str:

@@ -89,7 +89,8 @@ class Value(Node):
         _op: str | None = None,
     ) -> None:
         if isinstance(local_grads, str):
-            local_grads, _op = (), local_grads
+            _op = local_grads
+            local_grads = ()
         if not isinstance(_op, (str, type(None))):
             raise TypeError("Value(): _op is the name of the operation, a string")
         inputs = _checked_inputs(children or _children or ())
@@ -216,7 +217,7 @@ class Value(Node):
     __rpow__ = _reflected("pow")
     __neg__, __abs__ = _unary("neg"), _unary("abs")
     __lt__, __le__, __gt__, __ge__ = map(_comparison, (0, 1, 4, 5))
-    __eq__, __ne__ = map(_comparison, (2, 3))  # type: ignore[assignment]
+    __eq__, __ne__ = map(_comparison, (2, 3))
     __hash__ = object.__hash__
 
     def __pow__(self, exponent: Any, modulus: None = None) -> Any:

@@ -17,13 +17,8 @@ from .value import Value, belongs_to_caller, core
 Operand = Union[Value, float]
 
 if TYPE_CHECKING:
-
-    def sum(terms: Iterable[Operand], /) -> Any:
-        """The sum as one node, in index order."""
-
-    def dot(left: Iterable[Operand], right: Iterable[Operand], /) -> Any:
-        """The sum of products as one node, in index order."""
-
+    from ._native import dot as dot
+    from ._native import sum as sum
 else:
     sum, dot = core.sum, core.dot
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .errors import HookError
 from .operands import is_real_scalar
@@ -50,7 +50,7 @@ def register(value: Value, hook: Hook) -> HookHandle:
     return HookHandle(value, key)
 
 
-def run(value: Value, total: float) -> float:
+def run(value: Any, total: float) -> float:
     """The total after every hook has seen it, in the order they were registered."""
     for _, hook in value._hooks or ():
         replacement = hook(total)

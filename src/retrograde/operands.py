@@ -20,6 +20,8 @@ HOPELESS = (str, bytes, complex, list, tuple, dict, set, type(None))
 
 def is_real_scalar(thing: object) -> bool:
     """Whether a foreign scalar counts as a real number: NumPy scalars and 0-d arrays, fractions."""
+    if isinstance(thing, (float, int)):
+        return True
     kind = getattr(getattr(thing, "dtype", None), "kind", None)
     if kind is not None:
         return kind in "biuf" and getattr(thing, "ndim", 1) == 0

@@ -52,6 +52,8 @@ class Node:
     _inputs: tuple[Any, ...]
     _partials: tuple[float, ...] | None  # None: a Python closure adds the contributions
     _closure: Callable[[], object] | None
+    _label: str | None
+    _hooks: list[tuple[object, hooks.Hook]] | None
 
     def _become(
         self,

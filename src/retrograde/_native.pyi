@@ -1,0 +1,624 @@
+"""The native engine, as type checkers see it; the reference engine offers the same.
+
+``Value`` is shown with what ``face.py`` puts on it. What it refuses (``float(v)``, ``//``, ``%``,
+``round`` and their kin) is left out, so that a type checker refuses it as well.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from types import CodeType
+from typing import Any, ClassVar, TypeAlias, final, overload
+
+import numpy as np
+from numpy.typing import NDArray
+from typing_extensions import disjoint_base
+
+from .elementwise import *  # noqa: F403  one function a row of the law
+from .hooks import Hook, HookHandle
+from .sites import Site
+
+_Number: TypeAlias = float | np.floating[Any] | np.integer[Any]
+
+@disjoint_base
+class Value:
+    """A number that remembers how it was made.
+
+    >>> from retrograde import Value
+    >>> a, b = Value(2.0), Value(-3.0)
+    >>> f = (a * b + 10.0).relu()
+    >>> f.backward()
+    >>> f.data, a.grad, b.grad
+    (4.0, -3.0, 2.0)
+    """
+
+    __array_ufunc__: ClassVar[None]
+
+    def __init__(
+        self,
+        data: _Number,
+        children: Iterable[Value] | None = (),
+        local_grads: Iterable[_Number] | str | None = (),
+        *,
+        label: str | None = None,
+        requires_grad: bool = True,
+        _children: Iterable[Value] | None = None,
+        _local_grads: Iterable[_Number] | None = None,
+        _op: str | None = None,
+    ) -> None: ...
+
+    # what it holds
+
+    @property
+    def data(self) -> float:
+        """The number."""
+
+    @data.setter
+    def data(self, data: _Number) -> None: ...
+    @property
+    def grad(self) -> float:
+        """The gradient of the last root with respect to this."""
+
+    @grad.setter
+    def grad(self, grad: _Number) -> None: ...
+    @property
+    def label(self) -> str | None:
+        """A name for people, or None."""
+
+    @label.setter
+    def label(self, label: str | None) -> None: ...
+    @property
+    def requires_grad(self) -> bool:
+        """Whether it takes gradients."""
+
+    @requires_grad.setter
+    def requires_grad(self, wanted: bool) -> None: ...
+    @property
+    def op(self) -> str:
+        """The name of the op that made it; 'leaf' for a leaf."""
+
+    @property
+    def inputs(self) -> tuple[Value, ...]:
+        """The values it was made from, in order."""
+
+    @property
+    def partials(self) -> tuple[float, ...]:
+        """The local derivatives, one an input."""
+
+    @property
+    def site(self) -> Site | None:
+        """Where it was made: file, line, function; or None."""
+
+    # as the small teaching engines name it
+
+    @property
+    def _prev(self) -> set[Value]:
+        """The inputs as a set, as in micrograd."""
+
+    @_prev.setter
+    def _prev(self, inputs: Iterable[Value]) -> None: ...
+    @property
+    def _children(self) -> tuple[Value, ...]:
+        """The inputs as a tuple, as in microgpt."""
+
+    @_children.setter
+    def _children(self, inputs: Iterable[Value]) -> None: ...
+    @property
+    def _op(self) -> str:
+        """The op as drawings show it: '+', '*', 'tanh', …"""
+
+    @property
+    def _local_grads(self) -> tuple[float, ...]:
+        """The partials as a tuple, as in microgpt."""
+
+    @property
+    def _backward(self) -> Callable[[], object]:
+        """Adds this node's contributions, once."""
+
+    @_backward.setter
+    def _backward(self, closure: Callable[[], object]) -> None: ...
+    @property
+    def _hooks(self) -> list[tuple[object, Hook]] | None: ...
+    @_hooks.setter
+    def _hooks(self, hooks: list[tuple[object, Hook]] | None) -> None: ...
+    def _contribute(self) -> None: ...
+
+    # what it does
+
+    def backward(self, seed: _Number = 1.0) -> None:
+        """Add the gradient of this value into every leaf under it.
+
+        Interior gradients are replaced by this pass's; leaves accumulate.
+        """
+
+    def detach(self) -> Value:
+        """The same number as a leaf that takes no gradient."""
+
+    def item(self) -> float:
+        """The plain number, as ``.data``."""
+
+    def zero_grad(self) -> None:
+        """Set the gradient of this value and of everything under it to zero."""
+
+    def register_hook(self, hook: Hook) -> HookHandle:
+        """Let ``hook(total)`` see the gradient each pass brings here, and replace it if it returns
+        a number.
+        """
+
+    # operators
+
+    @overload
+    def __add__(self, other: Value | _Number, /) -> Value: ...
+    @overload
+    def __add__(self, other: NDArray[Any], /) -> NDArray[Any]: ...
+    @overload
+    def __radd__(self, other: _Number, /) -> Value: ...
+    @overload
+    def __radd__(self, other: NDArray[Any], /) -> NDArray[Any]: ...
+    @overload
+    def __sub__(self, other: Value | _Number, /) -> Value: ...
+    @overload
+    def __sub__(self, other: NDArray[Any], /) -> NDArray[Any]: ...
+    @overload
+    def __rsub__(self, other: _Number, /) -> Value: ...
+    @overload
+    def __rsub__(self, other: NDArray[Any], /) -> NDArray[Any]: ...
+    @overload
+    def __mul__(self, other: Value | _Number, /) -> Value: ...
+    @overload
+    def __mul__(self, other: NDArray[Any], /) -> NDArray[Any]: ...
+    @overload
+    def __rmul__(self, other: _Number, /) -> Value: ...
+    @overload
+    def __rmul__(self, other: NDArray[Any], /) -> NDArray[Any]: ...
+    @overload
+    def __truediv__(self, other: Value | _Number, /) -> Value: ...
+    @overload
+    def __truediv__(self, other: NDArray[Any], /) -> NDArray[Any]: ...
+    @overload
+    def __rtruediv__(self, other: _Number, /) -> Value: ...
+    @overload
+    def __rtruediv__(self, other: NDArray[Any], /) -> NDArray[Any]: ...
+    @overload
+    def __pow__(self, exponent: Value | _Number, modulus: None = None, /) -> Value: ...
+    @overload
+    def __pow__(self, exponent: NDArray[Any], modulus: None = None, /) -> NDArray[Any]: ...
+    @overload
+    def __rpow__(self, base: _Number, modulus: None = None, /) -> Value: ...
+    @overload
+    def __rpow__(self, base: NDArray[Any], modulus: None = None, /) -> NDArray[Any]: ...
+    def __neg__(self) -> Value: ...
+    def __pos__(self) -> Value: ...
+    def __abs__(self) -> Value: ...
+
+    # comparisons and truth go by data
+
+    @overload
+    def __lt__(self, other: Value | _Number, /) -> bool: ...
+    @overload
+    def __lt__(self, other: NDArray[Any], /) -> NDArray[np.bool_]: ...
+    @overload
+    def __le__(self, other: Value | _Number, /) -> bool: ...
+    @overload
+    def __le__(self, other: NDArray[Any], /) -> NDArray[np.bool_]: ...
+    @overload
+    def __gt__(self, other: Value | _Number, /) -> bool: ...
+    @overload
+    def __gt__(self, other: NDArray[Any], /) -> NDArray[np.bool_]: ...
+    @overload
+    def __ge__(self, other: Value | _Number, /) -> bool: ...
+    @overload
+    def __ge__(self, other: NDArray[Any], /) -> NDArray[np.bool_]: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    def __bool__(self) -> bool: ...
+
+    # Generated op methods: tools/regenerate.py writes from here
+
+    def abs(self) -> Value:
+        """``z = abs(x)``.
+
+        Slope: ``dz/dx = sign(x)``. Backward, it multiplies the upstream gradient by the sign of
+        its input.
+        """
+
+    def acos(self) -> Value:
+        """``z = acos(x)``.
+
+        Slope: ``dz/dx = -(1 / sqrt((1 - x) * (1 + x)))``. Backward, it multiplies the upstream
+        gradient by the slope of the arc.
+        """
+
+    def acosh(self) -> Value:
+        """``z = acosh(x)``.
+
+        Slope: ``dz/dx = 1 / (sqrt(x - 1) * sqrt(x + 1))``. Backward, it multiplies the upstream
+        gradient by the slope of the arc.
+        """
+
+    def add(self, y: Value | _Number) -> Value:
+        """``z = x + y``.
+
+        Slopes: ``dz/dx = 1``, ``dz/dy = 1``. Backward, it copies the upstream gradient to every
+        input, unchanged and undivided.
+        """
+
+    def asin(self) -> Value:
+        """``z = asin(x)``.
+
+        Slope: ``dz/dx = 1 / sqrt((1 - x) * (1 + x))``. Backward, it multiplies the upstream
+        gradient by the slope of the arc.
+        """
+
+    def asinh(self) -> Value:
+        """``z = asinh(x)``.
+
+        Slope: ``dz/dx = 1 / hypot(x, 1)``. Backward, it multiplies the upstream gradient by the
+        slope of the arc.
+        """
+
+    def atan(self) -> Value:
+        """``z = atan(x)``.
+
+        Slope: ``dz/dx = 1 / (1 + x * x)``. Backward, it multiplies the upstream gradient by the
+        slope of the arc.
+        """
+
+    def atan2(self, x: Value | _Number) -> Value:
+        """``z = atan2(y, x)``.
+
+        Slopes: ``dz/dy = x / hypot(x, y) / hypot(x, y)``, ``dz/dx = -(y / hypot(x, y) / hypot(x,
+        y))``. Backward, it shares the upstream gradient out by how each input turns the angle.
+        """
+
+    def atanh(self) -> Value:
+        """``z = atanh(x)``.
+
+        Slope: ``dz/dx = 1 / ((1 - x) * (1 + x))``. Backward, it multiplies the upstream gradient
+        by the slope of the arc.
+        """
+
+    def clip(self, low: Value | _Number, high: Value | _Number) -> Value:
+        """``z = high if (low if x < low or isnan(low) else x) > high or isnan(high) else low if x <
+        low or isnan(low) else x``.
+
+        Slopes: ``dz/dx = 0 if ((x < low or x > high) or isnan(low)) or isnan(high) else 1``,
+        ``dz/dlow = 0 if (low if x < low or isnan(low) else x) > high or isnan(high) else 1 if x
+        < low or isnan(low) else 0``, ``dz/dhigh = 1 if (low if x < low or isnan(low) else x) >
+        high or isnan(high) else 0``. Backward, it chooses: the input that was taken receives the
+        whole upstream gradient, the others zero.
+        """
+
+    def cos(self) -> Value:
+        """``z = cos(x)``.
+
+        Slope: ``dz/dx = -sin(x)``. Backward, it turns: the slope is the function a quarter
+        period on.
+        """
+
+    def cosh(self) -> Value:
+        """``z = cosh(x)``.
+
+        Slope: ``dz/dx = sinh(x)``. Backward, it turns: the slope is the function a quarter
+        period on.
+        """
+
+    def div(self, y: Value | _Number) -> Value:
+        """``z = x / y``.
+
+        Slopes: ``dz/dx = 1 / y``, ``dz/dy = -(z / y)``. Backward, it divides: the numerator
+        receives the upstream gradient over the denominator, the denominator minus that, times
+        the quotient.
+        """
+
+    def erf(self) -> Value:
+        """``z = erf(x)``.
+
+        Slope: ``dz/dx = 1.1283791670955126 * exp(-(x * x))``. Backward, it multiplies the
+        upstream gradient by a bell curve: only inputs near zero feel it.
+        """
+
+    def erfc(self) -> Value:
+        """``z = erfc(x)``.
+
+        Slope: ``dz/dx = -(1.1283791670955126 * exp(-(x * x)))``. Backward, it multiplies the
+        upstream gradient by a bell curve: only inputs near zero feel it.
+        """
+
+    def exp(self) -> Value:
+        """``z = exp(x)``.
+
+        Slope: ``dz/dx = z``. Backward, it multiplies the upstream gradient by its own result:
+        the exponential is its own slope.
+        """
+
+    def expm1(self) -> Value:
+        """``z = expm1(x)``.
+
+        Slope: ``dz/dx = z + 1``. Backward, it multiplies the upstream gradient by its own
+        result: the exponential is its own slope.
+        """
+
+    def floor(self) -> Value:
+        """``z = floor(x)``.
+
+        Slope: ``dz/dx = 0``. Backward, it is flat: it stops the upstream gradient, for its slope
+        is zero wherever it has one.
+        """
+
+    def gelu(self) -> Value:
+        """``z = x * norm_cdf(x)``.
+
+        Slope: ``dz/dx = norm_cdf(x) + x * (0.3989422804014327 * exp(-(0.5 * (x * x))))``.
+        Backward, it is a soft gate: it passes the upstream gradient on one side, stops it on the
+        other, and changes smoothly between.
+        """
+
+    def hypot(self, y: Value | _Number) -> Value:
+        """``z = hypot(x, y)``.
+
+        Slopes: ``dz/dx = 0 if z == 0 else x / z``, ``dz/dy = 0 if z == 0 else y / z``. Backward,
+        it shares the upstream gradient out by how much of the length each input makes up.
+        """
+
+    def leaky_relu(self, slope: Value | _Number = 0.01) -> Value:
+        """``z = slope * x if x <= 0 else x``.
+
+        Slopes: ``dz/dx = slope if x <= 0 else 1``, ``dz/dslope = x if x <= 0 else 0``. Backward,
+        it is a gate: it passes the upstream gradient on the open side and scales it down or
+        stops it on the other.
+        """
+
+    def log(self) -> Value:
+        """``z = log(x)``.
+
+        Slope: ``dz/dx = 1 / x``. Backward, it divides the upstream gradient by its input: the
+        smaller the input, the larger the slope.
+        """
+
+    def log10(self) -> Value:
+        """``z = log10(x)``.
+
+        Slope: ``dz/dx = 1 / (x * 2.302585092994046)``. Backward, it divides the upstream
+        gradient by its input: the smaller the input, the larger the slope.
+        """
+
+    def log1p(self) -> Value:
+        """``z = log1p(x)``.
+
+        Slope: ``dz/dx = 1 / (1 + x)``. Backward, it divides the upstream gradient by its input:
+        the smaller the input, the larger the slope.
+        """
+
+    def log2(self) -> Value:
+        """``z = log2(x)``.
+
+        Slope: ``dz/dx = 1 / (x * 0.6931471805599453)``. Backward, it divides the upstream
+        gradient by its input: the smaller the input, the larger the slope.
+        """
+
+    def maximum(self, y: Value | _Number) -> Value:
+        """``z = x if x >= y or isnan(x) else y``.
+
+        Slopes: ``dz/dx = 1 if x >= y or isnan(x) else 0``, ``dz/dy = 0 if x >= y or isnan(x)
+        else 1``. Backward, it chooses: the input that was taken receives the whole upstream
+        gradient, the others zero.
+        """
+
+    def minimum(self, y: Value | _Number) -> Value:
+        """``z = x if x <= y or isnan(x) else y``.
+
+        Slopes: ``dz/dx = 1 if x <= y or isnan(x) else 0``, ``dz/dy = 0 if x <= y or isnan(x)
+        else 1``. Backward, it chooses: the input that was taken receives the whole upstream
+        gradient, the others zero.
+        """
+
+    def mul(self, y: Value | _Number) -> Value:
+        """``z = x * y``.
+
+        Slopes: ``dz/dx = y``, ``dz/dy = x``. Backward, it swaps: each input receives the
+        upstream gradient times the other input.
+        """
+
+    def neg(self) -> Value:
+        """``z = -x``.
+
+        Slope: ``dz/dx = -1``. Backward, it flips the sign of the upstream gradient.
+        """
+
+    def norm_cdf(self) -> Value:
+        """``z = 0.5 * erfc(-(x * 0.7071067811865476))``.
+
+        Slope: ``dz/dx = 0.3989422804014327 * exp(-(0.5 * (x * x)))``. Backward, it multiplies
+        the upstream gradient by a bell curve: only inputs near zero feel it.
+        """
+
+    def pow(self, y: Value | _Number) -> Value:
+        """``z = x ** y``.
+
+        Slopes: ``dz/dx = 0 if y == 0 else y * x ** (y - 1)``, ``dz/dy = 0 if x == 0 and y > 0
+        else z * log(x)``. Backward, it multiplies the upstream gradient by the slope of the
+        power.
+        """
+
+    def reciprocal(self) -> Value:
+        """``z = 1 / x``.
+
+        Slope: ``dz/dx = -(z * z)``. Backward, it multiplies the upstream gradient by the slope
+        of the power.
+        """
+
+    def relu(self) -> Value:
+        """``z = 0 if x <= 0 else x``.
+
+        Slope: ``dz/dx = 0 if x <= 0 else 1``. Backward, it is a gate: it passes the upstream
+        gradient on the open side and scales it down or stops it on the other.
+        """
+
+    def sigmoid(self) -> Value:
+        """``z = 1 / (1 + exp(-x)) if x >= 0 else exp(x) / (1 + exp(x))``.
+
+        Slope: ``dz/dx = z * (1 - z)``. Backward, it saturates: the slope is largest in the
+        middle and fades to nothing at both ends.
+        """
+
+    def sign(self) -> Value:
+        """``z = 1 if x > 0 else -1 if x < 0 else x``.
+
+        Slope: ``dz/dx = 0``. Backward, it is flat: it stops the upstream gradient, for its slope
+        is zero wherever it has one.
+        """
+
+    def silu(self) -> Value:
+        """``z = x * sigmoid(x)``.
+
+        Slope: ``dz/dx = sigmoid(x) * (1 + x * sigmoid(-x))``. Backward, it is a soft gate: it
+        passes the upstream gradient on one side, stops it on the other, and changes smoothly
+        between.
+        """
+
+    def sin(self) -> Value:
+        """``z = sin(x)``.
+
+        Slope: ``dz/dx = cos(x)``. Backward, it turns: the slope is the function a quarter period
+        on.
+        """
+
+    def sinh(self) -> Value:
+        """``z = sinh(x)``.
+
+        Slope: ``dz/dx = cosh(x)``. Backward, it turns: the slope is the function a quarter
+        period on.
+        """
+
+    def softplus(self) -> Value:
+        """``z = (0 if x <= 0 else x) + log1p(exp(-abs(x)))``.
+
+        Slope: ``dz/dx = sigmoid(x)``. Backward, it is a soft gate: it passes the upstream
+        gradient on one side, stops it on the other, and changes smoothly between.
+        """
+
+    def sqrt(self) -> Value:
+        """``z = sqrt(x)``.
+
+        Slope: ``dz/dx = 0.5 / z``. Backward, it divides the upstream gradient by twice the root:
+        near zero the slope grows without bound.
+        """
+
+    def square(self) -> Value:
+        """``z = x * x``.
+
+        Slope: ``dz/dx = 2 * x``. Backward, it multiplies the upstream gradient by the slope of
+        the power.
+        """
+
+    def sub(self, y: Value | _Number) -> Value:
+        """``z = x - y``.
+
+        Slopes: ``dz/dx = 1``, ``dz/dy = -1``. Backward, it copies the upstream gradient to the
+        first input, and with its sign flipped to the second.
+        """
+
+    def tan(self) -> Value:
+        """``z = tan(x)``.
+
+        Slope: ``dz/dx = 1 + z * z``. Backward, it turns: the slope is the function a quarter
+        period on.
+        """
+
+    def tanh(self) -> Value:
+        """``z = tanh(x)``.
+
+        Slope: ``dz/dx = 1 - z * z``. Backward, it saturates: the slope is largest in the middle
+        and fades to nothing at both ends.
+        """
+
+    def where(self, x: Value | _Number, y: Value | _Number) -> Value:
+        """``z = x if condition != 0 else y``.
+
+        Slopes: ``dz/dcondition = 0``, ``dz/dx = 1 if condition != 0 else 0``, ``dz/dy = 0 if
+        condition != 0 else 1``. Backward, it chooses: the input that was taken receives the
+        whole upstream gradient, the others zero.
+        """
+
+    # to here.
+
+@final
+class ClosureValue(Value):
+    """A value whose contributions are added by a Python callable."""
+
+# functions of many values
+
+@overload
+def sum(terms: Iterable[Value], /) -> Value:
+    """The sum of values or numbers as one node, in index order."""
+
+@overload
+def sum(terms: Iterable[_Number], /) -> float: ...
+@overload
+def sum(terms: Iterable[Value | _Number], /) -> Value | float: ...
+@overload
+def dot(left: Iterable[Value], right: Iterable[Value | _Number], /) -> Value:
+    """The sum of products as one node, in index order."""
+
+@overload
+def dot(left: Iterable[_Number], right: Iterable[Value], /) -> Value: ...
+@overload
+def dot(left: Iterable[_Number], right: Iterable[_Number], /) -> float: ...
+@overload
+def dot(left: Iterable[Value | _Number], right: Iterable[Value | _Number], /) -> Value | float: ...
+
+# walks over the graph
+
+def backward(roots: tuple[Value, ...], seeds: tuple[_Number, ...], /) -> None:
+    """Run the backward pass from several roots."""
+
+def order(roots: tuple[Value, ...], /) -> list[Value]:
+    """Everything under the roots, inputs before uses."""
+
+def zero_under(roots: tuple[Value, ...], /) -> None:
+    """Zero the gradient of everything under the roots."""
+
+# modes of this thread
+
+def enter_no_grad() -> None:
+    """Stop recording in this thread."""
+
+def leave_no_grad() -> None:
+    """Undo one enter_no_grad."""
+
+def in_no_grad() -> bool:
+    """Whether this thread does not record."""
+
+def enter_anomaly() -> None:
+    """Raise at births in this thread."""
+
+def leave_anomaly() -> None:
+    """Undo one enter_anomaly."""
+
+def in_anomaly() -> bool:
+    """Whether this thread raises at births."""
+
+# nests: lists of lists … of values, and float64 arrays of their shape
+
+def read_data(nest: Any, array: NDArray[np.float64], /) -> None:
+    """Copy the data of a nest into a float64 array."""
+
+def read_grad(nest: Any, array: NDArray[np.float64], /) -> None:
+    """Copy the gradients of a nest into a float64 array."""
+
+def write_data(nest: Any, array: NDArray[np.float64], /) -> None:
+    """Copy a float64 array into the data of a nest."""
+
+def zero(values: list[Value], /) -> None:
+    """Set the gradients of a list of values to zero."""
+
+# the engine itself
+
+def simd_level() -> str:
+    """The widest SIMD level this processor offers."""
+
+def skip_sites(codes: Sequence[CodeType], /) -> None:
+    """Nodes made in these code objects belong to the caller."""
+
+def inject_allocation_failure(count: int, /) -> None:
+    """Let the engine's allocation after COUNT more fail, once; -1 switches it off."""

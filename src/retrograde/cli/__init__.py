@@ -1,0 +1,99 @@
+"""The command ``retrograde``: parsing, exit codes, and errors as one clean message.
+
+Each command is a file of its own. Exit codes: 0 done, 1 it failed, 2 it was called wrongly, 130
+interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import os
+import re
+import sys
+from collections.abc import Sequence
+from typing import Final, NoReturn
+
+from .. import __version__
+from ..errors import RetrogradeError
+from . import demo, info
+
+COMMANDS: Final = {"demo": demo, "info": info}
+
+FAILED, MISUSED, INTERRUPTED = 1, 2, 130
+
+_EPILOG = """\
+examples:
+  retrograde demo           watch a gradient being worked out, step by step
+  retrograde demo --json    the same as data
+  retrograde info           which engine runs here, and why
+"""
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors are one message, with a guess at what was meant."""
+
+    def error(self, message: str) -> NoReturn:
+        unknown = re.search(r"invalid choice: '([^']*)'", message)
+        if unknown:
+            close = difflib.get_close_matches(unknown[1], COMMANDS, n=1)
+            cure = f"did you mean '{close[0]}'?" if close else f"choose from {', '.join(COMMANDS)}."
+            message = f"there is no command '{unknown[1]}'; {cure}"
+        print(f"retrograde: {message}\nTry '{self.prog} --help'.", file=sys.stderr)
+        raise SystemExit(MISUSED)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code.
+
+    >>> main(["--version"])
+    retrograde 0.1.0
+    0
+    """
+    try:
+        return _run(_parser(), argv)
+    except SystemExit as leaving:  # argparse, after --help, --version or a usage error
+        return leaving.code if isinstance(leaving.code, int) else 0
+    except RetrogradeError as error:
+        print(f"retrograde: {error}", file=sys.stderr)
+        return FAILED
+    except KeyboardInterrupt:
+        print("retrograde: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader left, as `head` does. Python would complain again when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+
+
+def _run(parser: _Parser, argv: Sequence[str] | None) -> int:
+    options = parser.parse_args(argv)
+    if options.command is None:
+        parser.print_help(sys.stderr)
+        return MISUSED
+    code = COMMANDS[options.command].run(options)
+    sys.stdout.flush()  # here, where a closed pipe is still caught
+    return code
+
+
+def _parser() -> _Parser:
+    parser = _Parser(
+        prog="retrograde",
+        description="Gradients you can see, trust and run fast.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"retrograde {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="command", title="commands")
+    for name, command in COMMANDS.items():
+        command.configure(
+            commands.add_parser(
+                name,
+                help=command.SUMMARY,
+                description=(command.__doc__ or "").strip(),
+                formatter_class=argparse.RawDescriptionHelpFormatter,
+                allow_abbrev=False,
+            )
+        )
+    return parser

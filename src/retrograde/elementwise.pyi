@@ -1,0 +1,671 @@
+# Generated from src/retrograde/ops/scalar.py by tools/regenerate.py: do not edit.
+
+from typing import Any, overload
+
+from numpy.typing import NDArray
+
+from ._native import Value, _Number
+
+__all__ = [  # noqa: RUF022  sorted as Python sorts
+    "abs",
+    "acos",
+    "acosh",
+    "add",
+    "asin",
+    "asinh",
+    "atan",
+    "atan2",
+    "atanh",
+    "clip",
+    "cos",
+    "cosh",
+    "div",
+    "erf",
+    "erfc",
+    "exp",
+    "expm1",
+    "floor",
+    "gelu",
+    "hypot",
+    "leaky_relu",
+    "log",
+    "log10",
+    "log1p",
+    "log2",
+    "maximum",
+    "minimum",
+    "mul",
+    "neg",
+    "norm_cdf",
+    "pow",
+    "reciprocal",
+    "relu",
+    "sigmoid",
+    "sign",
+    "silu",
+    "sin",
+    "sinh",
+    "softplus",
+    "sqrt",
+    "square",
+    "sub",
+    "tan",
+    "tanh",
+    "where",
+]
+
+@overload
+def abs(x: Value, /) -> Value:
+    """``z = abs(x)``.
+
+    Slope: ``dz/dx = sign(x)``. Backward, it multiplies the upstream gradient by the sign of
+    its input.
+    """
+
+@overload
+def abs(x: _Number, /) -> float: ...
+@overload
+def abs(x: NDArray[Any], /) -> NDArray[Any]: ...
+@overload
+def acos(x: Value, /) -> Value:
+    """``z = acos(x)``.
+
+    Slope: ``dz/dx = -(1 / sqrt((1 - x) * (1 + x)))``. Backward, it multiplies the upstream
+    gradient by the slope of the arc.
+    """
+
+@overload
+def acos(x: _Number, /) -> float: ...
+@overload
+def acos(x: NDArray[Any], /) -> NDArray[Any]: ...
+@overload
+def acosh(x: Value, /) -> Value:
+    """``z = acosh(x)``.
+
+    Slope: ``dz/dx = 1 / (sqrt(x - 1) * sqrt(x + 1))``. Backward, it multiplies the upstream
+    gradient by the slope of the arc.
+    """
+
+@overload
+def acosh(x: _Number, /) -> float: ...
+@overload
+def acosh(x: NDArray[Any], /) -> NDArray[Any]: ...
+@overload
+def add(x: Value, y: Value | _Number) -> Value:
+    """``z = x + y``.
+
+    Slopes: ``dz/dx = 1``, ``dz/dy = 1``. Backward, it copies the upstream gradient to every
+    input, unchanged and undivided.
+    """
+
+@overload
+def add(x: _Number, y: Value) -> Value: ...
+@overload
+def add(x: _Number, y: _Number) -> float: ...
+@overload
+def add(x: NDArray[Any], y: Value | _Number | NDArray[Any]) -> NDArray[Any]: ...
+@overload
+def add(x: Value | _Number, y: NDArray[Any]) -> NDArray[Any]: ...
+@overload
+def asin(x: Value, /) -> Value:
+    """``z = asin(x)``.
+
+    Slope: ``dz/dx = 1 / sqrt((1 - x) * (1 + x))``. Backward, it multiplies the upstream
+    gradient by the slope of the arc.
+    """
+
+@overload
+def asin(x: _Number, /) -> float: ...
+@overload
+def asin(x: NDArray[Any], /) -> NDArray[Any]: ...
+@overload
+def asinh(x: Value, /) -> Value:
+    """``z = asinh(x)``.
+
+    Slope: ``dz/dx = 1 / hypot(x, 1)``. Backward, it multiplies the upstream gradient by the
+    slope of the arc.
+    """
+
+@overload
+def asinh(x: _Number, /) -> float: ...
+@overload
+def asinh(x: NDArray[Any], /) -> NDArray[Any]: ...
+@overload
+def atan(x: Value, /) -> Value:
+    """``z = atan(x)``.
+
+    Slope: ``dz/dx = 1 / (1 + x * x)``. Backward, it multiplies the upstream gradient by the
+    slope of the arc.
+    """
+
+@overload
+def atan(x: _Number, /) -> float: ...
+@overload
+def atan(x: NDArray[Any], /) -> NDArray[Any]: ...
+@overload
+def atan2(y: Value, x: Value | _Number) -> Value:
+    """``z = atan2(y, x)``.
+
+    Slopes: ``dz/dy = x / hypot(x, y) / hypot(x, y)``, ``dz/dx = -(y / hypot(x, y) / hypot(x,
+    y))``. Backward, it shares the upstream gradient out by how each input turns the angle.
+    """
+
+@overload
+def atan2(y: _Number, x: Value) -> Value: ...
+@overload
+def atan2(y: _Number, x: _Number) -> float: ...
+@overload
+def atan2(y: NDArray[Any], x: Value | _Number | NDArray[Any]) -> NDArray[Any]: ...
+@overload
+def atan2(y: Value | _Number, x: NDArray[Any]) -> NDArray[Any]: ...
+@overload
+def atanh(x: Value, /) -> Value:
+    """``z = atanh(x)``.
+
+    Slope: ``dz/dx = 1 / ((1 - x) * (1 + x))``. Backward, it multiplies the upstream gradient
+    by the slope of the arc.
+    """
+
+@overload
+def atanh(x: _Number, /) -> float: ...
+@overload
+def atanh(x: NDArray[Any], /) -> NDArray[Any]: ...
+@overload
+def clip(x: Value, low: Value | _Number, high: Value | _Number) -> Value:
+    """``z = high if (low if x < low or isnan(low) else x) > high or isnan(high) else low if x <
+    low or isnan(low) else x``.
+
+    Slopes: ``dz/dx = 0 if ((x < low or x > high) or isnan(low)) or isnan(high) else 1``,
+    ``dz/dlow = 0 if (low if x < low or isnan(low) else x) > high or isnan(high) else 1 if x
+    < low or isnan(low) else 0``, ``dz/dhigh = 1 if (low if x < low or isnan(low) else x) >
+    high or isnan(high) else 0``. Backward, it chooses: the input that was taken receives the
+    whole upstream gradient, the others zero.
+    """
+
+@overload
+def clip(x: _Number, low: Value, high: Value | _Number) -> Value: ...
+@overload
+def clip(x: _Number, low: _Number, high: Value) -> Value: ...
+@overload
+def clip(x: _Number, low: _Number, high: _Number) -> float: ...
+@overload
+def clip(
+    x: NDArray[Any], low: Value | _Number | NDArray[Any], high: Value | _Number | NDArray[Any]
+) -> NDArray[Any]: ...
+@overload
+def clip(
+    x: Value | _Number, low: NDArray[Any], high: Value | _Number | NDArray[Any]
+) -> NDArray[Any]: ...
+@overload
+def clip(x: Value | _Number, low: Value | _Number, high: NDArray[Any]) -> NDArray[Any]: ...
+@overload
+def cos(x: Value, /) -> Value:
+    """``z = cos(x)``.
+
+    Slope: ``dz/dx = -sin(x)``. Backward, it turns: the slope is the function a quarter
+    period on.
+    """
+
+@overload
+def cos(x: _Number, /) -> float: ...
+@overload
+def cos(x: NDArray[Any], /) -> NDArray[Any]: ...
+@overload
+def cosh(x: Value, /) -> Value:
+    """``z = cosh(x)``.
+
+    Slope: ``dz/dx = sinh(x)``. Backward, it turns: the slope is the function a quarter
+    period on.
+    """
+
+@overload
+def cosh(x: _Number, /) -> float: ...
+@overload
+def cosh(x: NDArray[Any], /) -> NDArray[Any]: ...
+@overload
+def div(x: Value, y: Value | _Number) -> Value:
+    """``z = x / y``.
+
+    Slopes: ``dz/dx = 1 / y``, ``dz/dy = -(z / y)``. Backward, it divides: the numerator
+    receives the upstream gradient over the denominator, the denominator minus that, times
+    the quotient.
+    """
+
+@overload
+def div(x: _Number, y: Value) -> Value: ...
+@overload
+def div(x: _Number, y: _Number) -> float: ...
+@overload
+def div(x: NDArray[Any], y: Value | _Number | NDArray[Any]) -> NDArray[Any]: ...
+@overload
+def div(x: Value | _Number, y: NDArray[Any]) -> NDArray[Any]: ...
+@overload
+def erf(x: Value, /) -> Value:
+    """``z = erf(x)``.
+
+    Slope: ``dz/dx = 1.1283791670955126 * exp(-(x * x))``. Backward, it multiplies the
+    upstream gradient by a bell curve: only inputs near zero feel it.
+    """
+
+@overload
+def erf(x: _Number, /) -> float: ...
+@overload
+def erf(x: NDArray[Any], /) -> NDArray[Any]: ...
+@overload
+def erfc(x: Value, /) -> Value:
+    """``z = erfc(x)``.
+
+    Slope: ``dz/dx = -(1.1283791670955126 * exp(-(x * x)))``. Backward, it multiplies the
+    upstream gradient by a bell curve: only inputs near zero feel it.
+    """
+
+@overload
+def erfc(x: _Number, /) -> float: ...
+@overload
+def erfc(x: NDArray[Any], /) -> NDArray[Any]: ...
+@overload
+def exp(x: Value, /) -> Value:
+    """``z = exp(x)``.
+
+    Slope: ``dz/dx = z``. Backward, it multiplies the upstream gradient by its own result:
+    the exponential is its own slope.
+    """
+
+@overload
+def exp(x: _Number, /) -> float: ...
+@overload
+def exp(x: NDArray[Any], /) -> NDArray[Any]: ...
+@overload
+def expm1(x: Value, /) -> Value:
+    """``z = expm1(x)``.
+
+    Slope: ``dz/dx = z + 1``. Backward, it multiplies the upstream gradient by its own
+    result: the exponential is its own slope.
+    """
+
+@overload
+def expm1(x: _Number, /) -> float: ...
+@overload
+def expm1(x: NDArray[Any], /) -> NDArray[Any]: ...
+@overload
+def floor(x: Value, /) -> Value:
+    """``z = floor(x)``.
+
+    Slope: ``dz/dx = 0``. Backward, it is flat: it stops the upstream gradient, for its slope
+    is zero wherever it has one.
+    """
+
+@overload
+def floor(x: _Number, /) -> float: ...
+@overload
+def floor(x: NDArray[Any], /) -> NDArray[Any]: ...
+@overload
+def gelu(x: Value, /) -> Value:
+    """``z = x * norm_cdf(x)``.
+
+    Slope: ``dz/dx = norm_cdf(x) + x * (0.3989422804014327 * exp(-(0.5 * (x * x))))``.
+    Backward, it is a soft gate: it passes the upstream gradient on one side, stops it on the
+    other, and changes smoothly between.
+    """
+
+@overload
+def gelu(x: _Number, /) -> float: ...
+@overload
+def gelu(x: NDArray[Any], /) -> NDArray[Any]: ...
+@overload
+def hypot(x: Value, y: Value | _Number) -> Value:
+    """``z = hypot(x, y)``.
+
+    Slopes: ``dz/dx = 0 if z == 0 else x / z``, ``dz/dy = 0 if z == 0 else y / z``. Backward,
+    it shares the upstream gradient out by how much of the length each input makes up.
+    """
+
+@overload
+def hypot(x: _Number, y: Value) -> Value: ...
+@overload
+def hypot(x: _Number, y: _Number) -> float: ...
+@overload
+def hypot(x: NDArray[Any], y: Value | _Number | NDArray[Any]) -> NDArray[Any]: ...
+@overload
+def hypot(x: Value | _Number, y: NDArray[Any]) -> NDArray[Any]: ...
+@overload
+def leaky_relu(x: Value, slope: Value | _Number = 0.01) -> Value:
+    """``z = slope * x if x <= 0 else x``.
+
+    Slopes: ``dz/dx = slope if x <= 0 else 1``, ``dz/dslope = x if x <= 0 else 0``. Backward,
+    it is a gate: it passes the upstream gradient on the open side and scales it down or
+    stops it on the other.
+    """
+
+@overload
+def leaky_relu(x: _Number, slope: Value) -> Value: ...
+@overload
+def leaky_relu(x: _Number, slope: _Number = 0.01) -> float: ...
+@overload
+def leaky_relu(x: NDArray[Any], slope: Value | _Number | NDArray[Any] = 0.01) -> NDArray[Any]: ...
+@overload
+def leaky_relu(x: Value | _Number, slope: NDArray[Any]) -> NDArray[Any]: ...
+@overload
+def log(x: Value, /) -> Value:
+    """``z = log(x)``.
+
+    Slope: ``dz/dx = 1 / x``. Backward, it divides the upstream gradient by its input: the
+    smaller the input, the larger the slope.
+    """
+
+@overload
+def log(x: _Number, /) -> float: ...
+@overload
+def log(x: NDArray[Any], /) -> NDArray[Any]: ...
+@overload
+def log10(x: Value, /) -> Value:
+    """``z = log10(x)``.
+
+    Slope: ``dz/dx = 1 / (x * 2.302585092994046)``. Backward, it divides the upstream
+    gradient by its input: the smaller the input, the larger the slope.
+    """
+
+@overload
+def log10(x: _Number, /) -> float: ...
+@overload
+def log10(x: NDArray[Any], /) -> NDArray[Any]: ...
+@overload
+def log1p(x: Value, /) -> Value:
+    """``z = log1p(x)``.
+
+    Slope: ``dz/dx = 1 / (1 + x)``. Backward, it divides the upstream gradient by its input:
+    the smaller the input, the larger the slope.
+    """
+
+@overload
+def log1p(x: _Number, /) -> float: ...
+@overload
+def log1p(x: NDArray[Any], /) -> NDArray[Any]: ...
+@overload
+def log2(x: Value, /) -> Value:
+    """``z = log2(x)``.
+
+    Slope: ``dz/dx = 1 / (x * 0.6931471805599453)``. Backward, it divides the upstream
+    gradient by its input: the smaller the input, the larger the slope.
+    """
+
+@overload
+def log2(x: _Number, /) -> float: ...
+@overload
+def log2(x: NDArray[Any], /) -> NDArray[Any]: ...
+@overload
+def maximum(x: Value, y: Value | _Number) -> Value:
+    """``z = x if x >= y or isnan(x) else y``.
+
+    Slopes: ``dz/dx = 1 if x >= y or isnan(x) else 0``, ``dz/dy = 0 if x >= y or isnan(x)
+    else 1``. Backward, it chooses: the input that was taken receives the whole upstream
+    gradient, the others zero.
+    """
+
+@overload
+def maximum(x: _Number, y: Value) -> Value: ...
+@overload
+def maximum(x: _Number, y: _Number) -> float: ...
+@overload
+def maximum(x: NDArray[Any], y: Value | _Number | NDArray[Any]) -> NDArray[Any]: ...
+@overload
+def maximum(x: Value | _Number, y: NDArray[Any]) -> NDArray[Any]: ...
+@overload
+def minimum(x: Value, y: Value | _Number) -> Value:
+    """``z = x if x <= y or isnan(x) else y``.
+
+    Slopes: ``dz/dx = 1 if x <= y or isnan(x) else 0``, ``dz/dy = 0 if x <= y or isnan(x)
+    else 1``. Backward, it chooses: the input that was taken receives the whole upstream
+    gradient, the others zero.
+    """
+
+@overload
+def minimum(x: _Number, y: Value) -> Value: ...
+@overload
+def minimum(x: _Number, y: _Number) -> float: ...
+@overload
+def minimum(x: NDArray[Any], y: Value | _Number | NDArray[Any]) -> NDArray[Any]: ...
+@overload
+def minimum(x: Value | _Number, y: NDArray[Any]) -> NDArray[Any]: ...
+@overload
+def mul(x: Value, y: Value | _Number) -> Value:
+    """``z = x * y``.
+
+    Slopes: ``dz/dx = y``, ``dz/dy = x``. Backward, it swaps: each input receives the
+    upstream gradient times the other input.
+    """
+
+@overload
+def mul(x: _Number, y: Value) -> Value: ...
+@overload
+def mul(x: _Number, y: _Number) -> float: ...
+@overload
+def mul(x: NDArray[Any], y: Value | _Number | NDArray[Any]) -> NDArray[Any]: ...
+@overload
+def mul(x: Value | _Number, y: NDArray[Any]) -> NDArray[Any]: ...
+@overload
+def neg(x: Value, /) -> Value:
+    """``z = -x``.
+
+    Slope: ``dz/dx = -1``. Backward, it flips the sign of the upstream gradient.
+    """
+
+@overload
+def neg(x: _Number, /) -> float: ...
+@overload
+def neg(x: NDArray[Any], /) -> NDArray[Any]: ...
+@overload
+def norm_cdf(x: Value, /) -> Value:
+    """``z = 0.5 * erfc(-(x * 0.7071067811865476))``.
+
+    Slope: ``dz/dx = 0.3989422804014327 * exp(-(0.5 * (x * x)))``. Backward, it multiplies
+    the upstream gradient by a bell curve: only inputs near zero feel it.
+    """
+
+@overload
+def norm_cdf(x: _Number, /) -> float: ...
+@overload
+def norm_cdf(x: NDArray[Any], /) -> NDArray[Any]: ...
+@overload
+def pow(x: Value, y: Value | _Number) -> Value:
+    """``z = x ** y``.
+
+    Slopes: ``dz/dx = 0 if y == 0 else y * x ** (y - 1)``, ``dz/dy = 0 if x == 0 and y > 0
+    else z * log(x)``. Backward, it multiplies the upstream gradient by the slope of the
+    power.
+    """
+
+@overload
+def pow(x: _Number, y: Value) -> Value: ...
+@overload
+def pow(x: _Number, y: _Number) -> float: ...
+@overload
+def pow(x: NDArray[Any], y: Value | _Number | NDArray[Any]) -> NDArray[Any]: ...
+@overload
+def pow(x: Value | _Number, y: NDArray[Any]) -> NDArray[Any]: ...
+@overload
+def reciprocal(x: Value, /) -> Value:
+    """``z = 1 / x``.
+
+    Slope: ``dz/dx = -(z * z)``. Backward, it multiplies the upstream gradient by the slope
+    of the power.
+    """
+
+@overload
+def reciprocal(x: _Number, /) -> float: ...
+@overload
+def reciprocal(x: NDArray[Any], /) -> NDArray[Any]: ...
+@overload
+def relu(x: Value, /) -> Value:
+    """``z = 0 if x <= 0 else x``.
+
+    Slope: ``dz/dx = 0 if x <= 0 else 1``. Backward, it is a gate: it passes the upstream
+    gradient on the open side and scales it down or stops it on the other.
+    """
+
+@overload
+def relu(x: _Number, /) -> float: ...
+@overload
+def relu(x: NDArray[Any], /) -> NDArray[Any]: ...
+@overload
+def sigmoid(x: Value, /) -> Value:
+    """``z = 1 / (1 + exp(-x)) if x >= 0 else exp(x) / (1 + exp(x))``.
+
+    Slope: ``dz/dx = z * (1 - z)``. Backward, it saturates: the slope is largest in the
+    middle and fades to nothing at both ends.
+    """
+
+@overload
+def sigmoid(x: _Number, /) -> float: ...
+@overload
+def sigmoid(x: NDArray[Any], /) -> NDArray[Any]: ...
+@overload
+def sign(x: Value, /) -> Value:
+    """``z = 1 if x > 0 else -1 if x < 0 else x``.
+
+    Slope: ``dz/dx = 0``. Backward, it is flat: it stops the upstream gradient, for its slope
+    is zero wherever it has one.
+    """
+
+@overload
+def sign(x: _Number, /) -> float: ...
+@overload
+def sign(x: NDArray[Any], /) -> NDArray[Any]: ...
+@overload
+def silu(x: Value, /) -> Value:
+    """``z = x * sigmoid(x)``.
+
+    Slope: ``dz/dx = sigmoid(x) * (1 + x * sigmoid(-x))``. Backward, it is a soft gate: it
+    passes the upstream gradient on one side, stops it on the other, and changes smoothly
+    between.
+    """
+
+@overload
+def silu(x: _Number, /) -> float: ...
+@overload
+def silu(x: NDArray[Any], /) -> NDArray[Any]: ...
+@overload
+def sin(x: Value, /) -> Value:
+    """``z = sin(x)``.
+
+    Slope: ``dz/dx = cos(x)``. Backward, it turns: the slope is the function a quarter period
+    on.
+    """
+
+@overload
+def sin(x: _Number, /) -> float: ...
+@overload
+def sin(x: NDArray[Any], /) -> NDArray[Any]: ...
+@overload
+def sinh(x: Value, /) -> Value:
+    """``z = sinh(x)``.
+
+    Slope: ``dz/dx = cosh(x)``. Backward, it turns: the slope is the function a quarter
+    period on.
+    """
+
+@overload
+def sinh(x: _Number, /) -> float: ...
+@overload
+def sinh(x: NDArray[Any], /) -> NDArray[Any]: ...
+@overload
+def softplus(x: Value, /) -> Value:
+    """``z = (0 if x <= 0 else x) + log1p(exp(-abs(x)))``.
+
+    Slope: ``dz/dx = sigmoid(x)``. Backward, it is a soft gate: it passes the upstream
+    gradient on one side, stops it on the other, and changes smoothly between.
+    """
+
+@overload
+def softplus(x: _Number, /) -> float: ...
+@overload
+def softplus(x: NDArray[Any], /) -> NDArray[Any]: ...
+@overload
+def sqrt(x: Value, /) -> Value:
+    """``z = sqrt(x)``.
+
+    Slope: ``dz/dx = 0.5 / z``. Backward, it divides the upstream gradient by twice the root:
+    near zero the slope grows without bound.
+    """
+
+@overload
+def sqrt(x: _Number, /) -> float: ...
+@overload
+def sqrt(x: NDArray[Any], /) -> NDArray[Any]: ...
+@overload
+def square(x: Value, /) -> Value:
+    """``z = x * x``.
+
+    Slope: ``dz/dx = 2 * x``. Backward, it multiplies the upstream gradient by the slope of
+    the power.
+    """
+
+@overload
+def square(x: _Number, /) -> float: ...
+@overload
+def square(x: NDArray[Any], /) -> NDArray[Any]: ...
+@overload
+def sub(x: Value, y: Value | _Number) -> Value:
+    """``z = x - y``.
+
+    Slopes: ``dz/dx = 1``, ``dz/dy = -1``. Backward, it copies the upstream gradient to the
+    first input, and with its sign flipped to the second.
+    """
+
+@overload
+def sub(x: _Number, y: Value) -> Value: ...
+@overload
+def sub(x: _Number, y: _Number) -> float: ...
+@overload
+def sub(x: NDArray[Any], y: Value | _Number | NDArray[Any]) -> NDArray[Any]: ...
+@overload
+def sub(x: Value | _Number, y: NDArray[Any]) -> NDArray[Any]: ...
+@overload
+def tan(x: Value, /) -> Value:
+    """``z = tan(x)``.
+
+    Slope: ``dz/dx = 1 + z * z``. Backward, it turns: the slope is the function a quarter
+    period on.
+    """
+
+@overload
+def tan(x: _Number, /) -> float: ...
+@overload
+def tan(x: NDArray[Any], /) -> NDArray[Any]: ...
+@overload
+def tanh(x: Value, /) -> Value:
+    """``z = tanh(x)``.
+
+    Slope: ``dz/dx = 1 - z * z``. Backward, it saturates: the slope is largest in the middle
+    and fades to nothing at both ends.
+    """
+
+@overload
+def tanh(x: _Number, /) -> float: ...
+@overload
+def tanh(x: NDArray[Any], /) -> NDArray[Any]: ...
+@overload
+def where(condition: Value, x: Value | _Number, y: Value | _Number) -> Value:
+    """``z = x if condition != 0 else y``.
+
+    Slopes: ``dz/dcondition = 0``, ``dz/dx = 1 if condition != 0 else 0``, ``dz/dy = 0 if
+    condition != 0 else 1``. Backward, it chooses: the input that was taken receives the
+    whole upstream gradient, the others zero.
+    """
+
+@overload
+def where(condition: _Number, x: Value, y: Value | _Number) -> Value: ...
+@overload
+def where(condition: _Number, x: _Number, y: Value) -> Value: ...
+@overload
+def where(condition: _Number, x: _Number, y: _Number) -> float: ...
+@overload
+def where(
+    condition: NDArray[Any], x: Value | _Number | NDArray[Any], y: Value | _Number | NDArray[Any]
+) -> NDArray[Any]: ...
+@overload
+def where(
+    condition: Value | _Number, x: NDArray[Any], y: Value | _Number | NDArray[Any]
+) -> NDArray[Any]: ...
+@overload
+def where(condition: Value | _Number, x: Value | _Number, y: NDArray[Any]) -> NDArray[Any]: ...

@@ -1,0 +1,128 @@
+"""Print the law as one page of Markdown: every op, then the conventions at awkward points."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ..op import Edge, Op
+from ..words import WORDS
+from .latex import latex
+
+MARK = "<!-- Generated from src/retrograde/ops/scalar.py by tools/regenerate.py: do not edit. -->"
+
+OPERATORS = {"abs": "abs(x)", "neg": "-x"}
+"""Rows that Python has an operator for and whose symbol does not show it."""
+
+PREFACE = """\
+# The ops
+
+Each op is one row of the law: its value $z$ as a function of its inputs, and one partial an input.
+In a backward pass every input receives its partial times the upstream gradient. Every op is a
+method of `Value` and a function of values or numbers; on numbers alone it gives a float."""
+
+AWKWARD = """\
+## Conventions at awkward points
+
+At a kink, a pole or an infinity a choice has to be made. These are the choices, and tests hold both
+engines to them. Arithmetic follows IEEE 754: nothing raises unless `rg.anomaly()` asks for it, and
+a zero upstream gradient is multiplied like any other, so 0 × inf is NaN."""
+
+CURES = """\
+## Keeping away from them
+
+What an error under `rg.anomaly()` recommends."""
+
+
+def page(ops: Iterable[Op]) -> str:
+    """The whole page.
+
+    >>> from retrograde.ops import OPS
+    >>> page(OPS.values()).splitlines()[2]
+    '# The ops'
+    """
+    rows = tuple(ops)
+    table = _table(
+        ("op", "value", "partials", "backward", "written"),
+        [
+            (
+                f"`{op.name}`",
+                _math(f"z = {latex(op.value)}"),
+                _partials(op),
+                _text(WORDS[op.kind]),
+                _ways(op),
+            )
+            for op in rows
+        ],
+    )
+    edges = _table(
+        ("at", "value", "partials", "why"),
+        [
+            (
+                f"`{op.name}({_numbers(edge.at)})`",
+                f"`{edge.value:g}`",
+                _slopes(op, edge),
+                _text(edge.why),
+            )
+            for op in rows
+            for edge in op.edges
+        ],
+    )
+    cures = _table(("op", "cure"), [(f"`{op.name}`", _text(op.cure)) for op in rows if op.cure])
+    return "\n\n".join((MARK, PREFACE, table, AWKWARD, edges, CURES, cures)) + "\n"
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def _text(plain: str) -> str:
+    """Prose inside a table: what Markdown would read as its own is escaped."""
+    return plain.replace("|", r"\|").replace("*", r"\*")
+
+
+def _math(formula: str) -> str:
+    """A formula inside a table: the inner backquotes keep Markdown from reading it as its own."""
+    return f"$`{formula}`$"
+
+
+def _partials(op: Op) -> str:
+    return "<br>".join(
+        f"`{name}`: {_math(latex(partial))}" for name, partial in zip(op.inputs, op.partials)
+    )
+
+
+def _ways(op: Op) -> str:
+    """Every way to write it: operator, method, function."""
+    required = op.arity - len(op.defaults)
+    named = [
+        *op.inputs[:required],
+        *(f"{name}={default!r}" for name, default in zip(op.inputs[required:], op.defaults)),
+    ]
+    ways = [
+        f"{op.inputs[0]}.{op.name}({', '.join(named[1:])})",
+        f"rg.{op.name}({', '.join(named)})",
+    ]
+    if op.name in OPERATORS:
+        ways.insert(0, OPERATORS[op.name])
+    elif not op.symbol[0].isalpha():
+        ways.insert(0, _operator(op))
+    return "<br>".join(f"`{way}`" for way in ways)
+
+
+def _operator(op: Op) -> str:
+    """``x + y``; a symbol that names its own right side, as ``**2``, needs no second input."""
+    if op.arity == 2:
+        return f"{op.inputs[0]} {op.symbol} {op.inputs[1]}"
+    sign = op.symbol.rstrip("-0123456789")
+    return f"{op.inputs[0]} {sign} {op.symbol[len(sign) :]}"
+
+
+def _numbers(numbers: Iterable[float]) -> str:
+    return ", ".join(f"{number:g}" for number in numbers)
+
+
+def _slopes(op: Op, edge: Edge) -> str:
+    return "<br>".join(
+        f"`{name}`: `{partial:g}`" for name, partial in zip(op.inputs, edge.partials)
+    )

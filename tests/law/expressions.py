@@ -1,0 +1,127 @@
+"""What the tests of the law share: its expressions read in any number type, and what the numbers
+of two engines may differ by.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import struct
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from retrograde.ops import OPS, Op
+from retrograde.ops.emit import ieee
+from retrograde.ops.expr import (
+    Both,
+    Call,
+    Compare,
+    Condition,
+    Either,
+    Expr,
+    Num,
+    Var,
+    Where,
+    calls,
+    walk,
+)
+from retrograde.ops.op import PRIMITIVES
+
+COMPARISONS = {
+    "<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": operator.gt,
+    "==": operator.eq, "!=": operator.ne,
+}  # fmt: skip
+ARITHMETIC = {
+    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "neg": operator.neg,
+}  # fmt: skip
+EXACT = frozenset({"add", "sub", "mul", "div", "neg", "sqrt", "abs", "floor"})
+"""The functions that IEEE 754 defines to the last bit."""
+
+
+def evaluate(
+    node: Expr | Condition,
+    variables: Mapping[str, Any],
+    call: Callable[..., Any],
+    number: Callable[[float], Any] = float,
+) -> Any:
+    """An expression or condition in the number type of its variables.
+
+    ``call(name, *args)`` applies a function; ``number`` brings in a number of the expression.
+    """
+
+    def read(part: Expr | Condition) -> Any:
+        return evaluate(part, variables, call, number)
+
+    if isinstance(node, Var):
+        return variables[node.name]
+    if isinstance(node, Num):
+        return number(node.value)
+    if isinstance(node, Call):
+        return call(node.name, *map(read, node.args))
+    if isinstance(node, Where):
+        return read(node.then) if read(node.condition) else read(node.otherwise)
+    if isinstance(node, Compare):
+        return COMPARISONS[node.symbol](read(node.left), read(node.right))
+    if isinstance(node, Either):
+        return read(node.left) or read(node.right)
+    assert isinstance(node, Both)
+    return read(node.left) and read(node.right)
+
+
+def float_call(name: str, *args: float) -> float:
+    """A function the law names, on floats."""
+    if name in ARITHMETIC:
+        return ARITHMETIC[name](*args)
+    if name in PRIMITIVES:
+        return getattr(ieee, name)(*args)
+    row = OPS[name]
+    return evaluate(row.value, dict(zip(row.inputs, args)), float_call)
+
+
+def distance_to_kink(op: Op, point: tuple[float, ...]) -> float:
+    """How far the comparisons and steps of a row's value are from tipping over at a point."""
+    variables = dict(zip(op.inputs, point))
+
+    def read(node: Expr) -> float:
+        return evaluate(node, variables, float_call)
+
+    def distances() -> Iterator[float]:
+        for node in walk(op.value):
+            if isinstance(node, Compare) and node.left != node.right:
+                yield abs(read(node.left) - read(node.right))
+            elif isinstance(node, Call) and node.name == "abs":
+                yield abs(read(node.args[0]))
+            elif isinstance(node, Call) and node.name == "floor":
+                yield abs(read(node.args[0]) - round(read(node.args[0])))
+
+    return min(distances(), default=math.inf)
+
+
+def is_exact(op: Op) -> bool:
+    """Whether a row is made only of functions that IEEE 754 defines to the last bit."""
+    pending, seen = set(op.calls), set[str]()
+    while pending:
+        name = pending.pop()
+        seen.add(name)
+        if name not in PRIMITIVES:
+            pending |= calls(OPS[name].value) - seen
+    return seen & PRIMITIVES <= EXACT
+
+
+def same_bits(left: float, right: float) -> bool:
+    """The same number, zeros told apart; any NaN is the same as any other."""
+    if math.isnan(left) or math.isnan(right):
+        return math.isnan(left) and math.isnan(right)
+    return struct.pack("d", left) == struct.pack("d", right)
+
+
+def ulps_apart(left: float, right: float) -> float:
+    """How many floats lie between two: 0 for equal ones, infinite where only one is NaN."""
+    if math.isnan(left) or math.isnan(right):
+        return 0 if math.isnan(left) and math.isnan(right) else math.inf
+
+    def place(number: float) -> int:
+        (bits,) = struct.unpack("q", struct.pack("d", number))
+        return bits if bits >= 0 else -(bits & 0x7FFF_FFFF_FFFF_FFFF)
+
+    return abs(place(left) - place(right))
