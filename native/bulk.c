@@ -2,8 +2,6 @@
  * with a known shape; every item is checked before anything is written. */
 #include "retrograde.h"
 
-#include <structmember.h>
-
 typedef enum { READ_DATA, READ_GRAD, WRITE_DATA, ZERO_GRAD } Action;
 
 typedef struct {

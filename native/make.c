@@ -7,7 +7,8 @@
 static inline Value *node(int op, double data) {
     Value *v = rg_node_take();
     if (RG_UNLIKELY(v == NULL)) return NULL;
-    v->op = (uint16_t)op;
+    v->op = (uint8_t)op;
+    v->epoch = (uint16_t)rg_epoch;
     v->grad = 0.0;
     v->data = data;
     rg_site_capture(v);
@@ -22,7 +23,7 @@ PyObject *rg_make_leaf(double data, int requires_grad) {
 }
 
 /* A node without inputs that takes gradients needs none of them: it becomes a plain leaf. */
-static inline PyObject *finish_narrow(Value *v, Value *first, Value *second, uint16_t flags) {
+static inline PyObject *finish_narrow(Value *v, Value *first, Value *second, uint8_t flags) {
     v->flags = flags & RG_REQUIRES_GRAD;
     v->in[0] = first;
     v->in[1] = second;
@@ -98,7 +99,7 @@ RgEntry *rg_entries_new(Py_ssize_t count) {
 
 /* Give a wide node its entries, whose inputs are borrowed until here. */
 static PyObject *finish_wide(int op, double data, RgEntry *entries, Py_ssize_t count) {
-    uint16_t flags = 0;
+    uint8_t flags = 0;
     for (Py_ssize_t i = 0; i < count; i++)
         if (entries[i].input) flags |= entries[i].input->flags;
     Value *v = node(op, data);
@@ -110,10 +111,24 @@ static PyObject *finish_wide(int op, double data, RgEntry *entries, Py_ssize_t c
     v->flags = (flags & RG_REQUIRES_GRAD) | RG_WIDE;
     v->entries = entries;
     v->count = count;
-    v->name = NULL;
+    v->rule = NULL;
     PyObject *done = rg_finish(v);
     if (!(flags & RG_REQUIRES_GRAD) && done != NULL) rg_release_inputs(v);
     return done;
+}
+
+/* A row, sum or dot from entries, in the form its number of inputs asks for; takes them over. */
+PyObject *rg_finish_entries(int op, double data, RgEntry *entries, Py_ssize_t count) {
+    if (op >= RG_OP_COUNT || RG_OPS[op].arity == 3)
+        return finish_wide(op, data, entries, count);
+    RgEntry first = entries[0], second = count == 2 ? entries[1] : (RgEntry){NULL, 0.0};
+    rg_buffer_free(entries);
+    Value *v = node(op, data);
+    if (v == NULL) return NULL;
+    v->partial[0] = first.partial;
+    v->partial[1] = second.partial;
+    uint8_t flags = (first.input ? first.input->flags : 0) | (second.input ? second.input->flags : 0);
+    return finish_narrow(v, first.input, second.input, flags);
 }
 
 static PyObject *apply_ternary(int op, PyObject *const *operands) {

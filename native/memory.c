@@ -74,13 +74,13 @@ void rg_release_inputs(Value *v) {
     if (v->flags & RG_WIDE) {
         RgEntry *entries = v->entries;
         Py_ssize_t count = v->count;
-        PyObject *name = v->name;
-        v->flags &= (uint16_t)~RG_WIDE;
+        PyObject *rule = v->rule;
+        v->flags &= (uint8_t)~RG_WIDE;
         v->entries = NULL;
-        v->name = NULL;
+        v->rule = NULL;
         for (Py_ssize_t i = 0; i < count; i++) drop(entries[i].input);
         rg_buffer_free(entries);
-        Py_XDECREF(name);
+        Py_XDECREF(rule);
     } else {
         Value *first = v->in[0], *second = v->in[1];
         v->in[0] = v->in[1] = NULL;

@@ -39,7 +39,18 @@ static PyObject *leave(int *depth) {
 DEFINE_MODE(no_grad)
 DEFINE_MODE(anomaly)
 
+/* swap_no_grad(depth) -> the depth before: how a transform records inside no_grad(). */
+static PyObject *swap_no_grad(PyObject *Py_UNUSED(m), PyObject *depth) {
+    long wanted = PyLong_AsLong(depth);
+    if (wanted == -1 && PyErr_Occurred()) return NULL;
+    int before = no_grad_depth;
+    rg_modes_active += wanted - before;
+    no_grad_depth = (int)wanted;
+    return PyLong_FromLong(before);
+}
+
 PyMethodDef rg_modes_methods[] = {
+    {"swap_no_grad", swap_no_grad, METH_O, "Set how deep this thread is in no_grad."},
     {"enter_no_grad", enter_no_grad, METH_NOARGS, "Stop recording in this thread."},
     {"leave_no_grad", leave_no_grad, METH_NOARGS, "Undo one enter_no_grad."},
     {"in_no_grad", in_no_grad, METH_NOARGS, "Whether this thread does not record."},
@@ -71,7 +82,7 @@ PyObject *rg_finish_in_mode(Value *v) {
     }
     if (no_grad_depth) {
         rg_release_inputs(v);
-        v->flags &= (uint16_t)~RG_REQUIRES_GRAD;
+        v->flags &= (uint8_t)~RG_REQUIRES_GRAD;
     }
     return (PyObject *)v;
 }

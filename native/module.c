@@ -62,9 +62,13 @@ static int execute(PyObject *module) {
     if (PyModule_AddFunctions(module, rg_function_methods) < 0 ||
         PyModule_AddFunctions(module, rg_modes_methods) < 0 ||
         PyModule_AddFunctions(module, rg_walk_methods) < 0 ||
-        PyModule_AddFunctions(module, rg_bulk_methods) < 0)
+        PyModule_AddFunctions(module, rg_bulk_methods) < 0 ||
+        PyModule_AddFunctions(module, rg_rebuild_methods) < 0)
         return -1;
-    return 0;
+    PyObject *names = rg_op_names();
+    int failed = names == NULL || PyModule_AddObjectRef(module, "OP_NAMES", names) < 0;
+    Py_XDECREF(names);
+    return failed ? -1 : 0;
 }
 
 static PyModuleDef_Slot module_slots[] = {

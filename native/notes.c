@@ -80,7 +80,7 @@ int rg_note_set(Value *v, int which, PyObject *object) {
     }
     PyObject *old = *field(note, which);
     *field(note, which) = Py_XNewRef(object);
-    v->flags = (uint16_t)(object ? v->flags | which : v->flags & ~which);
+    v->flags = (uint8_t)(object ? v->flags | which : v->flags & ~which);
     if (note->label == NULL && note->hooks == NULL) remove_note(note);
     Py_XDECREF(old);
     return 0;
@@ -89,7 +89,7 @@ int rg_note_set(Value *v, int which, PyObject *object) {
 /* Forget a node that is being freed. */
 void rg_notes_drop(Value *v) {
     Note *note = find(v);
-    v->flags &= (uint16_t)~(RG_LABELLED | RG_HOOKED);
+    v->flags &= (uint8_t)~(RG_LABELLED | RG_HOOKED);
     if (note == NULL) return;
     PyObject *label = note->label, *hooks = note->hooks;
     remove_note(note);

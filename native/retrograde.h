@@ -24,6 +24,8 @@ enum {
     RG_CLOSURE             /* a Python callable adds the contributions */
 };
 
+_Static_assert(RG_CLOSURE < 256, "an op is one byte of a node");
+
 enum {
     RG_REQUIRES_GRAD = 1, /* gradients flow into or through it */
     RG_WIDE = 2,          /* inputs are in `entries`, not in `in` */
@@ -43,8 +45,9 @@ typedef struct {
 
 struct Value {
     PyObject_HEAD
-    uint16_t op;
-    uint16_t flags;
+    uint8_t op;
+    uint8_t flags;
+    uint16_t epoch;       /* rg_epoch, modulo 2^16, when it was made */
     uint32_t instruction; /* byte offset in `code` of the instruction that made this node */
     union {
         double grad;
@@ -59,7 +62,7 @@ struct Value {
         struct {
             RgEntry *entries;
             Py_ssize_t count;
-            PyObject *name; /* of a custom op; else NULL */
+            PyObject *rule; /* of a custom op: its name, or a CustomOp; else NULL */
         };
     };
     PyCodeObject *code; /* where it was made, or NULL */
@@ -160,7 +163,9 @@ PyObject *rg_note_get(Value *v, int which);
 int rg_note_set(Value *v, int which, PyObject *object);
 void rg_notes_drop(Value *v);
 
-/* walk.c: ordering and the backward pass. */
+/* walk.c: ordering and the backward pass. The epoch counts the functional transforms begun: a node
+ * of an earlier epoch than a transform's cannot depend on what the transform made. */
+extern uint64_t rg_epoch;
 int rg_backward(Value **roots, const double *seeds, Py_ssize_t count);
 PyObject *rg_contribute(PyObject *self, PyObject *ignored);
 extern PyMethodDef rg_walk_methods[];
@@ -175,7 +180,10 @@ int rg_closure_set_backward(Value *v, PyObject *backward);
 extern PyMethodDef rg_function_methods[];
 extern PyMethodDef rg_value_op_methods[];
 extern PyMethodDef rg_bulk_methods[];
-PyObject *rg_inputs(PyObject *self, void *closure);
-PyObject *rg_partials(PyObject *self, void *closure);
+extern PyMethodDef rg_rebuild_methods[];
+PyObject *rg_op_names(void);
+RgEntry rg_input_at(const Value *v, Py_ssize_t i);
+Py_ssize_t rg_width(const Value *v);
+PyObject *rg_finish_entries(int op, double data, RgEntry *entries, Py_ssize_t count);
 
 #endif

@@ -3,8 +3,6 @@
  * What need not be fast is written once in Python (retrograde.face) for both engines. */
 #include "sites.h"
 
-#include <structmember.h>
-
 PyTypeObject *RgValue_Type = NULL;
 PyTypeObject *RgClosure_Type = NULL;
 
@@ -51,7 +49,8 @@ static int check_arguments(const Arguments *given) {
         PyErr_SetString(PyExc_TypeError, "Value() needs data: a number, as in Value(2.0)");
         return -1;
     }
-    if (given->op && !PyUnicode_Check(given->op)) {
+    if (given->op && !PyUnicode_Check(given->op) &&
+        !PyObject_HasAttrString(given->op, "retrograde_rule")) {
         PyErr_SetString(PyExc_TypeError, "Value(): _op is the name of the operation, a string");
         return -1;
     }
@@ -123,20 +122,20 @@ static int fill(Value *v, const Arguments *given) {
     if (given->label && given->label != Py_None && set_label((PyObject *)v, given->label, NULL) < 0)
         goto done;
     v->data = data;
-    v->flags = (uint16_t)((v->flags & ~RG_REQUIRES_GRAD) | (requires_grad ? RG_REQUIRES_GRAD : 0));
+    v->flags = (uint8_t)((v->flags & ~RG_REQUIRES_GRAD) | (requires_grad ? RG_REQUIRES_GRAD : 0));
     failed = 0;
     if (entries) {
-        uint16_t flags = 0;
+        uint8_t flags = 0;
         for (Py_ssize_t i = 0; i < count; i++) {
             flags |= entries[i].input->flags;
             Py_INCREF((PyObject *)entries[i].input);
         }
-        v->flags = (uint16_t)((v->flags & ~RG_REQUIRES_GRAD) | RG_WIDE);
+        v->flags = (uint8_t)((v->flags & ~RG_REQUIRES_GRAD) | RG_WIDE);
         v->flags |= flags & RG_REQUIRES_GRAD;
         v->op = partials ? RG_CUSTOM : RG_CLOSURE;
         v->entries = entries;
         v->count = count;
-        v->name = Py_XNewRef(given->op);
+        v->rule = Py_XNewRef(given->op);
         entries = NULL;
     }
 done:
@@ -158,6 +157,7 @@ static Value *blank(PyTypeObject *type) {
     }
     v->op = RG_LEAF;
     v->flags = RG_REQUIRES_GRAD;
+    v->epoch = (uint16_t)rg_epoch;
     v->grad = 0.0;
     v->data = 0.0;
     v->in[0] = v->in[1] = NULL;
@@ -275,7 +275,7 @@ static int set_requires_grad(PyObject *self, PyObject *object, void *Py_UNUSED(c
         rg_fail("LeafError", "requires_grad", "(O)", self);
         return -1;
     }
-    v->flags = (uint16_t)(wanted ? v->flags | RG_REQUIRES_GRAD : v->flags & ~RG_REQUIRES_GRAD);
+    v->flags = (uint8_t)(wanted ? v->flags | RG_REQUIRES_GRAD : v->flags & ~RG_REQUIRES_GRAD);
     return 0;
 }
 
@@ -285,34 +285,43 @@ static PyObject *get_op(PyObject *self, void *Py_UNUSED(closure)) {
     if (v->op == RG_LEAF) return PyUnicode_FromString("leaf");
     if (v->op == RG_SUM) return PyUnicode_FromString("sum");
     if (v->op == RG_DOT) return PyUnicode_FromString("dot");
-    return v->name ? Py_NewRef(v->name) : PyUnicode_FromString("custom");
+    if (v->rule == NULL) return PyUnicode_FromString("custom");
+    return PyUnicode_Check(v->rule) ? Py_NewRef(v->rule) : PyObject_GetAttrString(v->rule, "name");
 }
 
 static PyObject *get_symbol(PyObject *self, void *closure) {
     Value *v = (Value *)self;
     if (v->op < RG_OP_COUNT) return PyUnicode_FromString(RG_OPS[v->op].symbol);
     if (v->op == RG_LEAF) return PyUnicode_FromString("");
-    if ((v->op == RG_CUSTOM || v->op == RG_CLOSURE) && v->name == NULL)
+    if ((v->op == RG_CUSTOM || v->op == RG_CLOSURE) && v->rule == NULL)
         return PyUnicode_FromString("");
     return get_op(self, closure);
 }
 
-static Py_ssize_t width(const Value *v) {
+/* The CustomOp behind a custom op's value, or None. */
+static PyObject *get_rule(PyObject *self, void *Py_UNUSED(closure)) {
+    Value *v = (Value *)self;
+    int custom = v->op == RG_CUSTOM || v->op == RG_CLOSURE;
+    PyObject *rule = custom && v->rule && !PyUnicode_Check(v->rule) ? v->rule : Py_None;
+    return Py_NewRef(rule);
+}
+
+Py_ssize_t rg_width(const Value *v) {
     if (rg_is_leaf(v)) return 0;
     return v->flags & RG_WIDE ? v->count : RG_OPS[v->op].arity;
 }
 
-static RgEntry input_at(const Value *v, Py_ssize_t i) {
+RgEntry rg_input_at(const Value *v, Py_ssize_t i) {
     return v->flags & RG_WIDE ? v->entries[i] : (RgEntry){v->in[i], v->partial[i]};
 }
 
 /* The inputs; a number operand is shown as a leaf that takes no gradient. */
-PyObject *rg_inputs(PyObject *self, void *Py_UNUSED(closure)) {
+static PyObject *get_inputs(PyObject *self, void *Py_UNUSED(closure)) {
     Value *v = (Value *)self;
-    Py_ssize_t count = width(v);
+    Py_ssize_t count = rg_width(v);
     PyObject *inputs = PyTuple_New(count);
     for (Py_ssize_t i = 0; inputs && i < count; i++) {
-        RgEntry entry = input_at(v, i);
+        RgEntry entry = rg_input_at(v, i);
         PyObject *input = entry.input ? Py_NewRef((PyObject *)entry.input) : NULL;
         if (input == NULL) {
             Value *number = blank(RgValue_Type);
@@ -333,25 +342,25 @@ PyObject *rg_inputs(PyObject *self, void *Py_UNUSED(closure)) {
 static double partial_of_number(const Value *v, Py_ssize_t index) {
     if (v->op == RG_SUM) return 1.0;
     if (v->op == RG_DOT) {
-        RgEntry partner = input_at(v, (index + v->count / 2) % v->count);
+        RgEntry partner = rg_input_at(v, (index + v->count / 2) % v->count);
         return partner.input ? partner.input->data : partner.partial;
     }
     double numbers[3], partials[3];
     for (int i = 0; i < RG_OPS[v->op].arity; i++) {
-        RgEntry entry = input_at(v, i);
+        RgEntry entry = rg_input_at(v, i);
         numbers[i] = entry.input ? entry.input->data : entry.partial;
     }
     RG_OPS[v->op].slopes(numbers, v->data, partials);
     return partials[index];
 }
 
-PyObject *rg_partials(PyObject *self, void *Py_UNUSED(closure)) {
+static PyObject *get_partials(PyObject *self, void *Py_UNUSED(closure)) {
     Value *v = (Value *)self;
     if (v->op == RG_CLOSURE) return PyTuple_New(0);
-    Py_ssize_t count = width(v);
+    Py_ssize_t count = rg_width(v);
     PyObject *partials = PyTuple_New(count);
     for (Py_ssize_t i = 0; partials && i < count; i++) {
-        RgEntry entry = input_at(v, i);
+        RgEntry entry = rg_input_at(v, i);
         double partial = entry.input ? entry.partial : partial_of_number(v, i);
         PyObject *number = PyFloat_FromDouble(partial);
         if (number == NULL) Py_CLEAR(partials);
@@ -386,7 +395,7 @@ static int set_inputs(PyObject *self, PyObject *object, void *Py_UNUSED(closure)
 }
 
 static PyObject *get_prev(PyObject *self, void *closure) {
-    PyObject *inputs = rg_inputs(self, closure);
+    PyObject *inputs = get_inputs(self, closure);
     PyObject *set = inputs ? PySet_New(inputs) : NULL;
     Py_XDECREF(inputs);
     return set;
@@ -420,14 +429,15 @@ static PyGetSetDef value_getset[] = {
     {"label", get_label, set_label, "A name for people, or None.", NULL},
     {"requires_grad", get_requires_grad, set_requires_grad, "Whether it takes gradients.", NULL},
     {"op", get_op, NULL, "The name of the op that made it; 'leaf' for a leaf.", NULL},
-    {"inputs", rg_inputs, NULL, "The values it was made from, in order.", NULL},
-    {"partials", rg_partials, NULL, "The local derivatives, one an input.", NULL},
+    {"inputs", get_inputs, NULL, "The values it was made from, in order.", NULL},
+    {"partials", get_partials, NULL, "The local derivatives, one an input.", NULL},
     {"site", rg_site_get, NULL, "Where it was made: file, line, function; or None.", NULL},
+    {"_rule", get_rule, NULL, NULL, NULL},
     {"_hooks", get_hooks, set_hooks, NULL, NULL},
     {"_prev", get_prev, set_inputs, "The inputs as a set, as in micrograd.", NULL},
     {"_op", get_symbol, NULL, "The op as drawings show it: '+', '*', 'tanh', …", NULL},
-    {"_children", rg_inputs, set_inputs, "The inputs as a tuple, as in microgpt.", NULL},
-    {"_local_grads", rg_partials, NULL, "The partials as a tuple, as in microgpt.", NULL},
+    {"_children", get_inputs, set_inputs, "The inputs as a tuple, as in microgpt.", NULL},
+    {"_local_grads", get_partials, NULL, "The partials as a tuple, as in microgpt.", NULL},
     {"_backward", get_backward, set_backward, "Adds this node's contributions, once.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
@@ -456,7 +466,15 @@ static PyObject *value_detach(PyObject *self, PyObject *Py_UNUSED(ignored)) {
     return rg_make_leaf(((Value *)self)->data, 0);
 }
 
+static PyObject *value_sizeof(PyObject *self, PyObject *Py_UNUSED(ignored)) {
+    Value *v = (Value *)self;
+    Py_ssize_t entries = v->flags & RG_WIDE ? v->count : 0;
+    return PyLong_FromSsize_t(Py_TYPE(self)->tp_basicsize +
+                              entries * (Py_ssize_t)sizeof(RgEntry));
+}
+
 static PyMethodDef value_own_methods[] = {
+    {"__sizeof__", value_sizeof, METH_NOARGS, "Bytes of the node and of its list of inputs."},
     {"backward", (PyCFunction)(void (*)(void))value_backward, METH_FASTCALL | METH_KEYWORDS,
      "backward($self, seed=1.0)\n--\n\n"
      "Add the gradient of this value into every leaf under it.\n\n"

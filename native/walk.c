@@ -6,6 +6,8 @@
  * and 8 a node; backward takes 16 more a leaf. */
 #include "retrograde.h"
 
+uint64_t rg_epoch = 0;
+
 typedef struct {
     Value **items;
     size_t count, capacity;
@@ -24,7 +26,9 @@ typedef struct {
 typedef struct {
     Nodes order;  /* inner nodes, and leaves that have hooks, in postorder */
     Nodes leaves; /* every other leaf, in the order met */
+    uint16_t oldest;     /* how many epochs back a node may have been made to be entered */
     int leaves_in_order; /* put every leaf into `order` */
+    int no_hooks;        /* a functional transform: hooks are for backward() */
     int callbacks;       /* whether a hook or a closure will run Python code */
     int takes_gradient;  /* whether any leaf does */
     Value *culprit;      /* the node that closes a cycle */
@@ -58,9 +62,9 @@ static inline int frames_push(Frames *frames, Value *v, Py_ssize_t next) {
     return 0;
 }
 
-#define MARKS ((uint16_t)(RG_VISITED | RG_OPEN))
+#define MARKS ((uint8_t)(RG_VISITED | RG_OPEN))
 
-static inline void clear_marks(Value *v) { v->flags &= (uint16_t)~MARKS; }
+static inline void clear_marks(Value *v) { v->flags &= (uint8_t)~MARKS; }
 
 static void unmark(Graph *graph) {
     for (size_t i = 0; i < graph->order.count; i++) clear_marks(graph->order.items[i]);
@@ -72,11 +76,23 @@ static void graph_free(Graph *graph) {
     rg_buffer_free(graph->leaves.items);
 }
 
+#define ANY_AGE UINT16_MAX
+
+/* Nodes made before an epoch count as leaves. After 2^16 epochs the age can no longer be told, and
+ * everything is entered: slower, never wrong. */
+static uint16_t age_limit(uint64_t since) {
+    return rg_epoch - since < ANY_AGE ? (uint16_t)(rg_epoch - since) : ANY_AGE;
+}
+
+static inline int is_old(const Graph *graph, const Value *v) {
+    return (uint16_t)((uint16_t)rg_epoch - v->epoch) > graph->oldest;
+}
+
 /* A leaf met for the first time. */
 static inline int enter_leaf(Graph *graph, Value *leaf) {
     leaf->flags |= RG_VISITED;
     if (leaf->flags & RG_REQUIRES_GRAD) graph->takes_gradient = 1;
-    int hooked = leaf->flags & RG_HOOKED;
+    int hooked = (leaf->flags & RG_HOOKED) && !graph->no_hooks;
     if (RG_UNLIKELY(hooked)) graph->callbacks = 1;
     if (nodes_push(graph->leaves_in_order || hooked ? &graph->order : &graph->leaves, leaf) == 0)
         return 0;
@@ -112,7 +128,8 @@ typedef enum { DONE = 1, INTERRUPTED = 0, FAILED = -1, CYCLE = -2, DESCEND = -3 
 static inline Outcome look_at(Graph *graph, Value *input) {
     if (input == NULL) return DONE;
     if (input->flags & RG_VISITED) return RG_UNLIKELY(input->flags & RG_OPEN) ? CYCLE : DONE;
-    if (rg_is_leaf(input)) return RG_LIKELY(enter_leaf(graph, input) == 0) ? DONE : FAILED;
+    if (rg_is_leaf(input) || RG_UNLIKELY(is_old(graph, input)))
+        return RG_LIKELY(enter_leaf(graph, input) == 0) ? DONE : FAILED;
     if ((input->flags & (RG_WIDE | RG_HOOKED)) || !is_ready(input->in[0]) ||
         !is_ready(input->in[1]))
         return DESCEND;
@@ -125,7 +142,7 @@ static inline Outcome look_at(Graph *graph, Value *input) {
  * `next`; the stack holds the same of every node above it. */
 static Outcome order_from(Graph *graph, Frames *frames, Value *root) {
     if (root->flags & RG_VISITED) return DONE;
-    if (rg_is_leaf(root)) return enter_leaf(graph, root) < 0 ? FAILED : DONE;
+    if (rg_is_leaf(root) || is_old(graph, root)) return enter_leaf(graph, root) < 0 ? FAILED : DONE;
     Value *v = root, *input = NULL;
     Py_ssize_t next = 0;
     enter_inner(graph, v);
@@ -163,7 +180,7 @@ static Outcome order_from(Graph *graph, Frames *frames, Value *root) {
             graph->culprit = v;
             return outcome;
         }
-        v->flags &= (uint16_t)~RG_OPEN;
+        v->flags &= (uint8_t)~RG_OPEN;
         if (RG_UNLIKELY(++graph->turns % INTERRUPT_EVERY == 0) && PyOS_InterruptOccurred())
             return INTERRUPTED;
         if (frames->count == 0) return DONE;
@@ -221,7 +238,7 @@ static inline void contribute(const Value *v) {
  * gradient anew; so nothing is zero-filled. */
 static inline void accumulate(Value *input, double contribution) {
     if (input->flags & RG_VISITED) {
-        input->flags &= (uint16_t)~RG_VISITED;
+        input->flags &= (uint8_t)~RG_VISITED;
         input->grad = 0.0 + contribution;
     } else {
         input->grad += contribution;
@@ -335,7 +352,7 @@ static int run_careful(Graph *graph, Value **roots, const double *seeds, Py_ssiz
 }
 
 int rg_backward(Value **roots, const double *seeds, Py_ssize_t count) {
-    Graph graph = {.leaves_in_order = 0};
+    Graph graph = {.oldest = ANY_AGE};
     if (order_graph(&graph, roots, count) < 0) return -1;
     if (!graph.takes_gradient) {
         unmark(&graph);
@@ -387,26 +404,53 @@ static Value **values_of(PyObject *sequence, const char *where) {
     return values;
 }
 
-/* backward(roots, seeds): two lists of one length. */
+/* The seeds as numbers, one a root. */
+static double *seeds_of(PyObject *seeds, Py_ssize_t roots) {
+    if (PyTuple_GET_SIZE(seeds) != roots) {
+        rg_fail("ShapeError", "seeds", "nn", roots, PyTuple_GET_SIZE(seeds));
+        return NULL;
+    }
+    double *numbers = rg_buffer_resize(NULL, (size_t)(roots + 1) * sizeof(double));
+    for (Py_ssize_t i = 0; numbers && i < roots; i++)
+        if (rg_number_or_fail(PyTuple_GET_ITEM(seeds, i), "a seed", &numbers[i]) < 0) {
+            rg_buffer_free(numbers);
+            return NULL;
+        }
+    return numbers;
+}
+
+/* backward(roots, seeds): two tuples of one length. */
 static PyObject *backward(PyObject *Py_UNUSED(module), PyObject *args) {
     PyObject *roots, *seeds, *done = NULL;
     if (!PyArg_ParseTuple(args, "O!O!:backward", &PyTuple_Type, &roots, &PyTuple_Type, &seeds))
         return NULL;
     Py_ssize_t count = PyTuple_GET_SIZE(roots);
-    if (count != PyTuple_GET_SIZE(seeds)) {
-        rg_fail("ShapeError", "seeds", "nn", count, PyTuple_GET_SIZE(seeds));
-        return NULL;
-    }
-    Value **values = values_of(roots, "backward");
-    double *numbers = values ? rg_buffer_resize(NULL, (size_t)(count + 1) * sizeof(double)) : NULL;
-    if (numbers == NULL) goto failed;
-    for (Py_ssize_t i = 0; i < count; i++)
-        if (rg_number_or_fail(PyTuple_GET_ITEM(seeds, i), "a seed", &numbers[i]) < 0) goto failed;
-    if (count == 0 || rg_backward(values, numbers, count) == 0) done = Py_NewRef(Py_None);
-failed:
+    double *numbers = seeds_of(seeds, count);
+    Value **values = numbers ? values_of(roots, "backward") : NULL;
+    if (values && (count == 0 || rg_backward(values, numbers, count) == 0))
+        done = Py_NewRef(Py_None);
     rg_buffer_free(numbers);
     rg_buffer_free(values);
     return done;
+}
+
+static PyObject *as_list(const Nodes *nodes) {
+    PyObject *list = PyList_New((Py_ssize_t)nodes->count);
+    for (size_t i = 0; list && i < nodes->count; i++)
+        PyList_SET_ITEM(list, (Py_ssize_t)i, Py_NewRef((PyObject *)nodes->items[i]));
+    return list;
+}
+
+static PyObject *list_graph(PyObject *roots, Graph *graph) {
+    Value **values = values_of(roots, "order");
+    if (values == NULL) return NULL;
+    int failed = order_graph(graph, values, PyTuple_GET_SIZE(roots));
+    rg_buffer_free(values);
+    if (failed) return NULL;
+    unmark(graph);
+    PyObject *list = as_list(&graph->order);
+    graph_free(graph);
+    return list;
 }
 
 /* order(roots) -> list: everything under the roots, leaves included, inputs before uses. */
@@ -415,18 +459,131 @@ static PyObject *order(PyObject *Py_UNUSED(module), PyObject *roots) {
         PyErr_SetString(PyExc_TypeError, "order takes a tuple of values");
         return NULL;
     }
-    Value **values = values_of(roots, "order");
-    if (values == NULL) return NULL;
-    Graph graph = {.leaves_in_order = 1};
-    int failed = order_graph(&graph, values, PyTuple_GET_SIZE(roots));
-    rg_buffer_free(values);
-    if (failed) return NULL;
-    unmark(&graph);
-    PyObject *list = PyList_New((Py_ssize_t)graph.order.count);
-    for (size_t i = 0; list && i < graph.order.count; i++)
-        PyList_SET_ITEM(list, (Py_ssize_t)i, Py_NewRef((PyObject *)graph.order.items[i]));
-    graph_free(&graph);
+    Graph graph = {.oldest = ANY_AGE, .leaves_in_order = 1};
+    return list_graph(roots, &graph);
+}
+
+/* order_since(roots, epoch) -> list: the inner nodes made since an epoch, inputs before uses. */
+static PyObject *order_since(PyObject *Py_UNUSED(module), PyObject *args) {
+    PyObject *roots;
+    unsigned long long since;
+    if (!PyArg_ParseTuple(args, "O!K:order_since", &PyTuple_Type, &roots, &since)) return NULL;
+    Graph graph = {.oldest = age_limit(since), .no_hooks = 1};
+    return list_graph(roots, &graph);
+}
+
+static PyObject *begin_epoch(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
+    return PyLong_FromUnsignedLongLong(++rg_epoch);
+}
+
+/* Whether every leaf that takes gradients is among the inputs. */
+static int is_closed(const Graph *graph, Value **inputs, Py_ssize_t count) {
+    Py_ssize_t taking = 0, given = 0;
+    for (size_t i = 0; i < graph->leaves.count; i++)
+        taking += (graph->leaves.items[i]->flags & RG_REQUIRES_GRAD) != 0;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        Value *v = inputs[i];
+        if ((v->flags & MARKS) != RG_VISITED || !rg_is_leaf(v)) continue;
+        v->flags |= RG_OPEN; /* so that an input given twice counts once */
+        given += (v->flags & RG_REQUIRES_GRAD) != 0;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) inputs[i]->flags &= (uint8_t)~RG_OPEN;
+    return taking == given;
+}
+
+/* is_closed(roots, inputs, epoch): whether the roots depend on nothing but the inputs. */
+static PyObject *closed(PyObject *Py_UNUSED(module), PyObject *args) {
+    PyObject *roots, *inputs, *result = NULL;
+    unsigned long long since;
+    if (!PyArg_ParseTuple(args, "O!O!K:is_closed", &PyTuple_Type, &roots, &PyTuple_Type, &inputs,
+                          &since))
+        return NULL;
+    Value **root_values = values_of(roots, "is_closed");
+    Value **input_values = root_values ? values_of(inputs, "is_closed") : NULL;
+    Graph graph = {.oldest = age_limit(since), .no_hooks = 1};
+    if (input_values && order_graph(&graph, root_values, PyTuple_GET_SIZE(roots)) == 0) {
+        result = PyBool_FromLong(is_closed(&graph, input_values, PyTuple_GET_SIZE(inputs)));
+        unmark(&graph);
+        graph_free(&graph);
+    }
+    rg_buffer_free(input_values);
+    rg_buffer_free(root_values);
+    return result;
+}
+
+static PyObject *collect(Value **inputs, const char *reached, Py_ssize_t count) {
+    PyObject *list = PyList_New(count);
+    for (Py_ssize_t i = 0; list && i < count; i++) {
+        PyObject *item = reached[i] ? PyFloat_FromDouble(inputs[i]->grad) : Py_NewRef(Py_None);
+        if (item == NULL) Py_CLEAR(list);
+        else PyList_SET_ITEM(list, i, item);
+    }
     return list;
+}
+
+/* The gradients of the roots as numbers, with every `.grad` as it was afterwards. */
+static PyObject *pull(Graph *graph, Value **roots, const double *seeds, Py_ssize_t root_count,
+                      Value **inputs, Py_ssize_t count) {
+    Nodes *order = &graph->order, *leaves = &graph->leaves;
+    size_t total = order->count + leaves->count;
+    char *reached = rg_buffer_resize(NULL, (size_t)count + 1);
+    double *old = reached ? rg_buffer_resize(NULL, (total + 1) * sizeof(double)) : NULL;
+    PyObject *result = NULL;
+    if (old != NULL) {
+        int failed = 0;
+        for (Py_ssize_t i = 0; i < count; i++) reached[i] = (inputs[i]->flags & RG_VISITED) != 0;
+        unmark(graph);
+        for (size_t i = 0; i < total; i++) {
+            Value *v = i < order->count ? order->items[i] : leaves->items[i - order->count];
+            Py_INCREF((PyObject *)v);
+            old[i] = v->grad;
+            v->grad = 0.0;
+        }
+        for (Py_ssize_t r = 0; r < root_count; r++) roots[r]->grad += seeds[r];
+        for (size_t i = order->count; i-- > 0 && !failed;) {
+            if (order->items[i]->op == RG_CLOSURE) failed = call_closure(order->items[i]) < 0;
+            else contribute(order->items[i]);
+        }
+        if (!failed) result = collect(inputs, reached, count);
+        for (size_t i = 0; i < total; i++) {
+            Value *v = i < order->count ? order->items[i] : leaves->items[i - order->count];
+            v->grad = old[i];
+            Py_DECREF((PyObject *)v);
+        }
+    } else {
+        unmark(graph);
+    }
+    rg_buffer_free(old);
+    rg_buffer_free(reached);
+    return result;
+}
+
+/* gradients(roots, seeds, inputs, epoch) -> list of float, None where an input was not reached; or
+ * None where the result depends on values made before the epoch, so that numbers would not do. */
+static PyObject *gradients(PyObject *Py_UNUSED(module), PyObject *args) {
+    PyObject *roots, *seeds, *inputs, *result = NULL;
+    unsigned long long since;
+    if (!PyArg_ParseTuple(args, "O!O!O!K:gradients", &PyTuple_Type, &roots, &PyTuple_Type, &seeds,
+                          &PyTuple_Type, &inputs, &since))
+        return NULL;
+    Py_ssize_t root_count = PyTuple_GET_SIZE(roots), count = PyTuple_GET_SIZE(inputs);
+    double *numbers = seeds_of(seeds, root_count);
+    Value **root_values = numbers ? values_of(roots, "gradients") : NULL;
+    Value **input_values = root_values ? values_of(inputs, "gradients") : NULL;
+    Graph graph = {.oldest = age_limit(since), .no_hooks = 1};
+    if (input_values && order_graph(&graph, root_values, root_count) == 0) {
+        if (is_closed(&graph, input_values, count)) {
+            result = pull(&graph, root_values, numbers, root_count, input_values, count);
+        } else {
+            unmark(&graph);
+            result = Py_NewRef(Py_None);
+        }
+        graph_free(&graph);
+    }
+    rg_buffer_free(input_values);
+    rg_buffer_free(root_values);
+    rg_buffer_free(numbers);
+    return result;
 }
 
 /* zero_under(roots): set the gradient of everything under the roots to zero. */
@@ -437,7 +594,7 @@ static PyObject *zero_under(PyObject *Py_UNUSED(module), PyObject *roots) {
     }
     Value **values = values_of(roots, "zero_grad");
     if (values == NULL) return NULL;
-    Graph graph = {.leaves_in_order = 1};
+    Graph graph = {.oldest = ANY_AGE, .leaves_in_order = 1};
     int failed = order_graph(&graph, values, PyTuple_GET_SIZE(roots));
     rg_buffer_free(values);
     if (failed) return NULL;
@@ -450,6 +607,10 @@ static PyObject *zero_under(PyObject *Py_UNUSED(module), PyObject *roots) {
 PyMethodDef rg_walk_methods[] = {
     {"backward", backward, METH_VARARGS, "Run the backward pass from several roots."},
     {"order", order, METH_O, "Everything under the roots, inputs before uses."},
+    {"order_since", order_since, METH_VARARGS, "The inner nodes made since an epoch, in order."},
+    {"begin_epoch", begin_epoch, METH_NOARGS, "Start a new epoch and return its number."},
+    {"is_closed", closed, METH_VARARGS, "Whether values depend on nothing but the inputs."},
+    {"gradients", gradients, METH_VARARGS, "Gradients as numbers, touching no .grad."},
     {"zero_under", zero_under, METH_O, "Zero the gradient of everything under the roots."},
     {NULL, NULL, 0, NULL},
 };

@@ -7,6 +7,15 @@ from .bulk import freeze as freeze
 from .bulk import grads as grads
 from .bulk import unfreeze as unfreeze
 from .bulk import zero_grad as zero_grad
+from .custom import custom_op as custom_op
+from .derivatives import grad as grad
+from .derivatives import gradients as gradients
+from .derivatives import hessian as hessian
+from .derivatives import hvp as hvp
+from .derivatives import jacobian as jacobian
+from .derivatives import jvp as jvp
+from .derivatives import value_and_grad as value_and_grad
+from .derivatives import vjp as vjp
 from .elementwise import *  # noqa: F403  one function a row of the law
 from .errors import RetrogradeError as RetrogradeError
 from .functions import dot as dot
@@ -20,7 +29,13 @@ from .graph import order as order
 from .modes import anomaly as anomaly
 from .modes import grad_enabled as grad_enabled
 from .modes import no_grad as no_grad
-from .ops import OPS as ops
+from .ops import OPS as _OPS
+from .optimize import least_squares as least_squares
+from .optimize import minimize as minimize
+from .optimize import root as root
+from .optimize import root_scalar as root_scalar
 from .value import Value as Value
+
+ops = _OPS
 
 __version__ = "0.1.0"

@@ -366,3 +366,120 @@ class CoreError(RetrogradeError, ImportError):
     @classmethod
     def absent(cls, why: str) -> Self:
         return cls(f"RETROGRADE_CORE=native, but the native core is not available: {why}.")
+
+
+class NotTwiceDifferentiable(RetrogradeError, RuntimeError):
+    """A derivative of a derivative was asked for through a node that has only numbers."""
+
+    @classmethod
+    def of(cls, value: Value) -> Self:
+        return cls(
+            _with_place(
+                f"{describe(value)} has its partials as numbers only, so derivatives through it "
+                "cannot be differentiated again. Give its rule in terms of ops: "
+                "@rg.custom_op with partials or a vjp written with rg functions.",
+                value,
+            )
+        )
+
+
+class StaleGraph(RetrogradeError, RuntimeError):
+    """Data was changed after the forward pass, so the recorded history no longer holds."""
+
+    @classmethod
+    def of(cls, value: Value, now: float) -> Self:
+        return cls(
+            _with_place(
+                f"{describe(value)} was recorded, but its inputs were changed since: {value.op} of "
+                f"them is now {now!r}. Run the forward pass again before taking derivatives.",
+                value,
+            )
+        )
+
+
+class FunctionResultError(RetrogradeError, TypeError):
+    """A function to be differentiated returned something that has no gradient."""
+
+    @classmethod
+    def of(cls, function: str, got: object) -> Self:
+        cure = "Return one value."
+        if got is None:
+            cure = "Did it forget its return?"
+        elif isinstance(got, (int, float)) or hasattr(got, "dtype"):
+            cure = (
+                "A plain number has left the graph (.data, float()); compute with ops instead, or "
+                "for a constant that is meant return Value(number, requires_grad=False)."
+            )
+        elif isinstance(got, (list, tuple, dict)):
+            cure = "For several outputs use jacobian or vjp; for extra outputs has_aux=True."
+        return cls(f"{function}: the function returned {_kind(got)}, not a value. {cure}")
+
+    @classmethod
+    def aux(cls, function: str, got: object) -> Self:
+        return cls(
+            f"{function}: with has_aux=True the function returns (value, extra), got {_kind(got)}."
+        )
+
+
+class ArgumentError(RetrogradeError, TypeError):
+    """An argument to be differentiated is missing, unknown, or holds something that is no number."""
+
+    @classmethod
+    def item(cls, where: str, got: object) -> Self:
+        return cls(
+            f"{where} is {_kind(got)}; arguments to differentiate are numbers, values, or lists, "
+            "tuples, dicts and float arrays of them. Choose others with wrt=."
+        )
+
+    @classmethod
+    def missing(cls, function: str, wanted: object, given: list[str]) -> Self:
+        return cls(
+            f"{function}: wrt={wanted!r} names no argument of this call; given: "
+            f"{', '.join(given) or 'none'}."
+        )
+
+    @classmethod
+    def structure(cls, what: str, where: str, expected: object, got: object) -> Self:
+        return cls(f"{what} at {where}: expected {expected}, got {_kind(got)}.")
+
+
+class UnusedInputError(RetrogradeError, ValueError):
+    """With unused="raise": the result does not depend on an input."""
+
+    @classmethod
+    def of(cls, where: list[str]) -> Self:
+        return cls(
+            f"the result does not depend on {', '.join(where)}: the gradient there is zero. "
+            "It was detached, overwritten, or never used; pass unused='zero' if that is meant."
+        )
+
+
+class CustomOpError(RetrogradeError, TypeError):
+    """A custom op was defined or used in a way that cannot give a gradient."""
+
+    @classmethod
+    def of(cls, op: str, problem: str, where: object) -> Self:
+        return cls(f"custom op '{op}': {problem}" + (f"\n  at {where}" if where else ""))
+
+
+class CopyError(RetrogradeError, TypeError):
+    """A graph holds something that cannot be copied or pickled."""
+
+    @classmethod
+    def closure(cls, value: Value, what: str) -> Self:
+        return cls(
+            _with_place(
+                f"{what}: {describe(value)} has its rule as a Python closure over other values, "
+                "which cannot be taken along. Use Value(data, inputs, partials) or @rg.custom_op, "
+                "or detach() first.",
+                value,
+            )
+        )
+
+
+class MissingPackageError(RetrogradeError, ImportError):
+    """An optional package is needed and absent."""
+
+    @classmethod
+    def of(cls, package: str, what: str) -> Self:
+        return cls(f"{what} needs {package}, which is not installed: pip install {package}.")

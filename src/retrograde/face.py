@@ -99,6 +99,22 @@ class Face:
         return hooks.register(self, hook)
 
 
+    def __copy__(self: Any) -> Any:
+        from .copying import shallow_copy
+
+        return shallow_copy(self)
+
+    def __deepcopy__(self: Any, memo: dict[int, Any]) -> Any:
+        from .copying import deep_copy
+
+        return deep_copy(self, memo)
+
+    def __reduce_ex__(self: Any, protocol: Any) -> Any:
+        from .copying import reduced
+
+        return reduced(self)
+
+
 def put_on(value_class: type) -> None:
     """Give an engine's class the shared face."""
     for name, attribute in vars(Face).items():

@@ -19,7 +19,7 @@ from .errors import (
 )
 from .operands import COMPARISONS, is_real_scalar, other_comparison, other_operand
 from .ops import OPS, Op
-from .reference import Node, apply_row, is_birth, modes, record, run_backward
+from .reference import Epoch, Node, apply_row, is_birth, modes, record, run_backward
 from .reference import order as order_nodes
 from .sites import Site, site_of
 
@@ -91,6 +91,9 @@ class Value(Node):
         if isinstance(local_grads, str):
             _op = local_grads
             local_grads = ()
+        rule = _op if hasattr(_op, "retrograde_rule") else None
+        if rule is not None:
+            _op = rule.name
         if not isinstance(_op, (str, type(None))):
             raise TypeError("Value(): _op is the name of the operation, a string")
         inputs = _checked_inputs(children or _children or ())
@@ -110,6 +113,8 @@ class Value(Node):
         if inputs and (modes.no_grad or not self._requires_grad):
             self._become("leaf", data, requires_grad=False)
         self._label = label
+        if self._op_name != "leaf":
+            self._custom = rule or self._op_name
 
     @property
     def data(self) -> float:
@@ -163,8 +168,12 @@ class Value(Node):
         return site_of(self._made_at)
 
     @property
+    def _rule(self) -> Any:
+        return None if isinstance(self._custom, str) else self._custom
+
+    @property
     def _op(self) -> str:
-        if self._op_name in OPS and self._partials is not None:
+        if self._op_name in OPS and self._custom is None:
             return OPS[self._op_name].symbol
         return "" if self._op_name in ("leaf", "custom") else self._op_name
 
@@ -363,6 +372,89 @@ def backward(roots: Sequence[Value], seeds: Sequence[float]) -> None:
     run_backward(roots, [number(seed, "a seed") for seed in seeds])
 
 
+def begin_epoch() -> int:
+    """Start a new epoch and return its number."""
+    Epoch.now += 1
+    return Epoch.now
+
+
+def order_since(roots: Sequence[Value], since: int) -> list[Value]:
+    """The inner nodes made since an epoch, in order."""
+    _checked_roots("order", roots)
+    return [v for v in order_nodes(roots, since) if v._op_name != "leaf" and v._epoch >= since]
+
+
+def is_closed(roots: Sequence[Value], inputs: Sequence[Value], since: int) -> bool:
+    """Whether the roots depend on nothing but the inputs: no other leaf takes gradients."""
+    given = {id(v) for v in inputs}
+    return not any(
+        v._requires_grad and (v._op_name == "leaf" or v._epoch < since) and id(v) not in given
+        for v in order_nodes(roots, since)
+    )
+
+
+def gradients(
+    roots: Sequence[Value], seeds: Sequence[float], inputs: Sequence[Value], since: int
+) -> list[float | None] | None:
+    """Gradients as numbers, touching no .grad; None where an input was not reached, or in place of
+    all where the result depends on values made before the epoch."""
+    if len(roots) != len(seeds):
+        raise ShapeError.seeds(len(roots), len(seeds))
+    values = order_nodes(roots, since)
+    if not is_closed(roots, inputs, since):
+        return None
+    reached = {id(v) for v in values}
+    before = [value._grad for value in values]
+    try:
+        for value in values:
+            value._grad = 0.0
+        for root, seed in zip(roots, seeds):
+            root._grad += number(seed, "a seed")
+        for value in reversed(values):
+            if value._op_name != "leaf" and value._epoch >= since:
+                value._contribute()
+        return [value._grad if id(value) in reached else None for value in inputs]
+    finally:
+        for value, old in zip(values, before):
+            value._grad = old
+
+
+OP_NAMES = (*OPS, "leaf", "sum", "dot")
+_INDEX = {name: index for index, name in enumerate(OP_NAMES)}
+
+
+def parts(value: Value) -> tuple[int, tuple[Value | None, ...], tuple[float, ...]]:
+    """A value's op, inputs and numbers; here number operands are inputs like any other."""
+    index = _INDEX[value._op_name] if value._custom is None else len(OP_NAMES)
+    return index, value._inputs, value._partials or ()
+
+
+def node(
+    op: int, data: float, inputs: tuple[Value | None, ...], numbers: tuple[float, ...]
+) -> Value:
+    """A value from its parts."""
+    inputs = tuple(
+        Value(n, requires_grad=False) if v is None else v for v, n in zip(inputs, numbers)
+    )
+    value = Value.__new__(Value)
+    value._become(OP_NAMES[op], data, inputs, numbers, any(v._requires_grad for v in inputs))
+    return value
+
+
+def recompute(value: Value) -> float | None:
+    """What a value's op makes of its inputs now; None for leaves and customs."""
+    if value._custom is not None:
+        return None
+    numbers = [v._data for v in value._inputs]
+    if value._op_name in OPS:
+        return OPS[value._op_name].evaluate(*numbers)
+    if value._op_name == "sum":
+        return sum(numbers)
+    if value._op_name == "dot":
+        return dot(numbers[: len(numbers) // 2], numbers[len(numbers) // 2 :])
+    return None
+
+
 def zero_under(roots: Sequence[Value]) -> None:
     """Zero the gradient of everything under the roots."""
     _checked_roots("zero_grad", roots)
@@ -411,6 +503,12 @@ def write_data(nest: Any, array: Any) -> None:
     """Copy a float64 array into the data of a nest."""
     for value, data in zip(_values(nest, array.shape), array.reshape(-1).tolist()):
         value._data = data
+
+
+def swap_no_grad(depth: int) -> int:
+    """Set how deep this thread is in no_grad, and return how deep it was."""
+    before, modes.no_grad = modes.no_grad, depth
+    return before
 
 
 def enter_no_grad() -> None:

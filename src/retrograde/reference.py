@@ -16,7 +16,7 @@ assigns, are in ``fallback.py``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import isfinite
 from threading import local
 from typing import Any, TypeVar
@@ -37,6 +37,13 @@ class Modes(local):
 modes = Modes()
 
 
+class Epoch:
+    """How many functional transforms have begun: a node of an earlier epoch than a transform's
+    cannot depend on what that transform made."""
+
+    now = 0
+
+
 class Node:
     """A number, how it was made, and the gradient that backward brings to it.
 
@@ -44,14 +51,15 @@ class Node:
     """
 
     __slots__ = (
-        "_closure", "_data", "_grad", "_hooks", "_inputs", "_label", "_made_at", "_op_name",
-        "_partials", "_requires_grad",
+        "_closure", "_custom", "_data", "_epoch", "_grad", "_hooks", "_inputs", "_label", "_made_at",
+        "_op_name", "_partials", "_requires_grad",
     )  # fmt: skip
 
     _op_name: str  # "leaf" for a value made from nothing
     _inputs: tuple[Any, ...]
     _partials: tuple[float, ...] | None  # None: a Python closure adds the contributions
     _closure: Callable[[], object] | None
+    _custom: Any  # of a custom op: its name, or its CustomOp; None for a row of the law
     _label: str | None
     _hooks: list[tuple[object, hooks.Hook]] | None
 
@@ -66,7 +74,8 @@ class Node:
         """Be a fresh node: whatever this was before is forgotten."""
         self._op_name, self._data, self._inputs, self._partials = op, data, inputs, partials
         self._grad, self._requires_grad, self._made_at = 0.0, requires_grad, calling_instruction()
-        self._label = self._hooks = self._closure = None
+        self._label = self._hooks = self._closure = self._custom = None
+        self._epoch = Epoch.now
 
     def _contribute(self) -> None:
         """Hand each input its contribution: the whole of backward, for one node."""
@@ -130,19 +139,24 @@ def is_birth(value: Node) -> bool:
     )
 
 
-def order(roots: Sequence[N]) -> list[N]:
+def order(roots: Sequence[N], since: int = 0) -> list[N]:
     """Everything under the roots, each value after its inputs: a left-to-right postorder.
 
-    An explicit stack takes the place of recursion, so depth does not matter.
+    An explicit stack takes the place of recursion, so depth does not matter. Nodes made before
+    the epoch ``since`` count as leaves.
     """
     done: list[N] = []
     seen: set[int] = set()
+
+    def inputs(value: N) -> Iterator[N]:
+        return iter(value._inputs if value._epoch >= since else ())
+
     for root in roots:
         if id(root) in seen:
             continue
         seen.add(id(root))
         open_now = {id(root)}
-        stack = [(root, iter(root._inputs))]
+        stack = [(root, inputs(root))]
         while stack:
             value, remaining = stack[-1]
             for child in remaining:
@@ -151,7 +165,7 @@ def order(roots: Sequence[N]) -> list[N]:
                 if id(child) not in seen:
                     seen.add(id(child))
                     open_now.add(id(child))
-                    stack.append((child, iter(child._inputs)))
+                    stack.append((child, inputs(child)))
                     break
             else:
                 stack.pop()

@@ -391,7 +391,7 @@ def test_refused_numbers_change_nothing(rg, value, attribute, bad):
     before = state(value)
     with pytest.raises(rg.errors.NumberError) as caught:
         setattr(value, attribute, bad)
-    if bad != 10**400:
+    if not isinstance(bad, int):
         assert f"value.{attribute} must be a real number" in str(caught.value)
     assert state(value) == before
 

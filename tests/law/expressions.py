@@ -22,10 +22,9 @@ from retrograde.ops.expr import (
     Num,
     Var,
     Where,
-    calls,
     walk,
 )
-from retrograde.ops.op import PRIMITIVES
+from retrograde.ops.op import PRIMITIVES, RESULT
 
 COMPARISONS = {
     "<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": operator.gt,
@@ -97,15 +96,23 @@ def distance_to_kink(op: Op, point: tuple[float, ...]) -> float:
     return min(distances(), default=math.inf)
 
 
+def libm_calls(node: Expr | Condition, op: Op) -> int:
+    """How many results of libm, whose last bits are its own, meet in an expression of a row."""
+    if isinstance(node, Var):
+        return libm_calls(op.value, op) if node.name == RESULT else 0
+    if isinstance(node, Where):
+        return max(libm_calls(node.then, op), libm_calls(node.otherwise, op))
+    if isinstance(node, Call):
+        inside = sum(libm_calls(arg, op) for arg in node.args)
+        if node.name in PRIMITIVES:
+            return inside + (node.name not in EXACT)
+        return inside + libm_calls(OPS[node.name].value, OPS[node.name])
+    return 0
+
+
 def is_exact(op: Op) -> bool:
-    """Whether a row is made only of functions that IEEE 754 defines to the last bit."""
-    pending, seen = set(op.calls), set[str]()
-    while pending:
-        name = pending.pop()
-        seen.add(name)
-        if name not in PRIMITIVES:
-            pending |= calls(OPS[name].value) - seen
-    return seen & PRIMITIVES <= EXACT
+    """Whether IEEE 754 defines a row's value and partials to the last bit."""
+    return not any(libm_calls(node, op) for node in (op.value, *op.partials))
 
 
 def same_bits(left: float, right: float) -> bool:

@@ -11,6 +11,7 @@ import difflib
 import os
 import re
 import sys
+import textwrap
 from collections.abc import Sequence
 from typing import Final, NoReturn
 
@@ -28,6 +29,16 @@ examples:
   retrograde demo --json    the same as data
   retrograde info           which engine runs here, and why
 """
+
+
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """Help whose list of commands has no line for the word "command" itself."""
+
+    def _format_action(self, action: argparse.Action) -> str:
+        text = super()._format_action(action)
+        if isinstance(action, argparse._SubParsersAction):
+            return textwrap.indent(textwrap.dedent(text.partition("\n")[2]), "  ")
+        return text
 
 
 class _Parser(argparse.ArgumentParser):
@@ -71,7 +82,7 @@ def _run(parser: _Parser, argv: Sequence[str] | None) -> int:
     if options.command is None:
         parser.print_help(sys.stderr)
         return MISUSED
-    code = COMMANDS[options.command].run(options)
+    code: int = COMMANDS[options.command].run(options)
     sys.stdout.flush()  # here, where a closed pipe is still caught
     return code
 
@@ -81,10 +92,15 @@ def _parser() -> _Parser:
         prog="retrograde",
         description="Gradients you can see, trust and run fast.",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_Help,
         allow_abbrev=False,
     )
-    parser.add_argument("--version", action="version", version=f"retrograde {__version__}")
+    parser.add_argument(
+        "--version",
+        action="version",
+        version=f"retrograde {__version__}",
+        help="print the version and leave",
+    )
     commands = parser.add_subparsers(dest="command", metavar="command", title="commands")
     for name, command in COMMANDS.items():
         command.configure(
@@ -92,7 +108,6 @@ def _parser() -> _Parser:
                 name,
                 help=command.SUMMARY,
                 description=(command.__doc__ or "").strip(),
-                formatter_class=argparse.RawDescriptionHelpFormatter,
                 allow_abbrev=False,
             )
         )

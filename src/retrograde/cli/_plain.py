@@ -44,15 +44,15 @@ class PlainValue:
         def visit(value: PlainValue) -> None:
             if value not in seen:
                 seen.add(value)
-                for child in value.inputs:
-                    visit(child)
+                for operand in value.inputs:
+                    visit(operand)
                 order.append(value)
 
         visit(self)
         self.grad = 1.0
         for value in reversed(order):
-            for child, partial in zip(value.inputs, value.partials):
-                child.grad += partial * value.grad
+            for operand, partial in zip(value.inputs, value.partials):
+                operand.grad += partial * value.grad
 
 
 def count_operations(root: PlainValue) -> int:

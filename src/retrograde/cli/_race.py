@@ -11,6 +11,7 @@ import math
 import random
 import statistics
 from collections.abc import Callable
+from itertools import pairwise
 from time import perf_counter
 from typing import Any, TypedDict
 
@@ -50,7 +51,10 @@ class Race(TypedDict):
 
 def race(report: Callable[[int, int], None] = lambda done, total: None) -> Race:
     """Time one pass, forward and backward, in pure Python and on this engine, in turns."""
-    engines: dict[str, Callable[[float], Number]] = {"plain Python": PlainValue, "retrograde": Value}
+    engines: dict[str, Callable[[float], Number]] = {
+        "plain Python": PlainValue,
+        "retrograde": Value,
+    }
     seconds: dict[str, list[tuple[float, float, float]]] = {name: [] for name in engines}
     gradients: dict[str, list[float]] = {}
     for turn in range(PASSES):
@@ -101,12 +105,12 @@ def _layers(make: Callable[[float], Number]) -> Layers:
             ([make(source.uniform(-1, 1)) for _ in range(inputs)], make(source.uniform(-1, 1)))
             for _ in range(outputs)
         ]
-        for inputs, outputs in zip(WIDTHS, WIDTHS[1:])
+        for inputs, outputs in pairwise(WIDTHS)
     ]
 
 
 def _loss(layers: Layers) -> Number:
-    """The mean of max(0, 1 - label × score) over points on two circles: the program that is timed."""
+    """The program that is timed: the mean of max(0, 1 - label × score) on two circles."""
     *hidden, [(output_ws, output_b)] = layers
     total = 0.0
     for index in range(POINTS):

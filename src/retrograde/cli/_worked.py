@@ -92,14 +92,14 @@ class Worked(TypedDict):
 EXAMPLES = (
     Example(
         "relu(a * b + d)",
-        "one path to each leaf: the chain rule, link by link",
+        "one path to each leaf: the chain rule",
         lambda a, b, d: elementwise.relu(a * b + d),
         (("a", 2.0), ("b", -3.0), ("d", 10.0)),
         ("p", "s", "f"),
     ),
     Example(
         "(a * b + c) * (a + b)",
-        "a and b are used twice: what arrives by each path adds up",
+        "a and b are used twice: paths add up",
         lambda a, b, c: (a * b + c) * (a + b),
         (("a", 2.0), ("b", -3.0), ("c", 10.0)),
         ("p", "s", "t", "g"),
@@ -134,7 +134,7 @@ def _forward_step(value: Value) -> ForwardStep:
         "value": _name(value),
         "op": value.op,
         "formula": _spelled(value, [_name(operand) for operand in value.inputs]),
-        "numbers": _spelled(value, [number(operand.data) for operand in value.inputs]),
+        "numbers": _spelled(value, [_in_place(operand, value) for operand in value.inputs]),
         "data": value.data,
     }
 
@@ -197,10 +197,19 @@ def _name(value: Value) -> str:
 
 def _spelled(value: Value, operands: list[str]) -> str:
     """An operation as one writes it: ``a * b``, ``relu(s)``."""
-    symbol = OPS[value.op].symbol
-    if symbol in ("+", "-", "*", "/"):
-        return f"{operands[0]} {symbol} {operands[1]}"
+    if _is_infix(value):
+        return f"{operands[0]} {OPS[value.op].symbol} {operands[1]}"
     return f"{value.op}({', '.join(operands)})"
+
+
+def _is_infix(value: Value) -> bool:
+    return OPS[value.op].symbol in ("+", "-", "*", "/")
+
+
+def _in_place(operand: Value, value: Value) -> str:
+    """A number inside a formula: in parentheses where two signs would meet."""
+    after_sign = operand.data < 0 and operand is not value.inputs[0] and _is_infix(value)
+    return f"({number(operand.data)})" if after_sign else number(operand.data)
 
 
 def number(x: float) -> str:

@@ -199,11 +199,11 @@ def _squared(node: Expr) -> Tex:
 def _quotient(left: Expr, right: Expr) -> Tex:
     if isinstance(left, Call) and left.name == "div" and left.args[1] == right:
         top, bottom = _tex(left.args[0]).text, _squared(right).text  # x / y / y
-        return Tex(rf"\frac{{{top}}}{{{bottom}}}", Binds.ATOM)
+        return Tex(rf"\frac{{{top}}}{{{bottom}}}", Binds.POWER)
     top, bottom = _tex(left).text, _tex(right).text
     if small := re.fullmatch(r"\\tfrac(\d)(\d)", top):  # a half over z is one over 2z
         top, bottom = small[1], _product(Num(float(small[2])), right).text
-    return Tex(rf"\frac{{{top}}}{{{bottom}}}", Binds.ATOM)
+    return Tex(rf"\frac{{{top}}}{{{bottom}}}", Binds.POWER)
 
 
 def _where(node: Where) -> Tex:

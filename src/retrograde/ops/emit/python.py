@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..expr import Both, Call, Compare, Condition, Either, Expr, Num, Var, Where
@@ -51,6 +51,20 @@ def source(op: Op) -> str:
         f"def value({inputs}):\n    return {python(op.value)}\n\n"
         f"def partials({inputs}, z):\n    return ({partials},)\n"
     )
+
+
+def compile_partials(op: Op, functions: Mapping[str, Any]) -> tuple[Callable[..., Any], ...]:
+    """The partials as functions of inputs and result that are generic in the number type.
+
+    ``functions`` gives every named function of the law; on values they build graph, so what comes
+    back can be differentiated again.
+    """
+    inputs = ", ".join(op.inputs)
+    compiled = []
+    for partial in op.partials:
+        code = f"lambda {inputs}, z: {python(partial)}"
+        compiled.append(eval(compile(code, f"<law: {op.name}>", "eval"), dict(functions)))
+    return tuple(compiled)
 
 
 def compile_row(

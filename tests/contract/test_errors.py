@@ -1,0 +1,197 @@
+"""Every exception: raised by what a user would do, of the right kinds, saying cause and cure."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+from .support import core_of, output_of, run_python
+
+
+def number(rg):
+    rg.Value("3")
+
+
+def not_a_value(rg):
+    rg.backward([rg.Value(1.0), 2.0])
+
+
+def operand(rg):
+    rg.Value(1.0) + "2"
+
+
+def label(rg):
+    rg.Value(1.0, label=3)
+
+
+def shape(rg):
+    rg.dot([1.0], [1.0, 2.0])
+
+
+def leaf(rg):
+    (rg.Value(1.0) * 2).requires_grad = False
+
+
+def closure_style(rg):
+    rg.Value(1.0)._backward = lambda: None
+
+
+def graph_exit(rg):
+    float(rg.Value(1.0))
+
+
+def no_gradient(rg):
+    rg.Value(1.0, requires_grad=False).backward()
+
+
+def missing_backward(rg):
+    rg.Value(1.0, (rg.Value(1.0),), "mine").backward()
+
+
+def cycle(rg):
+    value = rg.Value(1.0, (rg.Value(1.0),), "mine")
+    value._children = (value,)
+    value.backward()
+
+
+def graph_memory(rg):
+    if core_of(rg) != "native":
+        raise rg.errors.GraphMemoryError.of(80)  # Python's own allocator serves the reference
+    inject = rg.value.core.inject_allocation_failure
+    inject(0)
+    try:
+        rg.Value(1.0)
+    finally:
+        inject(-1)
+
+
+def anomaly(rg):
+    with rg.anomaly():
+        rg.Value(0.0).log()
+
+
+def hook(rg):
+    rg.Value(1.0).register_hook(3)
+
+
+CASES = {
+    "NumberError": (number, TypeError, "got str ('3')", "Write float(...) around it"),
+    "NotAValueError": (not_a_value, TypeError, "item 1 is float (2.0)", "Wrap a number as Value("),
+    "OperandError": (operand, TypeError, "add: cannot compute with str ('2')", "convert it with"),
+    "LabelError": (label, TypeError, "a label is a string or None, got int (3)", "Write str(...)"),
+    "ShapeError": (shape, ValueError, "1 items on the left, 2 on the right", "give as many of each"),
+    "LeafError": (leaf, RuntimeError, "the result of mul = 2.0 was computed", "value.detach()"),
+    "ClosureStyleError": (closure_style, AttributeError, "already has its rule", "(x,), 'name')"),
+    "GraphExitError": (graph_exit, TypeError, "float(v) would take the number", "Write v.data"),
+    "NoGradientError": (no_gradient, RuntimeError, "requires_grad is False", "Make the leaves with"),
+    "MissingBackwardError": (missing_backward, RuntimeError, "without a rule", "out._backward ="),
+    "CycleError": (cycle, RuntimeError, "depends on itself", "Give a value only inputs that were"),
+    "GraphMemoryError": (graph_memory, MemoryError, "80 bytes could not be had", "Drop graphs"),
+    "AnomalyError": (anomaly, ArithmeticError, "log produced -inf", "cure: keep the input above 0"),
+    "HookError": (hook, TypeError, "got int (3)", "takes a function of the gradient"),
+}
+BY_IMPORT = {"CoreError"}  # raised while importing: further down
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_error_has_its_kinds_its_cause_and_its_cure(rg, name):
+    act, builtin, cause, cure = CASES[name]
+    error = getattr(rg.errors, name)
+    with pytest.raises(error) as caught:
+        act(rg)
+    assert type(caught.value) is error
+    assert isinstance(caught.value, rg.RetrogradeError)
+    assert isinstance(caught.value, builtin)
+    text = str(caught.value)
+    assert cause in text
+    assert cure in text
+
+
+def test_every_error_is_tried(rg):
+    classes = {
+        name
+        for name, thing in vars(rg.errors).items()
+        if inspect.isclass(thing) and issubclass(thing, Exception)
+    }
+    tried = set(CASES) | BY_IMPORT | {"RetrogradeError"}
+    assert classes == tried, "add a case here for every exception of errors.py"
+
+
+def test_every_error_is_documented_and_derives_from_ours_and_a_builtin(rg):
+    for name in {*CASES, *BY_IMPORT}:
+        error = getattr(rg.errors, name)
+        assert error.__doc__
+        assert issubclass(error, rg.RetrogradeError)
+        builtins = [base for base in error.__mro__ if base.__module__ == "builtins"]
+        assert builtins[0] not in (Exception, BaseException, object)
+    assert rg.RetrogradeError is rg.errors.RetrogradeError
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if name != "GraphMemoryError"])
+def test_both_cores_say_the_same(native, reference, name):
+    texts = []
+    for rg in (native, reference):
+        with pytest.raises(rg.RetrogradeError) as caught:
+            CASES[name][0](rg)
+        texts.append(str(caught.value))
+    assert texts[0] == texts[1]
+
+
+def test_errors_about_a_computed_value_name_its_line(rg):
+    for act in (leaf, no_gradient, missing_backward, cycle, anomaly):
+        with pytest.raises(rg.RetrogradeError) as caught:
+            act(rg)
+        first, last = inspect.getsourcelines(act)[1], len(inspect.getsourcelines(act)[0])
+        lines = [f"{__file__}:{n}, in {act.__name__}" for n in range(first, first + last)]
+        assert any(line in str(caught.value) for line in lines)
+
+
+def test_a_long_thing_is_shown_by_a_glimpse(rg):
+    with pytest.raises(rg.errors.NumberError) as caught:
+        rg.Value("x" * 1000)
+    assert "str ('xxx" in str(caught.value)
+    assert len(str(caught.value)) < 200
+
+
+# ---- choosing the core ------------------------------------------------------------------------
+
+
+def test_an_unknown_core_is_refused_while_importing():
+    code = """
+try:
+    import retrograde
+except ImportError as error:
+    print([base.__name__ for base in type(error).__mro__[:3]], error)
+"""
+    printed = output_of(code, "nonsense")
+    assert "['CoreError', 'RetrogradeError', 'ImportError']" in printed
+    assert "RETROGRADE_CORE='nonsense' is not a core: use 'native' or 'reference'" in printed
+    done = run_python("import retrograde", "nonsense")
+    assert done.returncode != 0
+    assert "CoreError" in done.stderr
+
+
+HIDDEN = "import sys; sys.modules['retrograde._native'] = None\n"
+
+
+def test_the_native_core_asked_for_but_absent_is_refused():
+    done = run_python(HIDDEN + "import retrograde", "native")
+    assert done.returncode != 0
+    assert "RETROGRADE_CORE=native, but the native core is not available: " in done.stderr
+
+
+def test_the_reference_serves_where_the_native_core_is_absent():
+    code = """
+import retrograde as rg
+x = rg.Value(3.0)
+(x * x).backward()
+print(rg.value.core_name, x.grad, bool(rg.value.core_reason))
+"""
+    assert output_of(HIDDEN + code).strip() == "reference 6.0 True"
+
+
+@pytest.mark.parametrize("core", ["native", "reference"])
+def test_the_environment_forces_either_core(core, native):
+    code = "import retrograde; print(retrograde.value.core_name, retrograde.value.core_reason)"
+    assert output_of(code, core).strip() == f"{core} RETROGRADE_CORE={core} asks for it"

@@ -1,0 +1,202 @@
+"""The house: who may import whom, what importing costs, and that the examples we print are true."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import retrograde
+
+PACKAGE = Path(retrograde.__file__).parent
+ROOT = PACKAGE.parent.parent
+
+FLOORS = (
+    ("ops",),
+    ("errors", "sites", "operands", "hooks"),
+    ("reference", "fallback", "_native"),
+    ("face", "value"),
+    ("elementwise", "functions", "bulk", "graph", "modes"),
+    ("derivatives",),
+    ("program", "nn", "optim"),
+    ("explain", "check", "models", "learn"),
+    ("cli",),
+    ("__init__", "__main__"),
+)
+"""The rooms from the ground up. A room may use its own floor and the floors below."""
+
+UPWARD = {
+    ("operands", "elementwise"): "arrays: an operand off the fast path is taken element by element",
+}
+"""The only references upwards; all are inside functions, so nothing is imported that way early."""
+
+FLOOR = {room: height for height, rooms in enumerate(FLOORS) for room in rooms}
+
+
+def rooms():
+    """Every room with its files."""
+    found = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(PACKAGE).with_suffix("").parts
+        found.setdefault(parts[0], []).append(path)
+    return found
+
+
+def is_type_checking(node):
+    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+
+
+def imports(path):
+    """The rooms a file imports at run time, each with whether it does so inside a function."""
+    here = ("retrograde", *path.relative_to(PACKAGE).with_suffix("").parts)
+
+    def targets(node):
+        if isinstance(node, ast.Import):
+            names = [alias.name.split(".") for alias in node.names]
+            return [name[1] for name in names if name[0] == "retrograde" and len(name) > 1]
+        base = list(here[: -node.level]) if node.level else []
+        base += node.module.split(".") if node.module else []
+        if base[:1] != ["retrograde"]:
+            return []
+        return base[1:2] or [alias.name for alias in node.names]
+
+    def walk(node, inside):
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, (ast.Import, ast.ImportFrom)):
+                for room in targets(child):
+                    yield room, inside
+            elif is_type_checking(child):
+                for other in child.orelse:
+                    yield from walk(other, inside)
+            else:
+                deeper = inside or isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef))
+                yield from walk(child, deeper)
+
+    yield from walk(ast.parse(path.read_text(encoding="utf-8")), False)
+
+
+def test_every_room_has_its_floor():
+    homeless = set(rooms()) - set(FLOOR)
+    assert not homeless, f"give {sorted(homeless)} a floor in this file and in DESIGN.md"
+    assert {"ops", "reference", "value", "errors"} <= set(rooms())
+
+
+def test_dependencies_point_downwards():
+    wrong, met = [], set()
+    for room, files in rooms().items():
+        for path in files:
+            for other, inside in imports(path):
+                if other == room or FLOOR[other] <= FLOOR[room]:
+                    continue
+                met.add((room, other))
+                if (room, other) not in UPWARD or not inside:
+                    wrong.append(f"{path.relative_to(PACKAGE)} imports {other}")
+    assert not wrong
+    assert met == set(UPWARD), "UPWARD lists a reference that is no longer there"
+
+
+def test_the_law_imports_nothing_of_ours():
+    for path in rooms()["ops"]:
+        assert {room for room, _ in imports(path)} <= {"ops"}, path
+
+
+def test_this_test_sees_imports():
+    seen = {room for path in rooms()["value"] for room, _ in imports(path)}
+    assert {"face", "errors"} <= seen
+    assert "_native" not in seen  # for type checkers only
+
+
+def test_the_native_core_calls_only_rooms_below_it():
+    called = set()
+    for path in (ROOT / "native").glob("*.c"):
+        called |= set(re.findall(r'"retrograde\.(\w+)"', path.read_text(encoding="utf-8")))
+    called.discard("Value")
+    assert "errors" in called
+    assert {room for room in called if FLOOR[room] >= FLOOR["_native"]} <= {"_native"}
+
+
+def test_rooms_say_what_belongs_in_them():
+    for files in rooms().values():
+        for path in files:
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            assert not tree.body or ast.get_docstring(tree), f"{path} has no docstring"
+
+
+# ---- importing --------------------------------------------------------------------------------
+
+
+def run(code, core="", **options):
+    environment = {**os.environ, "PYTHONPATH": str(PACKAGE.parent), "RETROGRADE_CORE": core}
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=environment,
+        check=False,
+        **options,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("core", ["native", "reference"])
+def test_importing_loads_numpy_and_the_standard_library_only(core):
+    code = """
+import sys, numpy
+before = set(sys.modules)
+import retrograde
+after = {name.partition(".")[0] for name in set(sys.modules) - before}
+print(*sorted(after - set(sys.stdlib_module_names)))
+"""
+    assert run(code, core).split() == ["retrograde"]
+
+
+def test_importing_one_core_leaves_the_other_alone():
+    code = "import sys, retrograde; print('retrograde.fallback' in sys.modules)"
+    assert run(code, "native").strip() == "False"
+    code = "import sys, retrograde; print('retrograde._native' in sys.modules)"
+    assert run(code, "reference").strip() == "False"
+
+
+# ---- examples ---------------------------------------------------------------------------------
+
+DOCTESTS = """
+import doctest, importlib, pkgutil, sys
+import retrograde
+
+names = [info.name for info in pkgutil.walk_packages(retrograde.__path__, "retrograde.")]
+if retrograde.value.core_name != "native":
+    names = [name for name in names if name != "retrograde._native"]
+names = [name for name in names if name != "retrograde.__main__"]
+failed = tried = 0
+for module in [retrograde, *map(importlib.import_module, names)]:
+    outcome = doctest.testmod(module)
+    failed, tried = failed + outcome.failed, tried + outcome.attempted
+print(failed, tried)
+"""
+
+
+@pytest.mark.parametrize("core", ["native", "reference"])
+def test_examples_in_docstrings_are_true(core):
+    printed = run(DOCTESTS, core)
+    failed, tried = map(int, printed.splitlines()[-1].split())
+    assert failed == 0, printed
+    assert tried > 50
+
+
+def python_blocks(path):
+    return re.findall(r"^```python\n(.*?)^```", path.read_text(encoding="utf-8"), re.M | re.S)
+
+
+@pytest.mark.parametrize("core", ["native", "reference"])
+def test_examples_in_the_readme_run(core, tmp_path):
+    blocks = python_blocks(ROOT / "README.md")
+    if not blocks:
+        pytest.skip("README.md has no Python in it yet")
+    run("\n".join(blocks), core, cwd=tmp_path)
