@@ -22,15 +22,19 @@ PyObject *rg_make_leaf(double data, int requires_grad) {
     return rg_finish(v);
 }
 
-/* A node without inputs that takes gradients needs none of them: it becomes a plain leaf. */
+#define INHERITED (RG_REQUIRES_GRAD | RG_TRACED)
+
+/* A node none of whose inputs takes gradients needs none of them: it becomes a plain leaf. While a
+ * function is recorded everything keeps its history. */
 static inline PyObject *finish_narrow(Value *v, Value *first, Value *second, uint8_t flags) {
-    v->flags = flags & RG_REQUIRES_GRAD;
+    v->flags = flags & INHERITED;
     v->in[0] = first;
     v->in[1] = second;
     Py_XINCREF((PyObject *)first);
     Py_XINCREF((PyObject *)second);
     PyObject *done = rg_finish(v);
-    if (RG_UNLIKELY(!(flags & RG_REQUIRES_GRAD)) && done != NULL) rg_release_inputs(v);
+    if (RG_UNLIKELY(!(flags & RG_REQUIRES_GRAD)) && done != NULL && !rg_recording())
+        rg_release_inputs(v);
     return done;
 }
 
@@ -108,13 +112,30 @@ static PyObject *finish_wide(int op, double data, RgEntry *entries, Py_ssize_t c
         return NULL;
     }
     for (Py_ssize_t i = 0; i < count; i++) Py_XINCREF((PyObject *)entries[i].input);
-    v->flags = (flags & RG_REQUIRES_GRAD) | RG_WIDE;
+    v->flags = (flags & INHERITED) | RG_WIDE;
     v->entries = entries;
     v->count = count;
     v->rule = NULL;
     PyObject *done = rg_finish(v);
-    if (!(flags & RG_REQUIRES_GRAD) && done != NULL) rg_release_inputs(v);
+    if (!(flags & RG_REQUIRES_GRAD) && done != NULL && !rg_recording()) rg_release_inputs(v);
     return done;
+}
+
+/* While recording: the same number with its history, but no gradient through it. */
+PyObject *rg_make_stop(Value *input) {
+    Value *v = node(RG_STOP, input->data);
+    RgEntry *entries = v ? rg_entries_new(1) : NULL;
+    if (entries == NULL) {
+        if (v) v->op = RG_LEAF, v->flags = 0, Py_DECREF((PyObject *)v);
+        return NULL;
+    }
+    Py_INCREF((PyObject *)input);
+    entries[0] = (RgEntry){input, 0.0};
+    v->flags = (input->flags & RG_TRACED) | RG_WIDE;
+    v->entries = entries;
+    v->count = 1;
+    v->rule = NULL;
+    return (PyObject *)v;
 }
 
 /* A row, sum or dot from entries, in the form its number of inputs asks for; takes them over. */
@@ -233,9 +254,51 @@ static int take_term(PyObject *item, const char *where, Py_ssize_t index, RgEntr
     return converted == 1 ? 0 : -1;
 }
 
+/* take(values, index), while recording: one of the values, chosen by the index. */
+PyObject *rg_take(PyObject *Py_UNUSED(module), PyObject *args) {
+    PyObject *list, *chooser;
+    if (!PyArg_ParseTuple(args, "O!O!:take", &PyList_Type, &list, RgValue_Type, &chooser))
+        return NULL;
+    Py_ssize_t count = PyList_GET_SIZE(list);
+    double index = ((Value *)chooser)->data, number = 0.0;
+    if (!(index >= 0.0 && index < (double)count) || index != floor(index)) {
+        rg_fail("TakeError", "of", "dn", index, count);
+        return NULL;
+    }
+    RgEntry *entries = rg_entries_new(count + 1);
+    double data = 0.0;
+    for (Py_ssize_t i = 0; entries && i < count; i++) {
+        int value = take_term(PyList_GET_ITEM(list, i), "take", i, &entries[i], &number);
+        if (value < 0) {
+            rg_buffer_free(entries);
+            return NULL;
+        }
+        if (i == (Py_ssize_t)index) data = number;
+        entries[i].partial = value ? i == (Py_ssize_t)index : number;
+    }
+    if (entries == NULL) return NULL;
+    entries[count] = (RgEntry){(Value *)chooser, 0.0};
+    return finish_wide(RG_TAKE, data, entries, count + 1);
+}
+
+/* The items of an iterable, safe to borrow from: where turning an item into a number might run
+ * Python code, which might change a list, they are copied into a tuple. */
+static PyObject *stable_items(PyObject *iterable, const char *message) {
+    PyObject *items = PySequence_Fast(iterable, message);
+    if (items == NULL || PyTuple_CheckExact(items)) return items;
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items); i++) {
+        PyObject *item = PySequence_Fast_GET_ITEM(items, i);
+        if (rg_is_value(item) || PyFloat_Check(item) || PyLong_CheckExact(item)) continue;
+        PyObject *copy = PySequence_Tuple(items);
+        Py_DECREF(items);
+        return copy;
+    }
+    return items;
+}
+
 /* sum(terms): one node, added in index order. Without values, a float. */
 PyObject *rg_sum(PyObject *Py_UNUSED(module), PyObject *terms) {
-    PyObject *list = PySequence_Fast(terms, "sum takes an iterable of values or numbers");
+    PyObject *list = stable_items(terms, "sum takes an iterable of values or numbers");
     if (list == NULL) return NULL;
     Py_ssize_t count = PySequence_Fast_GET_SIZE(list);
     RgEntry *entries = rg_entries_new(count);
@@ -270,8 +333,8 @@ PyObject *rg_dot(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t 
     }
     PyObject *result = NULL, *right = NULL;
     RgEntry *entries = NULL;
-    PyObject *left = PySequence_Fast(args[0], "dot takes two sequences of values or numbers");
-    if (left) right = PySequence_Fast(args[1], "dot takes two sequences of values or numbers");
+    PyObject *left = stable_items(args[0], "dot takes two sequences of values or numbers");
+    if (left) right = stable_items(args[1], "dot takes two sequences of values or numbers");
     if (right == NULL) goto failed;
     Py_ssize_t count = PySequence_Fast_GET_SIZE(left);
     if (count != PySequence_Fast_GET_SIZE(right)) {

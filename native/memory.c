@@ -34,8 +34,12 @@ PyObject *rg_inject_allocation_failure(PyObject *Py_UNUSED(module), PyObject *co
     Py_RETURN_NONE;
 }
 
+void *rg_buffer_try(void *buffer, size_t bytes) {
+    return failure_due() ? NULL : PyMem_RawRealloc(buffer, bytes);
+}
+
 void *rg_buffer_resize(void *buffer, size_t bytes) {
-    void *resized = failure_due() ? NULL : PyMem_RawRealloc(buffer, bytes);
+    void *resized = rg_buffer_try(buffer, bytes);
     if (resized == NULL) rg_fail("GraphMemoryError", "of", "n", (Py_ssize_t)bytes);
     return resized;
 }

@@ -1,13 +1,15 @@
-/* no_grad and anomaly: thread-local depths, and one count that keeps the common case to a test. */
+/* no_grad, anomaly and recording: thread-local depths, and one count that keeps the common case to a test. */
 #include "retrograde.h"
 
 Py_ssize_t rg_modes_active = 0;
 
 static _Thread_local int no_grad_depth = 0;
 static _Thread_local int anomaly_depth = 0;
+static _Thread_local int recording_depth = 0;
 
 int rg_grad_enabled(void) { return rg_modes_active == 0 || no_grad_depth == 0; }
 int rg_anomaly_enabled(void) { return rg_modes_active != 0 && anomaly_depth != 0; }
+int rg_recording(void) { return rg_modes_active != 0 && recording_depth != 0; }
 
 static PyObject *enter(int *depth) {
     (*depth)++;
@@ -38,6 +40,7 @@ static PyObject *leave(int *depth) {
 
 DEFINE_MODE(no_grad)
 DEFINE_MODE(anomaly)
+DEFINE_MODE(recording)
 
 /* swap_no_grad(depth) -> the depth before: how a transform records inside no_grad(). */
 static PyObject *swap_no_grad(PyObject *Py_UNUSED(m), PyObject *depth) {
@@ -57,12 +60,15 @@ PyMethodDef rg_modes_methods[] = {
     {"enter_anomaly", enter_anomaly, METH_NOARGS, "Raise at births in this thread."},
     {"leave_anomaly", leave_anomaly, METH_NOARGS, "Undo one enter_anomaly."},
     {"in_anomaly", in_anomaly, METH_NOARGS, "Whether this thread raises at births."},
+    {"enter_recording", enter_recording, METH_NOARGS, "Start to record a function."},
+    {"leave_recording", leave_recording, METH_NOARGS, "Undo one enter_recording."},
+    {"in_recording", in_recording, METH_NOARGS, "Whether this thread records a function."},
     {NULL, NULL, 0, NULL},
 };
 
 /* A NaN always stops; an infinity only where no operand was infinite: a given infinity, such as
  * a mask, is not a birth. */
-static int is_birth(const Value *v) {
+int rg_is_birth(const Value *v) {
     if (isfinite(v->data)) return 0;
     if (isnan(v->data) || rg_is_leaf(v)) return isnan(v->data);
     Py_ssize_t count = v->flags & RG_WIDE ? v->count : RG_OPS[v->op].arity;
@@ -75,10 +81,15 @@ static int is_birth(const Value *v) {
 }
 
 PyObject *rg_finish_in_mode(Value *v) {
-    if (anomaly_depth && is_birth(v)) {
+    if (anomaly_depth && rg_is_birth(v)) {
         rg_fail("AnomalyError", "forward", "O", v);
         Py_DECREF((PyObject *)v);
         return NULL;
+    }
+    if (no_grad_depth && recording_depth) {
+        PyObject *stopped = rg_make_stop(v);
+        Py_DECREF((PyObject *)v);
+        return stopped;
     }
     if (no_grad_depth) {
         rg_release_inputs(v);

@@ -17,6 +17,7 @@ static PyObject *simd_level(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ign
 
 static PyMethodDef module_methods[] = {
     {"simd_level", simd_level, METH_NOARGS, "The widest SIMD level this processor offers."},
+    {"instruction_of", rg_site_instruction, METH_O, "The code and offset that made a value."},
     {"skip_sites", rg_site_skip, METH_O, "Nodes made in these code objects belong to the caller."},
     {"inject_allocation_failure", rg_inject_allocation_failure, METH_O,
      "Let the engine's allocation after COUNT more fail, once; -1 switches it off."},
@@ -63,7 +64,8 @@ static int execute(PyObject *module) {
         PyModule_AddFunctions(module, rg_modes_methods) < 0 ||
         PyModule_AddFunctions(module, rg_walk_methods) < 0 ||
         PyModule_AddFunctions(module, rg_bulk_methods) < 0 ||
-        PyModule_AddFunctions(module, rg_rebuild_methods) < 0)
+        PyModule_AddFunctions(module, rg_rebuild_methods) < 0 ||
+        PyModule_AddFunctions(module, rg_replay_methods) < 0)
         return -1;
     PyObject *names = rg_op_names();
     int failed = names == NULL || PyModule_AddObjectRef(module, "OP_NAMES", names) < 0;

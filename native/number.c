@@ -13,7 +13,8 @@ static int is_accepted(PyObject *object) {
     if (verdict == NULL) return -1;
     int real = PyObject_IsTrue(verdict);
     Py_DECREF(verdict);
-    if (real == 1)
+    /* A type that can be iterated over is an array of some number of axes: asked each time. */
+    if (real == 1 && type->tp_iter == NULL)
         for (int i = 0; i < ACCEPTED; i++)
             if (accepted[i] == NULL) {
                 accepted[i] = (PyTypeObject *)Py_NewRef((PyObject *)type);
@@ -41,7 +42,7 @@ int rg_number_slow(PyObject *object, double *number) {
     int real = is_accepted(object);
     if (real != 1) return real;
     PyObject *converted = PyNumber_Float(object);
-    if (converted == NULL) return -1;
+    if (converted == NULL) return overflow();
     *number = PyFloat_AS_DOUBLE(converted);
     Py_DECREF(converted);
     return 1;

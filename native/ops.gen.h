@@ -27,7 +27,7 @@ RG_RULE double rg_neg(double x) { return (-x); }
 RG_RULE double rg_neg_d0(double x, double z) { return -1.0; }
 
 RG_RULE double rg_pow(double x, double y) { return pow(x, y); }
-RG_RULE double rg_pow_d0(double x, double y, double z) { return ((y == 0.0) ? 0.0 : (y * pow(x, (y - 1.0)))); }
+RG_RULE double rg_pow_d0(double x, double y, double z) { return (((x == 0.0) && (y == 0.0)) ? 0.0 : (y * pow(x, (y - 1.0)))); }
 RG_RULE double rg_pow_d1(double x, double y, double z) { return (((x == 0.0) && (y > 0.0)) ? 0.0 : (z * log(x))); }
 
 RG_RULE double rg_square(double x) { return (x * x); }
@@ -144,6 +144,18 @@ RG_RULE double rg_where_d0(double condition, double x, double y, double z) { ret
 RG_RULE double rg_where_d1(double condition, double x, double y, double z) { return ((condition != 0.0) ? 1.0 : 0.0); }
 RG_RULE double rg_where_d2(double condition, double x, double y, double z) { return ((condition != 0.0) ? 0.0 : 1.0); }
 
+RG_RULE double rg_less(double x, double y) { return ((x < y) ? 1.0 : 0.0); }
+RG_RULE double rg_less_d0(double x, double y, double z) { return 0.0; }
+RG_RULE double rg_less_d1(double x, double y, double z) { return 0.0; }
+
+RG_RULE double rg_less_equal(double x, double y) { return ((x <= y) ? 1.0 : 0.0); }
+RG_RULE double rg_less_equal_d0(double x, double y, double z) { return 0.0; }
+RG_RULE double rg_less_equal_d1(double x, double y, double z) { return 0.0; }
+
+RG_RULE double rg_equal(double x, double y) { return ((x == y) ? 1.0 : 0.0); }
+RG_RULE double rg_equal_d0(double x, double y, double z) { return 0.0; }
+RG_RULE double rg_equal_d1(double x, double y, double z) { return 0.0; }
+
 RG_RULE double rg_erf(double x) { return erf(x); }
 RG_RULE double rg_erf_d0(double x, double z) { return (1.1283791670955126 * exp((-(x * x)))); }
 
@@ -238,6 +250,12 @@ static double rg_eval_clip(const double *a) { return rg_clip(a[0], a[1], a[2]); 
 static void rg_slopes_clip(const double *a, double z, double *p) { p[0] = rg_clip_d0(a[0], a[1], a[2], z); p[1] = rg_clip_d1(a[0], a[1], a[2], z); p[2] = rg_clip_d2(a[0], a[1], a[2], z); }
 static double rg_eval_where(const double *a) { return rg_where(a[0], a[1], a[2]); }
 static void rg_slopes_where(const double *a, double z, double *p) { p[0] = rg_where_d0(a[0], a[1], a[2], z); p[1] = rg_where_d1(a[0], a[1], a[2], z); p[2] = rg_where_d2(a[0], a[1], a[2], z); }
+static double rg_eval_less(const double *a) { return rg_less(a[0], a[1]); }
+static void rg_slopes_less(const double *a, double z, double *p) { p[0] = rg_less_d0(a[0], a[1], z); p[1] = rg_less_d1(a[0], a[1], z); }
+static double rg_eval_less_equal(const double *a) { return rg_less_equal(a[0], a[1]); }
+static void rg_slopes_less_equal(const double *a, double z, double *p) { p[0] = rg_less_equal_d0(a[0], a[1], z); p[1] = rg_less_equal_d1(a[0], a[1], z); }
+static double rg_eval_equal(const double *a) { return rg_equal(a[0], a[1]); }
+static void rg_slopes_equal(const double *a, double z, double *p) { p[0] = rg_equal_d0(a[0], a[1], z); p[1] = rg_equal_d1(a[0], a[1], z); }
 static double rg_eval_erf(const double *a) { return rg_erf(a[0]); }
 static void rg_slopes_erf(const double *a, double z, double *p) { p[0] = rg_erf_d0(a[0], z); }
 static double rg_eval_erfc(const double *a) { return rg_erfc(a[0]); }
@@ -289,11 +307,14 @@ enum {
     RG_OP_minimum = 38,
     RG_OP_clip = 39,
     RG_OP_where = 40,
-    RG_OP_erf = 41,
-    RG_OP_erfc = 42,
-    RG_OP_norm_cdf = 43,
-    RG_OP_gelu = 44,
-    RG_OP_COUNT = 45
+    RG_OP_less = 41,
+    RG_OP_less_equal = 42,
+    RG_OP_equal = 43,
+    RG_OP_erf = 44,
+    RG_OP_erfc = 45,
+    RG_OP_norm_cdf = 46,
+    RG_OP_gelu = 47,
+    RG_OP_COUNT = 48
 };
 
 #define RG_UNARY_OPS(X) \
@@ -341,7 +362,10 @@ enum {
     X(atan2) \
     X(hypot) \
     X(maximum) \
-    X(minimum)
+    X(minimum) \
+    X(less) \
+    X(less_equal) \
+    X(equal)
 
 #define RG_TERNARY_OPS(X) \
     X(clip) \
@@ -400,6 +424,9 @@ static const RgOp RG_OPS[RG_OP_COUNT] __attribute__((unused)) = {
     {"minimum", "minimum", 2, 0, {0.0}, {"x", "y"}, rg_eval_minimum, rg_slopes_minimum},
     {"clip", "clip", 3, 0, {0.0}, {"x", "low", "high"}, rg_eval_clip, rg_slopes_clip},
     {"where", "where", 3, 0, {0.0}, {"condition", "x", "y"}, rg_eval_where, rg_slopes_where},
+    {"less", "<", 2, 0, {0.0}, {"x", "y"}, rg_eval_less, rg_slopes_less},
+    {"less_equal", "<=", 2, 0, {0.0}, {"x", "y"}, rg_eval_less_equal, rg_slopes_less_equal},
+    {"equal", "==", 2, 0, {0.0}, {"x", "y"}, rg_eval_equal, rg_slopes_equal},
     {"erf", "erf", 1, 0, {0.0}, {"x"}, rg_eval_erf, rg_slopes_erf},
     {"erfc", "erfc", 1, 0, {0.0}, {"x"}, rg_eval_erfc, rg_slopes_erfc},
     {"norm_cdf", "norm_cdf", 1, 0, {0.0}, {"x"}, rg_eval_norm_cdf, rg_slopes_norm_cdf},

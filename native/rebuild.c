@@ -69,7 +69,7 @@ static PyObject *recompute(PyObject *Py_UNUSED(module), PyObject *object) {
         return NULL;
     }
     Value *v = (Value *)object;
-    if (v->op == RG_LEAF || v->op == RG_CUSTOM || v->op == RG_CLOSURE) Py_RETURN_NONE;
+    if (v->op >= RG_OP_COUNT && v->op != RG_SUM && v->op != RG_DOT) Py_RETURN_NONE;
     double numbers[3] = {0.0, 0.0, 0.0}, total = 0.0;
     Py_ssize_t half = v->op == RG_DOT ? v->count / 2 : 0;
     for (Py_ssize_t i = 0; i < rg_width(v) - half; i++) {
@@ -104,6 +104,9 @@ PyObject *rg_op_names(void) {
 PyMethodDef rg_rebuild_methods[] = {
     {"parts", parts, METH_O, "A value's op, inputs and numbers."},
     {"node", make_node, METH_VARARGS, "A value from its parts."},
+    {"argument", rg_argument, METH_O, "A fresh argument of a function being recorded."},
+    {"peek", rg_peek, METH_O, "The number of a value, also while recording."},
+    {"take", rg_take, METH_VARARGS, "One of a list of values, chosen by a value."},
     {"recompute", recompute, METH_O, "What a value's op makes of its inputs now."},
     {NULL, NULL, 0, NULL},
 };

@@ -21,10 +21,12 @@ enum {
     RG_SUM,                /* n-ary */
     RG_DOT,                /* n-ary: the first half of the inputs times the second */
     RG_CUSTOM,             /* numeric partials given by the user */
-    RG_CLOSURE             /* a Python callable adds the contributions */
+    RG_CLOSURE,            /* a Python callable adds the contributions */
+    RG_STOP,               /* while recording: the same number, without gradient */
+    RG_TAKE                /* while recording: one of many, chosen by the last input */
 };
 
-_Static_assert(RG_CLOSURE < 256, "an op is one byte of a node");
+_Static_assert(RG_TAKE < 256, "an op is one byte of a node");
 
 enum {
     RG_REQUIRES_GRAD = 1, /* gradients flow into or through it */
@@ -32,7 +34,8 @@ enum {
     RG_VISITED = 4,       /* seen by the ordering now in progress */
     RG_OPEN = 8,          /* on the stack of that ordering: meeting it again is a cycle */
     RG_LABELLED = 16,     /* has a label in the notes */
-    RG_HOOKED = 32        /* has hooks in the notes */
+    RG_HOOKED = 32,       /* has hooks in the notes */
+    RG_TRACED = 64        /* depends on an argument of a function being recorded */
 };
 
 typedef struct Value Value;
@@ -92,6 +95,7 @@ Value *rg_node_allocate(void);
 void rg_value_dealloc(PyObject *self);
 void rg_release_inputs(Value *v);
 void *rg_buffer_resize(void *buffer, size_t bytes);
+void *rg_buffer_try(void *buffer, size_t bytes); /* sets no exception */
 void rg_buffer_free(void *buffer);
 PyObject *rg_inject_allocation_failure(PyObject *module, PyObject *count);
 
@@ -117,11 +121,14 @@ static inline Value *rg_node_take(void) {
 /* sites.c: where a node was made. */
 PyObject *rg_site_get(PyObject *self, void *closure);
 PyObject *rg_site_skip(PyObject *module, PyObject *codes);
+PyObject *rg_site_instruction(PyObject *module, PyObject *value);
 
 /* modes.c: no_grad and anomaly, thread-local; `rg_modes_active` counts threads in any mode. */
 extern Py_ssize_t rg_modes_active;
 int rg_grad_enabled(void);
 int rg_anomaly_enabled(void);
+int rg_recording(void);
+int rg_is_birth(const Value *v);
 PyObject *rg_finish_in_mode(Value *v);
 extern PyMethodDef rg_modes_methods[];
 
@@ -142,10 +149,12 @@ PyObject *rg_call(const char *module, const char *function, const char *format, 
 
 /* make.c: nodes. */
 PyObject *rg_make_leaf(double data, int requires_grad);
+PyObject *rg_make_stop(Value *v);
 PyObject *rg_apply(int op, PyObject *const *operands);
 PyObject *rg_power(PyObject *base, PyObject *exponent);
 PyObject *rg_other_operand(int op, PyObject *const *operands, Py_ssize_t count);
 PyObject *rg_sum(PyObject *module, PyObject *terms);
+PyObject *rg_take(PyObject *module, PyObject *args);
 PyObject *rg_dot(PyObject *module, PyObject *const *args, Py_ssize_t count);
 RgEntry *rg_entries_new(Py_ssize_t count);
 #define RG_DECLARE_UNARY(NAME) PyObject *rg_unary_##NAME(PyObject *operand);
@@ -181,7 +190,10 @@ extern PyMethodDef rg_function_methods[];
 extern PyMethodDef rg_value_op_methods[];
 extern PyMethodDef rg_bulk_methods[];
 extern PyMethodDef rg_rebuild_methods[];
+extern PyMethodDef rg_replay_methods[];
 PyObject *rg_op_names(void);
+PyObject *rg_argument(PyObject *module, PyObject *number);
+PyObject *rg_peek(PyObject *module, PyObject *object);
 RgEntry rg_input_at(const Value *v, Py_ssize_t i);
 Py_ssize_t rg_width(const Value *v);
 PyObject *rg_finish_entries(int op, double data, RgEntry *entries, Py_ssize_t count);

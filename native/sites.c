@@ -68,3 +68,14 @@ PyObject *rg_site_get(PyObject *self, void *Py_UNUSED(closure)) {
     return rg_call("retrograde.sites", "Site", "OiO", v->code->co_filename,
                    PyCode_Addr2Line(v->code, (int)v->instruction), v->code->co_name);
 }
+
+/* instruction_of(value) -> (code, offset) or None: the place before its line is worked out. */
+PyObject *rg_site_instruction(PyObject *Py_UNUSED(module), PyObject *value) {
+    if (!rg_is_value(value)) {
+        rg_fail("NotAValueError", "of", "sO", "instruction_of", value);
+        return NULL;
+    }
+    Value *v = (Value *)value;
+    if (v->code == NULL) Py_RETURN_NONE;
+    return Py_BuildValue("OI", v->code, v->instruction);
+}

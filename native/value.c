@@ -106,11 +106,10 @@ static int fill(Value *v, const Arguments *given) {
     if (given->requires_grad && (requires_grad = PyObject_IsTrue(given->requires_grad)) < 0)
         return -1;
     if (is_given(given->children)) {
-        inputs = PySequence_Fast(given->children, "Value(): children is an iterable of values");
+        inputs = PySequence_Tuple(given->children); /* owned: converting numbers may run code */
         if (inputs == NULL) goto done;
         if (is_given(given->local_grads)) {
-            partials = PySequence_Fast(given->local_grads,
-                                       "Value(): local_grads is an iterable of numbers");
+            partials = PySequence_Tuple(given->local_grads);
             if (partials == NULL) goto done;
         }
         entries = take_entries(inputs, partials, &count);
@@ -121,6 +120,7 @@ static int fill(Value *v, const Arguments *given) {
     }
     if (given->label && given->label != Py_None && set_label((PyObject *)v, given->label, NULL) < 0)
         goto done;
+    rg_release_inputs(v); /* of a value that is initialised again */
     v->data = data;
     v->flags = (uint8_t)((v->flags & ~RG_REQUIRES_GRAD) | (requires_grad ? RG_REQUIRES_GRAD : 0));
     failed = 0;
@@ -166,15 +166,15 @@ static Value *blank(PyTypeObject *type) {
 }
 
 /* The modes apply to constructed values as to computed ones. */
-static PyObject *finish_constructed(Value *v) {
+static int finish_constructed(Value *v) {
+    if (RG_UNLIKELY(rg_anomaly_enabled()) && rg_is_birth(v)) {
+        rg_fail("AnomalyError", "forward", "(O)", v);
+        return -1;
+    }
+    if (rg_recording() || rg_is_leaf(v)) return 0;
+    if (!rg_grad_enabled()) v->flags &= (uint8_t)~RG_REQUIRES_GRAD;
     if (!(v->flags & RG_REQUIRES_GRAD)) rg_release_inputs(v);
-    if (RG_LIKELY(rg_modes_active == 0) || (rg_is_leaf(v) && !rg_anomaly_enabled()))
-        return (PyObject *)v;
-    if (!rg_is_leaf(v)) return rg_finish_in_mode(v);
-    if (!isnan(v->data)) return (PyObject *)v;
-    rg_fail("AnomalyError", "forward", "(O)", v);
-    Py_DECREF((PyObject *)v);
-    return NULL;
+    return 0;
 }
 
 /* Value(...): the exact type, straight from the call. */
@@ -189,11 +189,11 @@ PyObject *rg_value_vectorcall(PyObject *Py_UNUSED(type), PyObject *const *args, 
     int closure = is_given(given.children) && !is_given(given.local_grads);
     Value *v = blank(closure ? RgClosure_Type : RgValue_Type);
     if (v == NULL) return NULL;
-    if (fill(v, &given) < 0) {
+    if (fill(v, &given) < 0 || finish_constructed(v) < 0) {
         Py_DECREF((PyObject *)v);
         return NULL;
     }
-    return finish_constructed(v);
+    return (PyObject *)v;
 }
 
 /* Subclasses: __new__ makes a leaf of 0.0, whatever it is given; __init__ fills it. */
@@ -211,8 +211,7 @@ static int value_init(PyObject *self, PyObject *args, PyObject *kwargs) {
         if (take_keyword(&given, name, object) < 0) return -1;
     if (check_arguments(&given) < 0) return -1;
     Value *v = (Value *)self;
-    rg_release_inputs(v);
-    return fill(v, &given);
+    return fill(v, &given) < 0 ? -1 : finish_constructed(v);
 }
 
 /* ---- attributes -------------------------------------------------------------------------- */
@@ -235,8 +234,29 @@ static int no_delete(PyObject *object, const char *name) {
         return 0;                                                                              \
     }
 
-DEFINE_NUMBER(data)
 DEFINE_NUMBER(grad)
+
+/* While a function is recorded, a number that depends on its arguments must not leave the graph. */
+static PyObject *get_data(PyObject *self, void *Py_UNUSED(closure)) {
+    Value *v = (Value *)self;
+    if (RG_UNLIKELY((v->flags & RG_TRACED) && rg_recording())) {
+        rg_fail("RecordingError", "data", "(O)", self);
+        return NULL;
+    }
+    return PyFloat_FromDouble(v->data);
+}
+
+static int set_data(PyObject *self, PyObject *object, void *Py_UNUSED(closure)) {
+    double number;
+    if (no_delete(object, "data") < 0) return -1;
+    if (rg_number_or_fail(object, "value.data", &number) < 0) return -1;
+    if (RG_UNLIKELY(rg_recording())) {
+        rg_fail("RecordingError", "assignment", "(O)", self);
+        return -1;
+    }
+    ((Value *)self)->data = number;
+    return 0;
+}
 
 static PyObject *get_label(PyObject *self, void *Py_UNUSED(closure)) {
     PyObject *label = rg_note_get((Value *)self, RG_LABELLED);
@@ -285,6 +305,8 @@ static PyObject *get_op(PyObject *self, void *Py_UNUSED(closure)) {
     if (v->op == RG_LEAF) return PyUnicode_FromString("leaf");
     if (v->op == RG_SUM) return PyUnicode_FromString("sum");
     if (v->op == RG_DOT) return PyUnicode_FromString("dot");
+    if (v->op == RG_STOP) return PyUnicode_FromString("stop");
+    if (v->op == RG_TAKE) return PyUnicode_FromString("take");
     if (v->rule == NULL) return PyUnicode_FromString("custom");
     return PyUnicode_Check(v->rule) ? Py_NewRef(v->rule) : PyObject_GetAttrString(v->rule, "name");
 }
@@ -412,12 +434,14 @@ static PyObject *get_backward(PyObject *self, void *Py_UNUSED(closure)) {
 
 static int set_backward(PyObject *self, PyObject *backward, void *Py_UNUSED(closure)) {
     if (no_delete(backward, "_backward") < 0) return -1;
-    if (((Value *)self)->op != RG_CLOSURE) {
-        rg_fail("ClosureStyleError", "backward", "(O)", self);
-        return -1;
-    }
     if (!PyCallable_Check(backward)) {
         rg_fail("ClosureStyleError", "not_callable", "OO", self, backward);
+        return -1;
+    }
+    /* A leaf has nothing to contribute: a rule given to it (under no_grad, say) is not needed. */
+    if (rg_is_leaf((Value *)self)) return 0;
+    if (((Value *)self)->op != RG_CLOSURE) {
+        rg_fail("ClosureStyleError", "backward", "(O)", self);
         return -1;
     }
     return rg_closure_set_backward((Value *)self, backward);
@@ -463,6 +487,7 @@ static PyObject *value_backward(PyObject *self, PyObject *const *args, Py_ssize_
 }
 
 static PyObject *value_detach(PyObject *self, PyObject *Py_UNUSED(ignored)) {
+    if (RG_UNLIKELY(rg_recording())) return rg_make_stop((Value *)self);
     return rg_make_leaf(((Value *)self)->data, 0);
 }
 
@@ -471,6 +496,26 @@ static PyObject *value_sizeof(PyObject *self, PyObject *Py_UNUSED(ignored)) {
     Py_ssize_t entries = v->flags & RG_WIDE ? v->count : 0;
     return PyLong_FromSsize_t(Py_TYPE(self)->tp_basicsize +
                               entries * (Py_ssize_t)sizeof(RgEntry));
+}
+
+/* A fresh argument of a function being recorded. */
+PyObject *rg_argument(PyObject *Py_UNUSED(module), PyObject *number) {
+    double data;
+    if (rg_number_or_fail(number, "an argument", &data) < 0) return NULL;
+    Value *v = blank(RgValue_Type);
+    if (v == NULL) return NULL;
+    v->data = data;
+    v->flags |= RG_TRACED;
+    return (PyObject *)v;
+}
+
+/* The number itself, for the recorder: it may look where the recorded function may not. */
+PyObject *rg_peek(PyObject *Py_UNUSED(module), PyObject *object) {
+    if (!rg_is_value(object)) {
+        rg_fail("NotAValueError", "of", "sO", "peek", object);
+        return NULL;
+    }
+    return PyFloat_FromDouble(((Value *)object)->data);
 }
 
 static PyMethodDef value_own_methods[] = {
@@ -488,6 +533,8 @@ static PyMethodDef value_own_methods[] = {
 /* ---- slots ------------------------------------------------------------------------------- */
 
 static PyObject *value_compare(PyObject *self, PyObject *other, int symbol) {
+    if (RG_UNLIKELY(rg_recording()) && other != Py_None)
+        return rg_call("retrograde.program.conditions", "compare", "OOi", self, other, symbol);
     double left = ((Value *)self)->data, right;
     if (rg_is_value(other)) {
         right = ((Value *)other)->data;
@@ -502,7 +549,15 @@ static PyObject *value_compare(PyObject *self, PyObject *other, int symbol) {
 
 static Py_hash_t value_hash(PyObject *self) { return _Py_HashPointer(self); }
 
-static int value_bool(PyObject *self) { return ((Value *)self)->data != 0.0; }
+static int value_bool(PyObject *self) {
+    if (RG_UNLIKELY(rg_recording())) {
+        PyObject *truth = rg_call("retrograde.program.conditions", "truth", "(O)", self);
+        if (truth == NULL) return -1;
+        Py_DECREF(truth);
+        return truth == Py_True;
+    }
+    return ((Value *)self)->data != 0.0;
+}
 
 static PyObject *value_power(PyObject *base, PyObject *exponent, PyObject *modulus) {
     if (modulus == Py_None) return rg_power(base, exponent);

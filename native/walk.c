@@ -41,7 +41,7 @@ typedef struct {
 static inline int nodes_push(Nodes *nodes, Value *v) {
     if (RG_UNLIKELY(nodes->count == nodes->capacity)) {
         size_t larger = nodes->capacity ? nodes->capacity * 2 : 256;
-        Value **items = rg_buffer_resize(nodes->items, larger * sizeof(Value *));
+        Value **items = rg_buffer_try(nodes->items, larger * sizeof(Value *));
         if (items == NULL) return -1;
         nodes->items = items;
         nodes->capacity = larger;
@@ -53,7 +53,7 @@ static inline int nodes_push(Nodes *nodes, Value *v) {
 static inline int frames_push(Frames *frames, Value *v, Py_ssize_t next) {
     if (RG_UNLIKELY(frames->count == frames->capacity)) {
         size_t larger = frames->capacity ? frames->capacity * 2 : 256;
-        Frame *items = rg_buffer_resize(frames->items, larger * sizeof(Frame));
+        Frame *items = rg_buffer_try(frames->items, larger * sizeof(Frame));
         if (items == NULL) return -1;
         frames->items = items;
         frames->capacity = larger;
@@ -218,6 +218,9 @@ static int order_graph(Graph *graph, Value **roots, Py_ssize_t count) {
         }
     }
     if (outcome == DONE) return 0;
+    if (outcome == FAILED && !PyErr_Occurred()) /* only now: Python code may not meet marks */
+        rg_fail("GraphMemoryError", "of", "n",
+                (Py_ssize_t)(graph->order.capacity * 2 * sizeof(Value *)));
     if (outcome == CYCLE) rg_fail("CycleError", "of", "(O)", graph->culprit);
     graph_free(graph);
     return -1;
@@ -271,14 +274,19 @@ static void run_plain(Graph *graph, Value **roots, const double *seeds, Py_ssize
 }
 
 /* Let each hook see, and perhaps replace, the total of this pass. */
-static int run_hooks(Value *v) {
+static int run_hooks(Value *v, int anomaly) {
     PyObject *hooks = rg_note_get(v, RG_HOOKED);
     if (hooks == NULL) return 0;
     PyObject *total = rg_call("retrograde.hooks", "run", "Od", v, v->grad);
     if (total == NULL) return -1;
     v->grad = PyFloat_AsDouble(total);
     Py_DECREF(total);
-    return v->grad == -1.0 && PyErr_Occurred() ? -1 : 0;
+    if (v->grad == -1.0 && PyErr_Occurred()) return -1;
+    if (anomaly && !isfinite(v->grad)) {
+        rg_fail("AnomalyError", "hook", "Od", v, v->grad);
+        return -1;
+    }
+    return 0;
 }
 
 static int contribute_watched(Value *v) {
@@ -309,6 +317,17 @@ static int call_closure(Value *v) {
     return result == NULL ? -1 : 0;
 }
 
+/* Under anomaly(): what a closure has added must be finite. */
+static int check_closure(Value *v) {
+    for (Py_ssize_t i = 0; i < v->count; i++) {
+        Value *input = v->entries[i].input;
+        if (!(input->flags & RG_REQUIRES_GRAD) || isfinite(input->grad)) continue;
+        rg_fail("AnomalyError", "closure", "Ond", v, i, input->grad);
+        return -1;
+    }
+    return 0;
+}
+
 /* Reverse walk that may run Python code: on any failure every gradient is put back. */
 static int run_careful(Graph *graph, Value **roots, const double *seeds, Py_ssize_t count,
                        double *old) {
@@ -330,10 +349,10 @@ static int run_careful(Graph *graph, Value **roots, const double *seeds, Py_ssiz
     }
     for (size_t i = order->count; i-- > 0 && !failed;) {
         Value *v = order->items[i];
-        failed = run_hooks(v) < 0;
+        failed = run_hooks(v, anomaly) < 0;
         if (failed || rg_is_leaf(v)) continue;
         if (v->op == RG_CLOSURE)
-            failed = call_closure(v) < 0;
+            failed = call_closure(v) < 0 || (anomaly && check_closure(v) < 0);
         else if (anomaly)
             failed = contribute_watched(v) < 0;
         else
@@ -476,6 +495,15 @@ static PyObject *begin_epoch(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ig
     return PyLong_FromUnsignedLongLong(++rg_epoch);
 }
 
+/* made_since(value, epoch): whether a value may have been made since an epoch. */
+static PyObject *made_since(PyObject *Py_UNUSED(module), PyObject *args) {
+    PyObject *value;
+    unsigned long long since;
+    if (!PyArg_ParseTuple(args, "O!K:made_since", RgValue_Type, &value, &since)) return NULL;
+    Graph graph = {.oldest = age_limit(since)};
+    return PyBool_FromLong(!is_old(&graph, (Value *)value));
+}
+
 /* Whether every leaf that takes gradients is among the inputs. */
 static int is_closed(const Graph *graph, Value **inputs, Py_ssize_t count) {
     Py_ssize_t taking = 0, given = 0;
@@ -609,6 +637,7 @@ PyMethodDef rg_walk_methods[] = {
     {"order", order, METH_O, "Everything under the roots, inputs before uses."},
     {"order_since", order_since, METH_VARARGS, "The inner nodes made since an epoch, in order."},
     {"begin_epoch", begin_epoch, METH_NOARGS, "Start a new epoch and return its number."},
+    {"made_since", made_since, METH_VARARGS, "Whether a value was made since an epoch."},
     {"is_closed", closed, METH_VARARGS, "Whether values depend on nothing but the inputs."},
     {"gradients", gradients, METH_VARARGS, "Gradients as numbers, touching no .grad."},
     {"zero_under", zero_under, METH_O, "Zero the gradient of everything under the roots."},

@@ -290,15 +290,17 @@ def torch() -> Any:
     return pytest.importorskip("torch", reason="PyTorch is not installed (extra: torch)")
 
 
+TORCH_SPELLS_ALIKE = ("maximum", "minimum", "reciprocal", "relu", "sigmoid", "sign", "square")
+
+
 def torch_functions(torch: Any) -> dict[str, Callable[..., Any]]:
-    """PyTorch's own spelling of the ops, where it has one that is not the row's name."""
+    """PyTorch's own edition of the ops; the rows it lacks are read from their expressions."""
     return {
-        "abs": torch.abs,
+        **{name: getattr(torch, name) for name in (*PRIMITIVES, *TORCH_SPELLS_ALIKE)},
         "clip": torch.clamp,
         "gelu": torch.nn.functional.gelu,
         "leaky_relu": lambda x, slope: torch.where(x > 0, x, slope * x),
         "norm_cdf": torch.special.ndtr,
-        "pow": torch.pow,
         "silu": torch.nn.functional.silu,
         "softplus": lambda x: torch.logaddexp(x, torch.zeros_like(x)),
         "where": lambda condition, x, y: torch.where(condition != 0, x, y),
@@ -306,7 +308,7 @@ def torch_functions(torch: Any) -> dict[str, Callable[..., Any]]:
 
 
 def torch_step(torch: Any, step: Step, operands: Sequence[Any]) -> Any:
-    """A step on float64 tensors; a row PyTorch lacks is read from its expression."""
+    """A step on float64 tensors."""
     tensors = [torch.as_tensor(operand, dtype=torch.float64) for operand in operands]
     if step.name == "dot":
         half = len(tensors) // 2
@@ -321,10 +323,9 @@ def torch_step(torch: Any, step: Step, operands: Sequence[Any]) -> Any:
 
 
 def torch_call(torch: Any, name: str, *tensors: Any) -> Any:
-    function = torch_functions(torch).get(name) or getattr(torch, name, None)
-    if function is not None:
-        return function(*tensors)
-    assert name not in PRIMITIVES
+    functions = torch_functions(torch)
+    if name in functions:
+        return functions[name](*tensors)
     inputs = dict(zip(OPS[name].inputs, tensors))
     return evaluate(OPS[name].value, inputs, partial(torch_call, torch))
 

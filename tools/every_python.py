@@ -124,7 +124,7 @@ def test(interpreter: Interpreter) -> Outcome:
         if code != 0:
             print(printed)
             return finished("FAILED", "-", "no virtual environment could be made")
-    pip = [python, "-m", "pip", "--disable-pip-version-check", "install", "-q"]
+    pip: list[str | Path] = [python, "-m", "pip", "--disable-pip-version-check", "install", "-q"]
     # A fresh copy of the package; what it depends on is kept.
     call([python, "-m", "pip", "uninstall", "-q", "-y", "retrograde"])
     code, printed = call([*pip, f"{ROOT}[test]"])

@@ -49,11 +49,14 @@ def with_region(text: str, region: str, path: str) -> str:
 def generate(root: Path = ROOT) -> Mapping[str, str]:
     """Every derived file, by its path from the root: what it should hold."""
     ops = load_law(root).OPS.values()
-    c, docs, stubs = (import_module(f"law.emit.{name}") for name in ("c", "docs", "stubs"))
+    c, docs, kernels, stubs = (
+        import_module(f"law.emit.{name}") for name in ("c", "docs", "kernels", "stubs")
+    )
     native_stub = "src/retrograde/_native.pyi"
     written_by_hand = (root / native_stub).read_text(encoding="utf-8")
     return {
         "native/ops.gen.h": c.header(ops),
+        "native/kernels/rows.gen.h": kernels.header(ops),
         "docs/ops.md": docs.page(ops),
         "src/retrograde/elementwise.pyi": stubs.module(ops),
         native_stub: with_region(written_by_hand, stubs.methods(ops), native_stub),

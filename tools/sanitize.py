@@ -48,7 +48,7 @@ def tool(name: str) -> str:
 
 def build() -> None:
     """Configure, build and install into the folder that the tests import from."""
-    configure = [
+    configure: list[str | Path] = [
         tool("cmake"), "-S", ROOT, "-B", HOME / "build", "-G", "Ninja",
         f"-DCMAKE_MAKE_PROGRAM={tool('ninja')}", "-DCMAKE_BUILD_TYPE=Debug",
         "-DRETROGRADE_SANITIZE=ON", f"-DPython_EXECUTABLE={sys.executable}",

@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 
 LEFT_BEHIND = (
-    ".git", ".cache", ".venv*", "venv*", "build", "dist", "__pycache__", "*.pyc", "*.so", "*.egg-info",
+    ".git", ".cache", ".venv*", "build", "dist", "__pycache__", "*.pyc", "*.so", "*.egg-info",
     ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis",
 )  # fmt: skip
 """What a clean checkout does not hold."""

@@ -34,6 +34,9 @@ from .optimize import least_squares as least_squares
 from .optimize import minimize as minimize
 from .optimize import root as root
 from .optimize import root_scalar as root_scalar
+from .program import compile as compile
+from .program import uniform as uniform
+from .take import take as take
 from .value import Value as Value
 
 ops = _OPS

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import disjoint_base
 
+from .custom import CustomOp
 from .elementwise import *  # noqa: F403  one function a row of the law
 from .hooks import Hook, HookHandle
 from .sites import Site
@@ -42,7 +43,7 @@ class Value:
         requires_grad: bool = True,
         _children: Iterable[Value] | None = None,
         _local_grads: Iterable[_Number] | None = None,
-        _op: str | None = None,
+        _op: str | CustomOp | None = None,
     ) -> None: ...
 
     # what it holds
@@ -116,6 +117,8 @@ class Value:
     @_backward.setter
     def _backward(self, closure: Callable[[], object]) -> None: ...
     @property
+    def _rule(self) -> CustomOp | None: ...
+    @property
     def _hooks(self) -> list[tuple[object, Hook]] | None: ...
     @_hooks.setter
     def _hooks(self, hooks: list[tuple[object, Hook]] | None) -> None: ...
@@ -142,6 +145,9 @@ class Value:
         """Let ``hook(total)`` see the gradient each pass brings here, and replace it if it returns
         a number.
         """
+
+    def __copy__(self) -> Value: ...
+    def __deepcopy__(self, memo: dict[int, Any]) -> Value: ...
 
     # operators
 
@@ -310,6 +316,13 @@ class Value:
         the quotient.
         """
 
+    def equal(self, y: Value | _Number) -> Value:
+        """``z = 1 if x == y else 0``.
+
+        Slopes: ``dz/dx = 0``, ``dz/dy = 0``. Backward, it is flat: it stops the upstream
+        gradient, for its slope is zero wherever it has one.
+        """
+
     def erf(self) -> Value:
         """``z = erf(x)``.
 
@@ -366,6 +379,20 @@ class Value:
         Slopes: ``dz/dx = slope if x <= 0 else 1``, ``dz/dslope = x if x <= 0 else 0``. Backward,
         it is a gate: it passes the upstream gradient on the open side and scales it down or
         stops it on the other.
+        """
+
+    def less(self, y: Value | _Number) -> Value:
+        """``z = 1 if x < y else 0``.
+
+        Slopes: ``dz/dx = 0``, ``dz/dy = 0``. Backward, it is flat: it stops the upstream
+        gradient, for its slope is zero wherever it has one.
+        """
+
+    def less_equal(self, y: Value | _Number) -> Value:
+        """``z = 1 if x <= y else 0``.
+
+        Slopes: ``dz/dx = 0``, ``dz/dy = 0``. Backward, it is flat: it stops the upstream
+        gradient, for its slope is zero wherever it has one.
         """
 
     def log(self) -> Value:
@@ -435,9 +462,9 @@ class Value:
     def pow(self, y: Value | _Number) -> Value:
         """``z = x ** y``.
 
-        Slopes: ``dz/dx = 0 if y == 0 else y * x ** (y - 1)``, ``dz/dy = 0 if x == 0 and y > 0
-        else z * log(x)``. Backward, it multiplies the upstream gradient by the slope of the
-        power.
+        Slopes: ``dz/dx = 0 if x == 0 and y == 0 else y * x ** (y - 1)``, ``dz/dy = 0 if x == 0
+        and y > 0 else z * log(x)``. Backward, it multiplies the upstream gradient by the slope
+        of the power.
         """
 
     def reciprocal(self) -> Value:
@@ -578,6 +605,27 @@ def order(roots: tuple[Value, ...], /) -> list[Value]:
 def zero_under(roots: tuple[Value, ...], /) -> None:
     """Zero the gradient of everything under the roots."""
 
+def begin_epoch() -> int:
+    """Start a new epoch and return its number."""
+
+def made_since(value: Value, epoch: int, /) -> bool:
+    """Whether a value was made since an epoch."""
+
+def order_since(roots: tuple[Value, ...], epoch: int, /) -> list[Value]:
+    """The inner nodes made since an epoch, in order."""
+
+def is_closed(roots: tuple[Value, ...], inputs: tuple[Value, ...], epoch: int, /) -> bool:
+    """Whether values depend on nothing but the inputs."""
+
+def gradients(
+    roots: tuple[Value, ...],
+    seeds: tuple[_Number, ...],
+    inputs: tuple[Value, ...],
+    epoch: int,
+    /,
+) -> list[float | None] | None:
+    """Gradients as numbers, touching no .grad."""
+
 # modes of this thread
 
 def enter_no_grad() -> None:
@@ -589,6 +637,9 @@ def leave_no_grad() -> None:
 def in_no_grad() -> bool:
     """Whether this thread does not record."""
 
+def swap_no_grad(depth: int, /) -> int:
+    """Set how deep this thread is in no_grad."""
+
 def enter_anomaly() -> None:
     """Raise at births in this thread."""
 
@@ -597,6 +648,67 @@ def leave_anomaly() -> None:
 
 def in_anomaly() -> bool:
     """Whether this thread raises at births."""
+
+def enter_recording() -> None:
+    """Start to record a function."""
+
+def leave_recording() -> None:
+    """Undo one enter_recording."""
+
+def in_recording() -> bool:
+    """Whether this thread records a function."""
+
+# nodes taken apart, and put together
+
+OP_NAMES: tuple[str, ...]
+
+def parts(value: Value, /) -> tuple[int, tuple[Value | None, ...], tuple[float, ...]]:
+    """A value's op, inputs and numbers."""
+
+def node(
+    op: int, data: float, inputs: tuple[Value | None, ...], numbers: tuple[_Number, ...], /
+) -> Value:
+    """A value from its parts."""
+
+def recompute(value: Value, /) -> float | None:
+    """What a value's op makes of its inputs now."""
+
+def argument(number: _Number, /) -> Value:
+    """A fresh argument of a function being recorded."""
+
+def peek(value: Value, /) -> float:
+    """The number of a value, also while recording."""
+
+def take(values: list[Value | _Number], index: Value, /) -> Value:
+    """One of a list of values, chosen by a value."""
+
+def instruction_of(value: Value, /) -> tuple[CodeType, int] | None:
+    """The code and offset that made a value."""
+
+# replay: buffers, and lists of (address, stride)
+
+def replay(
+    steps: Any,
+    uniform_steps: Any,
+    extras: Any,
+    uniforms: Any,
+    slots: int,
+    block: int,
+    rows: int,
+    inputs: list[tuple[int, int]],
+    outputs: list[tuple[int, int]],
+    sums: Any,
+    failed: Any,
+    threads: int,
+    /,
+) -> None:
+    """Run a plan over rows."""
+
+def evaluate(op: int, numbers: tuple[_Number, ...], /) -> float:
+    """One row of the law by the replay kernels."""
+
+def use_kernels(level: str, /) -> str:
+    """Choose the SIMD level; '' is the best there is."""
 
 # nests: lists of lists … of values, and float64 arrays of their shape
 

@@ -11,10 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from .errors import NotAValueError, ShapeError
+from .errors import NotAValueError, NumberError, ShapeError
 from .value import Value, core
 
 Nest = Any
+
+DEEPEST = 16
+"""How many lists may stand inside each other in a bulk transfer."""
 
 
 def values_in(nest: Nest, where: str) -> list[Value]:
@@ -81,7 +84,16 @@ def _set_requires_grad(target: Nest, wanted: bool, where: str) -> None:
 
 
 def _as_lists(nest: Nest) -> Nest:
-    return nest.tolist() if isinstance(nest, np.ndarray) else nest
+    """Lists all the way down: arrays and objects with ``parameters()`` are taken apart."""
+    if isinstance(nest, np.ndarray):
+        return nest.tolist()
+    if isinstance(nest, (list, tuple)):
+        if any(isinstance(part, np.ndarray) or hasattr(part, "parameters") for part in nest):
+            return [_as_lists(part) for part in nest]
+        return nest
+    if callable(getattr(nest, "parameters", None)):
+        return list(nest.parameters())
+    return nest
 
 
 def _shape(nest: Nest) -> tuple[int, ...]:
@@ -91,6 +103,8 @@ def _shape(nest: Nest) -> tuple[int, ...]:
         shape.append(len(nest))
         if not nest:
             break
+        if len(shape) == DEEPEST:
+            raise ShapeError.nest((0,) * DEEPEST, nest)
         nest = nest[0]
     return tuple(shape)
 
@@ -147,7 +161,10 @@ def _pairs(nest: Nest, numbers: Any) -> Sequence[tuple[Nest, Any]]:
             raise ShapeError.keys(nest, numbers)
         return [pair for key in nest for pair in _pairs(nest[key], numbers[key])]
     nest = _as_lists(nest)
-    array = np.ascontiguousarray(numbers, dtype=np.float64).reshape(np.shape(numbers))
+    given = np.asarray(numbers)
+    if given.dtype.kind not in "biuf":
+        raise NumberError.of("assign: every number", numbers)
+    array = np.ascontiguousarray(given, dtype=np.float64).reshape(given.shape)
     if _shape(nest) != array.shape:
         raise ShapeError.assign(_shape(nest), array.shape)
     core.read_grad(nest, np.empty(array.shape))  # a rehearsal: raises where the nest is ragged

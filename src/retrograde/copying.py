@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import sys
 from array import array
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from .errors import CopyError
@@ -38,18 +40,62 @@ def _leaf_parts(value: Value) -> tuple[type[Value], float, float, str | None, bo
     return type(value), value.data, value.grad, value.label, value.requires_grad
 
 
-def _remade(
-    value: Value, what: str, op: int, inputs: tuple[Value | None, ...], numbers: tuple[float, ...]
+@contextmanager
+def _remaking() -> Iterator[list[Value]]:
+    """A copy is no new computation: it keeps its history inside no_grad() and on frozen leaves.
+
+    Yields a list for leaves that are frozen again when the copy is done.
+    """
+    thawed: list[Value] = []
+    depth = core.swap_no_grad(0)
+    try:
+        yield thawed
+    finally:
+        core.swap_no_grad(depth)
+        for leaf in thawed:
+            leaf.requires_grad = False
+
+
+def _thaw(leaf: Value, thawed: list[Value]) -> None:
+    if not leaf.requires_grad:
+        leaf.requires_grad = True
+        thawed.append(leaf)
+
+
+def _custom(
+    kind: type[Value],
+    rule: Any,
+    data: float,
+    inputs: tuple[Value, ...],
+    numbers: tuple[float, ...],
 ) -> Value:
-    """An inner node like ``value`` on other inputs."""
-    if not _is_custom(op):
-        copy: Value = core.node(op, value.data, inputs, numbers)
-    elif value._rule is not None and value._rule.has_vjp:
-        copy = value._rule.node_with_vjp(value.data, inputs)
-    elif not numbers or not value.partials:
+    """A custom op's node, or a one-off, which may be of a subclass."""
+    if getattr(rule, "has_vjp", False):
+        return rule.node_with_vjp(data, inputs, numbers)  # type: ignore[no-any-return]
+    value = kind.__new__(kind)
+    name = {} if rule is None else {"_op": rule}
+    Value.__init__(value, data, inputs, numbers, **name)
+    return value
+
+
+def _custom_parts(value: Value, what: str) -> tuple[type[Value], Any, tuple[float, ...]]:
+    """What :func:`_custom` needs; closures over other values cannot be taken along."""
+    if value._rule is not None and value._rule.has_vjp:
+        return Value, value._rule, tuple(value._backward.numbers)  # type: ignore[attr-defined]
+    if not value.partials:
         raise CopyError.closure(value, what)
+    return type(value), value._rule or value._op or None, value.partials
+
+
+def _remade(value: Value, what: str, inputs: Callable[[Any], Any]) -> Value:
+    """An inner node like ``value``; ``inputs`` says what stands for each of its inputs."""
+    op, parts, numbers = core.parts(value)
+    replaced: tuple[Any, ...] = tuple(None if v is None else inputs(v) for v in parts)
+    if _is_custom(op):
+        kind, rule, numbers = _custom_parts(value, what)
+        copy = _custom(kind, rule, value.data, replaced, numbers)
     else:
-        copy = Value(value.data, inputs, numbers, _op=value._rule or value.op)  # type: ignore[arg-type]
+        copy = core.node(op, value.data, replaced, numbers)
     copy.grad, copy.label = value.grad, value.label
     return copy
 
@@ -58,29 +104,29 @@ def shallow_copy(value: Value) -> Value:
     """A new value with the same inputs."""
     if value.op == "leaf":
         copy = _blank(*_leaf_parts(value))
-        if attributes := _attributes(value):
-            copy.__dict__.update(attributes)
-        return copy
-    op, inputs, numbers = core.parts(value)
-    return _remade(value, "copy", op, inputs, numbers)
+    else:
+        with _remaking():
+            copy = _remade(value, "copy", lambda v: v)
+    if attributes := _attributes(value):
+        copy.__dict__.update(attributes)
+    return copy
 
 
 def deep_copy(root: Value, memo: dict[int, Any]) -> Value:
     """A copy of everything under a value; what is shared stays shared, also across one deepcopy."""
     from copy import deepcopy
 
-    for value in core.order((root,)):
-        if id(value) in memo:
-            continue
-        if value.op == "leaf":
-            copy = _blank(*_leaf_parts(value))
-            memo[id(value)] = copy
-            if attributes := _attributes(value):
-                copy.__dict__.update(deepcopy(attributes, memo))
-            continue
-        op, inputs, numbers = core.parts(value)
-        copied = tuple(None if v is None else memo[id(v)] for v in inputs)
-        memo[id(value)] = _remade(value, "deepcopy", op, copied, numbers)
+    with _remaking() as thawed:
+        for value in core.order((root,)):
+            if id(value) not in memo:
+                if value.op == "leaf":
+                    memo[id(value)] = _blank(*_leaf_parts(value))
+                else:
+                    memo[id(value)] = _remade(value, "deepcopy", lambda v: memo[id(v)])
+                if attributes := _attributes(value):
+                    memo[id(value)].__dict__.update(deepcopy(attributes, memo))
+            if value.op == "leaf":
+                _thaw(memo[id(value)], thawed)
     return memo[id(root)]  # type: ignore[no-any-return]
 
 
@@ -98,16 +144,13 @@ def reduced(root: Value) -> tuple[Any, ...]:
     ops, widths, inputs = array("H"), array("Q"), array("q")
     data, grads, numbers = array("d"), array("d"), array("d")
     labels: dict[int, str] = {}
-    rules: dict[int, Any] = {}
+    customs: dict[int, tuple[type[Value], Any, dict[str, Any] | None]] = {}
     number_operand = len(leaves)
     for position, value in enumerate(inner):
         op, parts, partials = core.parts(value)
         if _is_custom(op):
-            has_vjp = value._rule is not None and value._rule.has_vjp
-            if not has_vjp and not value.partials:
-                raise CopyError.closure(value, "pickle")
-            rules[position] = value._rule or value.op
-            partials = partials if not has_vjp else (0.0,) * len(parts)
+            kind, rule, partials = _custom_parts(value, "pickle")
+            customs[position] = kind, rule, _attributes(value)
         ops.append(min(op, len(core.OP_NAMES)))
         widths.append(len(parts))
         inputs.extend(number_operand if v is None else index[id(v)] for v in parts)
@@ -117,7 +160,7 @@ def reduced(root: Value) -> tuple[Any, ...]:
         if value.label is not None:
             labels[position] = value.label
     arrays = tuple(a.tobytes() for a in (ops, widths, inputs, data, grads, numbers))
-    return _graph, (leaves, core.OP_NAMES, arrays, labels, rules)
+    return _graph, (leaves, core.OP_NAMES, arrays, labels, customs)
 
 
 def _graph(
@@ -125,37 +168,37 @@ def _graph(
     names: tuple[str, ...],
     arrays: tuple[bytes, ...],
     labels: dict[int, str],
-    rules: dict[int, Any],
+    customs: dict[int, tuple[type[Value], Any, dict[str, Any] | None]],
 ) -> Value:
     """Put a pickled graph together again; the last value made is the root."""
     ops, widths, inputs = array("H"), array("Q"), array("q")
     data, grads, numbers = array("d"), array("d"), array("d")
-    for column, content in zip((ops, widths, inputs, data, grads, numbers), arrays):
+    columns: tuple[array[Any], ...] = (ops, widths, inputs, data, grads, numbers)
+    for column, content in zip(columns, arrays):
         column.frombytes(content)
     here = {name: position for position, name in enumerate(core.OP_NAMES)}
     translated = [here[name] for name in names]
     made: list[Value] = []
     start = 0
-    depth = core.swap_no_grad(0)
-    try:
+    with _remaking() as thawed:
+        for leaf in leaves:
+            _thaw(leaf, thawed)
         for position, (op, width) in enumerate(zip(ops, widths)):
-            parts = tuple(
+            parts: tuple[Any, ...] = tuple(
                 made[-1 - i] if i < 0 else leaves[i] if i < len(leaves) else None
                 for i in inputs[start : start + width]
             )
             partials = tuple(numbers[start : start + width])
             start += width
-            rule = rules.get(position)
-            if rule is None:
-                value = core.node(translated[op], data[position], parts, partials)
-            elif getattr(rule, "has_vjp", False):
-                value = rule.node_with_vjp(data[position], parts)
+            if position in customs:
+                kind, rule, attributes = customs[position]
+                value = _custom(kind, rule, data[position], parts, partials)
+                if attributes:
+                    value.__dict__.update(attributes)
             else:
-                value = Value(data[position], parts, partials, _op=rule)  # type: ignore[arg-type]
+                value = core.node(translated[op], data[position], parts, partials)
             value.grad, value.label = grads[position], labels.get(position)
             made.append(value)
-    finally:
-        core.swap_no_grad(depth)
     return made[-1]
 
 

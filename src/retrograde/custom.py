@@ -7,8 +7,9 @@ The rule is given in one of three ways:
 - the function returns the value, and ``@op.vjp`` gives the contributions for an upstream gradient.
 
 A rule of the last two kinds that is written with ops (``rg.exp``, ``*``, …) works on values as well
-as on numbers, so the op can be differentiated again. A rule that names a parameter ``z`` is given
-the op's result there.
+as on numbers, so the op can be differentiated again. A rule that names a parameter ``z`` after the
+inputs is given the op's result there. The function itself must give the same again for the same
+inputs: higher derivatives call it once more, to see whether data was changed in between.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from typing import Any
 from .errors import CustomOpError, GraphExitError, NotTwiceDifferentiable, OperandError, _kind
 from .operands import is_real_scalar
 from .sites import calling_instruction, site_of
-from .value import Value
+from .value import Value, belongs_to_caller
 
 Rule = Callable[..., Any]
 
@@ -31,6 +32,7 @@ class CustomOp:
 
     retrograde_rule = True
     name: str
+    __qualname__: str
 
     def __init__(self, function: Rule) -> None:
         if not callable(function):
@@ -99,21 +101,31 @@ class CustomOp:
             partials = _ask(self._partials, numbers, value)
         return Value(value, inputs, self._checked(partials, len(inputs), "partials"), _op=self)
 
-    def node_with_vjp(self, data: float, inputs: tuple[Value, ...]) -> Value:
-        """A value whose backward asks the vjp."""
-        numbers = [v.data for v in inputs]
+    def node_with_vjp(
+        self,
+        data: float,
+        inputs: tuple[Value, ...],
+        numbers: Sequence[float] | None = None,
+    ) -> Value:
+        """A value whose backward asks the vjp, on the numbers its inputs have or had."""
+        if numbers is None:
+            numbers = [v.data for v in inputs]
         out = Value(data, inputs, _op=self)
-        if out.op == "leaf":
-            return out
-
-        def add_contributions() -> None:
-            assert self._vjp is not None
-            given = _ask(self._vjp, [out.grad, *numbers], data)
-            for v, contribution in zip(inputs, self._checked(given, len(inputs), "contributions")):
-                v.grad += contribution
-
-        out._backward = add_contributions
+        if out.op != "leaf":
+            out._backward = _Contributions(self, out, data, inputs, numbers)
         return out
+
+    def contributions(self, out: Value, data: float, numbers: Sequence[float]) -> list[Any]:
+        """The contributions as numbers, for the gradient that has arrived."""
+        assert self._vjp is not None
+        given = _ask(self._vjp, [out.grad, *numbers], data)
+        return self._checked(given, len(numbers), "contributions", out)
+
+    def recompute(self, node: Value) -> float | None:
+        """What the function makes of the inputs now; None where there is no rule to use it with."""
+        if self._partials is None and self._vjp is None:
+            return None
+        return float(self._function(*[v.data for v in node.inputs]))
 
     def partials_on_values(
         self, node: Value, operands: Sequence[Any], wanted: Sequence[int]
@@ -133,14 +145,16 @@ class CustomOp:
             given = _ask(rule, operands, node)
         except GraphExitError as error:
             raise NotTwiceDifferentiable.of(node) from error
-        return self._checked(given, len(node.inputs), "derivatives", values=True)
+        return self._checked(given, len(node.inputs), "derivatives", node, values=True)
 
-    def _checked(self, given: Any, count: int, what: str, values: bool = False) -> list[Any]:
+    def _checked(
+        self, given: Any, count: int, what: str, node: Value | None = None, values: bool = False
+    ) -> list[Any]:
         """A rule's answer as a list of ``count`` numbers, or of values where those are asked for."""
         if isinstance(given, Value) or is_real_scalar(given):
             given = (given,)
         if not isinstance(given, (tuple, list)) or len(given) != count:
-            raise self._wrong(f"its rule returned {_kind(given)} for {count} {what}")
+            raise self._wrong(f"its rule returned {_kind(given)} for {count} {what}", node)
         checked: list[Any] = []
         for item in given:
             if isinstance(item, Value) and values:
@@ -148,16 +162,43 @@ class CustomOp:
             elif not isinstance(item, Value) and is_real_scalar(item):
                 checked.append(float(item))
             else:
-                raise self._wrong(f"its rule returned {_kind(item)} among the {what}, not a number")
+                raise self._wrong(
+                    f"its rule returned {_kind(item)} among the {what}, not a number", node
+                )
         return checked
 
-    def _wrong(self, problem: str) -> CustomOpError:
-        return CustomOpError.of(self.name, problem, site_of(calling_instruction()))
+    def _wrong(self, problem: str, node: Value | None = None) -> CustomOpError:
+        """The error, at the line that used the op."""
+        where = site_of(calling_instruction()) if node is None else node.site
+        return CustomOpError.of(self.name, problem, where)
+
+
+class _Contributions:
+    """The ``_backward`` of a node whose op has a vjp: it keeps the numbers of the forward pass."""
+
+    __slots__ = ("data", "inputs", "numbers", "op", "out")
+
+    def __init__(
+        self,
+        op: CustomOp,
+        out: Value,
+        data: float,
+        inputs: tuple[Value, ...],
+        numbers: Sequence[float],
+    ) -> None:
+        self.op, self.out, self.data, self.inputs, self.numbers = op, out, data, inputs, numbers
+
+    def __call__(self) -> None:
+        given = self.op.contributions(self.out, self.data, self.numbers)
+        for v, contribution in zip(self.inputs, given):
+            v.grad += contribution
 
 
 def _ask(rule: Rule, operands: Sequence[Any], result: Any) -> Any:
-    """Call a rule, with the op's result where it names a parameter ``z``."""
-    if "z" in inspect.signature(rule).parameters:
+    """Call a rule, with the op's result where it names a parameter ``z`` beyond the inputs."""
+    parameters = inspect.signature(rule).parameters
+    by_position = [name for name, p in parameters.items() if p.kind <= p.POSITIONAL_OR_KEYWORD]
+    if "z" in parameters and "z" not in by_position[: len(operands)]:
         return rule(*operands, z=result)
     return rule(*operands)
 
@@ -189,3 +230,6 @@ def custom_op(function: Rule) -> CustomOp:
     12.0
     """
     return CustomOp(function)
+
+
+belongs_to_caller(CustomOp)  # type: ignore[arg-type]  # a class holds functions as a module does

@@ -20,7 +20,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache, wraps
 from math import isnan
+from threading import local
 from typing import Any, Literal
+
+import numpy as np
 
 from . import elementwise
 from .errors import (
@@ -28,11 +31,14 @@ from .errors import (
     FunctionResultError,
     NotAValueError,
     NotTwiceDifferentiable,
+    NumberError,
     StaleGraph,
     UnusedInputError,
+    _kind,
 )
 from .functions import dot, sum
-from .nests import Nest, take_apart
+from .nests import Nest, as_array, take_apart
+from .operands import is_real_scalar
 from .ops import OPS
 from .ops.emit.python import compile_partials
 from .ops.expr import Num
@@ -54,7 +60,7 @@ def _partials_on_values(name: str) -> tuple[Callable[..., Any], ...]:
 
 def _check_fresh(node: Value) -> None:
     """Raise where a node's data is no longer what its op makes of its inputs."""
-    now = core.recompute(node)
+    now = core.recompute(node) if node._rule is None else node._rule.recompute(node)
     if now is not None and now != node.data and not (isnan(now) and isnan(node.data)):
         raise StaleGraph.of(node, now)
 
@@ -64,13 +70,13 @@ def _partials(node: Value, inputs: Sequence[Value], wanted: Sequence[int]) -> li
     operands = [v if v.requires_grad else v.data for v in inputs]
     if node._rule is not None:
         return node._rule.partials_on_values(node, operands, wanted)
+    if core.recompute(node) is None:  # first: a one-off may be named like an op of ours
+        raise NotTwiceDifferentiable.of(node)
     if node.op == "sum":
         return [1.0] * len(wanted)
     if node.op == "dot":
         half = len(inputs) // 2
         return [operands[(index + half) % len(inputs)] for index in wanted]
-    if core.recompute(node) is None:
-        raise NotTwiceDifferentiable.of(node)
     rules = _partials_on_values(node.op)
     return [rules[index](*operands, node) for index in wanted]
 
@@ -101,6 +107,18 @@ def _total(contributions: list[Number]) -> Number:
     return sum(contributions)
 
 
+def _distinct(items: Iterable[Number | None], taken: set[int]) -> list[Number | None]:
+    """Results as objects of their own. The partial of ``x * y`` is ``y`` itself: an optimizer that
+    steps ``x`` and then ``y`` must not find the gradient of ``y`` changed with ``x``."""
+    results = []
+    for item in items:
+        if isinstance(item, Value):
+            item = item * 1.0 if id(item) in taken else item
+            taken.add(id(item))
+        results.append(item)
+    return results
+
+
 def _dependents(nodes: Iterable[Value], inputs: Sequence[Value]) -> dict[int, list[int]]:
     """Which nodes depend on the inputs, and through which of their own inputs."""
     depends: dict[int, list[int]] = {id(value): [] for value in inputs}
@@ -118,6 +136,7 @@ def _pull_values(
     nodes = core.order_since(tuple(roots), since)
     depends = _dependents(nodes, inputs)
     arrived: dict[int, list[Number]] = {}
+    taken = {id(seed) for seed in seeds}
     for root, seed in zip(roots, seeds):
         arrived.setdefault(id(root), []).append(seed)
     for node in reversed(nodes):
@@ -128,10 +147,12 @@ def _pull_values(
         upstream = _total(arrived[id(node)])
         arrived[id(node)] = [upstream]
         node_inputs = node.inputs
+        taken.update(id(v) for v in (node, *node_inputs) if v.requires_grad)
         given = _contributions(node, node_inputs, through, upstream)
         for index, contribution in zip(through, given):
             arrived.setdefault(id(node_inputs[index]), []).append(contribution)
-    return [_total(arrived[id(v)]) if id(v) in arrived else None for v in inputs]
+    found = (_total(arrived[id(v)]) if id(v) in arrived else None for v in inputs)
+    return _distinct(found, taken)
 
 
 def _pull(
@@ -198,6 +219,15 @@ def _fresh(item: Any, place: str) -> Value:
     return value
 
 
+class _Here(local):
+    """How many transforms this thread has begun."""
+
+    begun = 0
+
+
+_here = _Here()
+
+
 @dataclass
 class _Call:
     """A function called on fresh values, ready to be pulled back through."""
@@ -208,9 +238,12 @@ class _Call:
     bare: bool
     inputs: list[Value]
     since: int
+    nested: bool  # whether the function used a transform itself: a number may be its derivative
 
     def scalar(self) -> Value:
-        """The one value that was returned."""
+        """The one value that was returned. A derivative that turned out constant is a number."""
+        if self.nested and is_real_scalar(self.result):
+            self.result = Value(self.result, requires_grad=False)
         if not isinstance(self.result, Value):
             raise FunctionResultError.of(self.name, self.result)
         return self.result
@@ -230,7 +263,14 @@ class _Call:
         return [0.0 if g is None else g for g in gradients]
 
     def released(self, items: Sequence[Number]) -> list[Number]:
-        """Results on their way out: numbers, but for those that depend on values from outside."""
+        """Results on their way out: numbers, but for those that depend on values from outside.
+
+        From here on the fresh values are constants, so that an outer transform does not take them
+        for values from outside in turn.
+        """
+        for v in self.inputs:
+            if v.op == "leaf":
+                v.requires_grad = False
         values = tuple(item for item in items if isinstance(item, Value))
         if core.is_closed(values, tuple(self.inputs), self.since):
             outside: set[int] = set()
@@ -262,9 +302,23 @@ class _Call:
             return self.released([nest])[0]
         if isinstance(nest, dict):
             return {key: self.release_nest(part) for key, part in nest.items()}
+        if isinstance(nest, tuple) and hasattr(nest, "_fields"):
+            return type(nest)(*map(self.release_nest, nest))
         if type(nest) in (list, tuple):
             return type(nest)(self.release_nest(part) for part in nest)
+        if isinstance(nest, np.ndarray) and nest.dtype == object:
+            return as_array([self.release_nest(part) for part in nest.flat], nest.shape)
         return nest
+
+
+def _names_by_position(function: Callable[..., Any]) -> list[str]:
+    """The names of the parameters that stand at a position of their own."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return []
+    own_place = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return [p.name for p in parameters if p.kind in own_place]
 
 
 def _selected(
@@ -277,10 +331,7 @@ def _selected(
         if isinstance(wanted, str) and wanted in kwargs:
             where = wanted
         elif isinstance(wanted, str):
-            try:
-                names = list(inspect.signature(function).parameters)
-            except (TypeError, ValueError):
-                names = []
+            names = _names_by_position(function)
             if wanted in names and names.index(wanted) < len(args):
                 where = names.index(wanted)
         elif isinstance(wanted, int) and -len(args) <= wanted < len(args):
@@ -288,6 +339,8 @@ def _selected(
         if where is None:
             given = [f"arg[{index}]" for index in range(len(args))] + list(kwargs)
             raise ArgumentError.missing(name, wanted, given)
+        if where in found:
+            raise ArgumentError(f"{name}: wrt={wrt!r} names an argument twice; name each once.")
         found.append(where)
     return found
 
@@ -314,8 +367,10 @@ def _called(
             arguments[where] = nest.filled(fresh)
         else:
             named[where] = nest.filled(fresh)
+    _here.begun = begun = _here.begun + 1
     result = function(*arguments, **named)
-    return _Call(name, result, nests, not isinstance(wrt, tuple), inputs, since)
+    nested = _here.begun > begun
+    return _Call(name, result, nests, not isinstance(wrt, tuple), inputs, since, nested)
 
 
 def _split_aux(call: _Call, has_aux: bool) -> Any:
@@ -326,6 +381,25 @@ def _split_aux(call: _Call, has_aux: bool) -> Any:
         raise FunctionResultError.aux(call.name, call.result)
     call.result, aux = call.result
     return aux
+
+
+def _outputs(call: _Call) -> Nest:
+    """The result of a function that may return several values, taken apart."""
+
+    def refusal(place: str, part: object) -> Exception:
+        if part is call.result:
+            return FunctionResultError.of(call.name, part)
+        return FunctionResultError(
+            f"{call.name}: {place} is {_kind(part)}; return values and numbers, or lists, tuples, "
+            "dicts and arrays of them."
+        )
+
+    return take_apart(call.result, "the result", refusal)
+
+
+def _checked_unused(unused: Unused) -> None:
+    if unused not in ("zero", "raise"):
+        raise ArgumentError(f"unused={unused!r} is unknown: write 'zero' or 'raise'.")
 
 
 # ---- the transforms ----------------------------------------------------------------------------
@@ -346,13 +420,18 @@ def gradients(
     """
     if not isinstance(root, Value):
         raise NotAValueError.of("gradients", root)
+    if not isinstance(seed, Value):
+        if not is_real_scalar(seed):
+            raise NumberError.of("the seed", seed)
+        seed = float(seed)
+    _checked_unused(unused)
     nest = take_apart(inputs, "inputs")
     for place, item in zip(nest.places, nest.items):
         if not isinstance(item, Value):
             raise ArgumentError.structure("gradients", place, "a value", item)
     with _recording():
         found = _pull_values((root,), (seed,), nest.items, 0)
-    call = _Call("gradients", root, [nest], True, nest.items, 0)
+    call = _Call("gradients", root, [nest], True, nest.items, 0, False)
     settled = call.settled(found, unused)
     return nest.filled(
         [g if isinstance(g, Value) else Value(g, requires_grad=False) for g in settled]
@@ -374,6 +453,7 @@ def value_and_grad(
     >>> rg.value_and_grad(lambda x, y: x * y, wrt=("x", "y"))(3.0, 4.0)
     (12.0, (4.0, 3.0))
     """
+    _checked_unused(unused)
 
     @wraps(function)
     def transformed(*args: Any, **kwargs: Any) -> Any:
@@ -425,7 +505,7 @@ def vjp(function: Callable[..., Any], *args: Any) -> tuple[Any, Callable[[Any], 
     with _recording():
         wrt = 0 if len(args) == 1 else tuple(range(len(args)))
         call = _called(function, "vjp", args, {}, wrt)
-        outputs = take_apart(call.result, "the result")
+        outputs = _outputs(call)
         value = outputs.filled(call.released(outputs.items))
 
     def pull(seed: Any) -> Any:
@@ -448,13 +528,15 @@ def jvp(function: Callable[..., Any], args: Any, tangents: Any) -> tuple[Any, An
     >>> rg.jvp(lambda x, y: x * y, (3.0, 4.0), (1.0, 0.0))
     (12.0, 4.0)
     """
-    arguments = tuple(args)
+    for what, sequence in (("args", args), ("tangents", tangents)):
+        if not isinstance(sequence, Iterable):
+            raise ArgumentError.structure("jvp", what, "a tuple, one item an argument", sequence)
+    arguments, given = tuple(args), tuple(tangents)
+    if len(given) != len(arguments):
+        raise ArgumentError.structure("jvp", "tangents", f"{len(arguments)} items", tangents)
     with _recording():
         call = _called(function, "jvp", arguments, {}, tuple(range(len(arguments))))
-        outputs = take_apart(call.result, "the result")
-        given = tuple(tangents)
-        if len(given) != len(arguments):
-            raise ArgumentError.structure("jvp", "tangents", f"{len(arguments)} items", tangents)
+        outputs = _outputs(call)
         directions = [
             item
             for tangent, nest in zip(given, call.nests)
@@ -469,11 +551,20 @@ def jvp(function: Callable[..., Any], args: Any, tangents: Any) -> tuple[Any, An
 
 
 def _matching(nest: Any, like: Nest, what: str) -> list[Any]:
-    """The items of a nest that must have the shape of another."""
-    parts = take_apart(nest, what)
+    """The items of a nest that must have the shape of another, found by their places in it."""
+
+    def refusal(place: str, part: object) -> Exception:
+        return ArgumentError(f"{place} is {_kind(part)}, not a number or a value.")
+
+    parts = take_apart(nest, what, refusal)
     if len(parts.items) != len(like.items):
         raise ArgumentError.structure(what, "its top", f"{len(like.items)} numbers", nest)
-    return [item if isinstance(item, Value) else float(item) for item in parts.items]
+    given = dict(zip(parts.paths, parts.items))
+    for path, place in zip(like.paths, like.places):
+        if path not in given:
+            raise ArgumentError.structure(what, f"the place of {place}", "a number", nest)
+    items = [given[path] for path in like.paths]
+    return [item if isinstance(item, Value) else float(item) for item in items]
 
 
 def _rows(call: _Call, outputs: Sequence[Any], unused: Unused) -> list[list[Number]]:
@@ -498,12 +589,13 @@ def jacobian(
     >>> rg.jacobian(lambda v: [v[0] * v[1], v[0] + v[1]])([2.0, 3.0])
     [[3.0, 2.0], [1.0, 1.0]]
     """
+    _checked_unused(unused)
 
     @wraps(function)
     def transformed(*args: Any, **kwargs: Any) -> Any:
         with _recording():
             call = _called(function, "jacobian", args, kwargs, wrt)
-            outputs = take_apart(call.result, "the result")
+            outputs = _outputs(call)
             rows = _rows(call, outputs.items, unused)
             return outputs.filled([call.shaped(row) for row in rows])
 

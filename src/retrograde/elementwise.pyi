@@ -20,6 +20,7 @@ __all__ = [  # noqa: RUF022  sorted as Python sorts
     "cos",
     "cosh",
     "div",
+    "equal",
     "erf",
     "erfc",
     "exp",
@@ -28,6 +29,8 @@ __all__ = [  # noqa: RUF022  sorted as Python sorts
     "gelu",
     "hypot",
     "leaky_relu",
+    "less",
+    "less_equal",
     "log",
     "log10",
     "log1p",
@@ -240,6 +243,22 @@ def div(x: NDArray[Any], y: Value | _Number | NDArray[Any]) -> NDArray[Any]: ...
 @overload
 def div(x: Value | _Number, y: NDArray[Any]) -> NDArray[Any]: ...
 @overload
+def equal(x: Value, y: Value | _Number) -> Value:
+    """``z = 1 if x == y else 0``.
+
+    Slopes: ``dz/dx = 0``, ``dz/dy = 0``. Backward, it is flat: it stops the upstream
+    gradient, for its slope is zero wherever it has one.
+    """
+
+@overload
+def equal(x: _Number, y: Value) -> Value: ...
+@overload
+def equal(x: _Number, y: _Number) -> float: ...
+@overload
+def equal(x: NDArray[Any], y: Value | _Number | NDArray[Any]) -> NDArray[Any]: ...
+@overload
+def equal(x: Value | _Number, y: NDArray[Any]) -> NDArray[Any]: ...
+@overload
 def erf(x: Value, /) -> Value:
     """``z = erf(x)``.
 
@@ -345,6 +364,38 @@ def leaky_relu(x: _Number, slope: _Number = 0.01) -> float: ...
 def leaky_relu(x: NDArray[Any], slope: Value | _Number | NDArray[Any] = 0.01) -> NDArray[Any]: ...
 @overload
 def leaky_relu(x: Value | _Number, slope: NDArray[Any]) -> NDArray[Any]: ...
+@overload
+def less(x: Value, y: Value | _Number) -> Value:
+    """``z = 1 if x < y else 0``.
+
+    Slopes: ``dz/dx = 0``, ``dz/dy = 0``. Backward, it is flat: it stops the upstream
+    gradient, for its slope is zero wherever it has one.
+    """
+
+@overload
+def less(x: _Number, y: Value) -> Value: ...
+@overload
+def less(x: _Number, y: _Number) -> float: ...
+@overload
+def less(x: NDArray[Any], y: Value | _Number | NDArray[Any]) -> NDArray[Any]: ...
+@overload
+def less(x: Value | _Number, y: NDArray[Any]) -> NDArray[Any]: ...
+@overload
+def less_equal(x: Value, y: Value | _Number) -> Value:
+    """``z = 1 if x <= y else 0``.
+
+    Slopes: ``dz/dx = 0``, ``dz/dy = 0``. Backward, it is flat: it stops the upstream
+    gradient, for its slope is zero wherever it has one.
+    """
+
+@overload
+def less_equal(x: _Number, y: Value) -> Value: ...
+@overload
+def less_equal(x: _Number, y: _Number) -> float: ...
+@overload
+def less_equal(x: NDArray[Any], y: Value | _Number | NDArray[Any]) -> NDArray[Any]: ...
+@overload
+def less_equal(x: Value | _Number, y: NDArray[Any]) -> NDArray[Any]: ...
 @overload
 def log(x: Value, /) -> Value:
     """``z = log(x)``.
@@ -470,9 +521,9 @@ def norm_cdf(x: NDArray[Any], /) -> NDArray[Any]: ...
 def pow(x: Value, y: Value | _Number) -> Value:
     """``z = x ** y``.
 
-    Slopes: ``dz/dx = 0 if y == 0 else y * x ** (y - 1)``, ``dz/dy = 0 if x == 0 and y > 0
-    else z * log(x)``. Backward, it multiplies the upstream gradient by the slope of the
-    power.
+    Slopes: ``dz/dx = 0 if x == 0 and y == 0 else y * x ** (y - 1)``, ``dz/dy = 0 if x == 0
+    and y > 0 else z * log(x)``. Backward, it multiplies the upstream gradient by the slope
+    of the power.
     """
 
 @overload

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 def _kind(thing: object) -> str:
     """A type with a glimpse of the thing: ``str ('abc')``."""
-    glimpse = repr(thing)
+    try:
+        glimpse = repr(thing)
+    except Exception:
+        glimpse = "no repr"
     if len(glimpse) > 40:
         glimpse = glimpse[:37] + "..."
     return "None" if thing is None else f"{type(thing).__name__} ({glimpse})"
@@ -61,7 +64,7 @@ class NumberError(RetrogradeError, TypeError):
         cure = "Write float(...) around it if it holds a number."
         if type(got).__name__ == "Value" or hasattr(got, "requires_grad"):
             cure = "Write .data for the number inside it."
-        elif isinstance(got, complex):
+        elif isinstance(got, complex) or getattr(getattr(got, "dtype", None), "kind", "") == "c":
             cure = "Values are real: take .real, .imag or abs() of it first."
         elif isinstance(got, (list, tuple)):
             cure = "Make one value an element, as in [Value(x) for x in numbers]."
@@ -334,6 +337,19 @@ class AnomalyError(RetrogradeError, ArithmeticError):
         return cls._at("backward", value, message)
 
     @classmethod
+    def closure(cls, value: Value, index: int, total: float) -> Self:
+        target = value.inputs[index]
+        return cls._at(
+            "backward",
+            value,
+            f"the _backward of {value.op} made the gradient of {describe(target)} {total!r}.",
+        )
+
+    @classmethod
+    def hook(cls, value: Value, total: float) -> Self:
+        return cls._at("backward", value, f"a hook on {describe(value)} returned {total!r}.")
+
+    @classmethod
     def seed(cls, root: Value, seed: float) -> Self:
         return cls._at("backward", root, f"backward was started with the seed {seed!r}.")
 
@@ -362,6 +378,10 @@ class CoreError(RetrogradeError, ImportError):
     @classmethod
     def unknown(cls, asked: str) -> Self:
         return cls(f"RETROGRADE_CORE={asked!r} is not a core: use 'native' or 'reference'.")
+
+    @classmethod
+    def compile(cls, why: str) -> Self:
+        return cls(f"rg.compile needs the native core; the reference core runs here: {why}.")
 
     @classmethod
     def absent(cls, why: str) -> Self:
@@ -483,3 +503,158 @@ class MissingPackageError(RetrogradeError, ImportError):
     @classmethod
     def of(cls, package: str, what: str) -> Self:
         return cls(f"{what} needs {package}, which is not installed: pip install {package}.")
+
+
+class ProgramError(RetrogradeError, RuntimeError):
+    """A program is not well formed: a fault of the package, or of whoever built it by hand."""
+
+    @classmethod
+    def of(cls, after: str, why: str) -> Self:
+        return cls(f"the program is not well formed after {after}: {why}.")
+
+
+class RecordingError(RetrogradeError, RuntimeError):
+    """While recording: something would be baked into the program that may change from row to row."""
+
+    @classmethod
+    def _here(cls, message: str, value: Value) -> Self:
+        from .sites import calling_instruction, site_of
+
+        where = site_of(calling_instruction())
+        text = linecache.getline(where.file, where.line).strip() if where else ""
+        return cls(message + (f"\n  at {where}" if where else "") + (f"\n      {text}" if text else ""))
+
+    @classmethod
+    def data(cls, value: Value) -> Self:
+        return cls._here(
+            f".data of {_named(value)} was read while recording: the number of one row would be "
+            "baked in for all. Compute with the value itself; compare it directly (if x > 0), and "
+            "use rg functions in place of math.",
+            value,
+        )
+
+    @classmethod
+    def assignment(cls, value: Value) -> Self:
+        return cls._here(
+            f".data of {_named(value)} was assigned while recording: a replay would not repeat it. "
+            "Compute a new value instead.",
+            value,
+        )
+
+    @classmethod
+    def custom(cls, value: Value) -> Self:
+        return cls(
+            _with_place(
+                f"'{value.op}' has its rule in Python or as numbers only, so it cannot be replayed. "
+                "Write it with rg functions, or compute it outside and pass the result in.",
+                value,
+            )
+        )
+
+    @classmethod
+    def captured_interior(cls, value: Value) -> Self:
+        return cls(
+            _with_place(
+                f"the function uses {_named(value)}, which was computed outside: a replay cannot "
+                "compute it again. Pass it in as an argument, or detach() it outside.",
+                value,
+            )
+        )
+
+
+def _named(value: Value) -> str:
+    """A value in words without its number, which may not be read while recording."""
+    return f"'{value.label}'" if value.label else f"a result of {value.op}"
+
+
+class TakeError(RetrogradeError, IndexError):
+    """An index given to take is not a whole number inside the list."""
+
+    @classmethod
+    def of(cls, index: float, count: int) -> Self:
+        return cls(
+            f"take: index {index!r} in a list of {count}; it must be a whole number from 0 to "
+            f"{count - 1}."
+        )
+
+    @classmethod
+    def rows(cls) -> Self:
+        return cls(
+            "take: at least one row has an index that is not a whole number inside the list; "
+            "check the column of indices before the call."
+        )
+
+
+class GuardError(RetrogradeError, RuntimeError):
+    """Some rows would have taken another branch than the one recorded.
+
+    ``rows`` are their numbers, ``site`` the line of the first branch they leave at.
+    """
+
+    rows: Any
+    site: Any
+
+    @classmethod
+    def of(cls, rows: Any, total: int, site: Any, outcome: bool) -> Self:
+        listed = ", ".join(str(int(row)) for row in rows[:8]) + (", …" if len(rows) > 8 else "")
+        text = linecache.getline(site.file, site.line).strip() if site else ""
+        error = cls(
+            f"{len(rows)} of {total} rows take another branch than the recorded one, which was "
+            f"{'taken' if outcome else 'not taken'}: rows {listed}.\n  at {site}"
+            + (f"\n      {text}" if text else "")
+            + "\n  cure: use rg.where, rg.maximum or rg.clip in place of the branch, or split the "
+            "rows."
+        )
+        error.rows, error.site = rows, site
+        return error
+
+
+class RowsError(RetrogradeError, ValueError):
+    """Arguments of a compiled function whose rows do not fit."""
+
+    @classmethod
+    def mismatch(cls, first: str, rows: int, second: str, others: int) -> Self:
+        return cls(
+            f"{first} has {rows} rows but {second} has {others}: row counts must agree, nothing is "
+            "stretched. Use rg.uniform(array) for an array that is the same for all rows."
+        )
+
+    @classmethod
+    def kind(cls, name: str, got: object) -> Self:
+        return cls(
+            f"{name} is {_kind(got)}: arguments of a compiled function are numbers, float arrays of "
+            "one or two axes, and lists, tuples and dicts of those."
+        )
+
+    @classmethod
+    def axes(cls, name: str, axes: int) -> Self:
+        return cls(
+            f"{name} has {axes} axes: axis 0 is rows, and at most one more holds a sequence of "
+            "numbers for each row. Pass several arrays, or a list of them."
+        )
+
+
+class CompileError(RetrogradeError, TypeError):
+    """A function cannot be compiled, or a compiled one is called wrongly."""
+
+    @classmethod
+    def reserved(cls, function: str, name: str) -> Self:
+        return cls(
+            f"{function} has a parameter named '{name}', which the methods of compiled functions "
+            "use themselves. Rename it."
+        )
+
+    @classmethod
+    def variadic(cls, function: str, name: str) -> Self:
+        return cls(
+            f"{function} takes *{name}: a compiled function has named parameters. Pass a list "
+            "instead."
+        )
+
+    @classmethod
+    def not_callable(cls, got: object) -> Self:
+        return cls(f"compile takes a function, got {_kind(got)}.")
+
+    @classmethod
+    def call(cls, function: str, problem: str) -> Self:
+        return cls(f"{function}: {problem}.")

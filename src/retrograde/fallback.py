@@ -91,14 +91,15 @@ class Value(Node):
         if isinstance(local_grads, str):
             _op = local_grads
             local_grads = ()
-        rule = _op if hasattr(_op, "retrograde_rule") else None
+        rule: Any = _op if hasattr(_op, "retrograde_rule") else None
         if rule is not None:
             _op = rule.name
         if not isinstance(_op, (str, type(None))):
             raise TypeError("Value(): _op is the name of the operation, a string")
-        inputs = _checked_inputs(children or _children or ())
+        inputs = _checked_inputs(_either(children, _children, "_children"))
         partials = tuple(
-            number(partial, "a local gradient") for partial in local_grads or _local_grads or ()
+            number(partial, "a local gradient")
+            for partial in _either(local_grads, _local_grads, "_local_grads")
         )
         if partials and len(partials) != len(inputs):
             raise ShapeError.partials(len(inputs), len(partials))
@@ -108,6 +109,7 @@ class Value(Node):
             self._become(_op or "custom", data, inputs, partials or None, takes)
         else:
             self._become("leaf", data, requires_grad=bool(requires_grad))
+        self._label = label
         if modes.anomaly and is_birth(self):
             raise AnomalyError.forward(self)
         if inputs and (modes.no_grad or not self._requires_grad):
@@ -205,10 +207,12 @@ class Value(Node):
 
     @_backward.setter
     def _backward(self, closure: Callable[[], object]) -> None:
-        if self._partials is not None:
-            raise ClosureStyleError.backward(self)
         if not callable(closure):
             raise ClosureStyleError.not_callable(self, closure)
+        if self._op_name == "leaf":
+            return  # a leaf has nothing to contribute: the rule is not needed
+        if self._partials is not None:
+            raise ClosureStyleError.backward(self)
         self._closure = closure
 
     def backward(self, seed: float = 1.0) -> None:
@@ -239,6 +243,16 @@ class Value(Node):
 
     def __bool__(self) -> bool:
         return self._data != 0.0
+
+
+def _either(given: Any, alias: Any, name: str) -> tuple[Any, ...]:
+    """What was given under one of two names."""
+    items = () if given is None else tuple(given)
+    if alias is None:
+        return items
+    if items:
+        raise TypeError(f"Value() got two values for argument '{name}'")
+    return tuple(alias)
 
 
 def _checked_inputs(inputs: Iterable[Value]) -> tuple[Value, ...]:
@@ -298,7 +312,9 @@ def function(op: Op) -> Callable[..., Any]:
             raise TypeError(f"{op.name} takes {op.arity} operand(s), got {len(given) + len(named)}")
         result = apply(op.name, *(operands[name] for name in op.inputs))
         if result is NotImplemented:
-            wrong = [v for v in given if not isinstance(v, Value) and not is_real_scalar(v)]
+            wrong = [
+                v for v in operands.values() if not isinstance(v, Value) and not is_real_scalar(v)
+            ]
             raise OperandError.of(op.name, wrong[-1])
         return result
 
@@ -433,11 +449,11 @@ def node(
     op: int, data: float, inputs: tuple[Value | None, ...], numbers: tuple[float, ...]
 ) -> Value:
     """A value from its parts."""
-    inputs = tuple(
+    nodes = tuple(
         Value(n, requires_grad=False) if v is None else v for v, n in zip(inputs, numbers)
     )
     value = Value.__new__(Value)
-    value._become(OP_NAMES[op], data, inputs, numbers, any(v._requires_grad for v in inputs))
+    value._become(OP_NAMES[op], data, nodes, numbers, any(v._requires_grad for v in nodes))
     return value
 
 
@@ -449,9 +465,9 @@ def recompute(value: Value) -> float | None:
     if value._op_name in OPS:
         return OPS[value._op_name].evaluate(*numbers)
     if value._op_name == "sum":
-        return sum(numbers)
+        return float(sum(numbers))
     if value._op_name == "dot":
-        return dot(numbers[: len(numbers) // 2], numbers[len(numbers) // 2 :])
+        return float(dot(numbers[: len(numbers) // 2], numbers[len(numbers) // 2 :]))
     return None
 
 
@@ -467,30 +483,28 @@ def zero(values: list[Value]) -> None:
         value._grad = 0.0
 
 
-def _leaves(nest: Any, shape: tuple[int, ...], place: tuple[int, ...] = ()) -> Iterator[Any]:
+def _leaves(
+    nest: Any, shape: tuple[int, ...], only_values: bool, place: tuple[int, ...] = ()
+) -> Iterator[Any]:
     """The items of a rectangular nest in order, checked against its shape."""
     if not shape:
-        if not isinstance(nest, Value) and not is_real_scalar(nest):
+        if not isinstance(nest, Value) and (only_values or not isinstance(nest, (float, int))):
             raise ShapeError.nest(place, nest)
         yield nest
         return
     if not isinstance(nest, (list, tuple)) or len(nest) != shape[0]:
         raise ShapeError.nest(place, nest)
     for index, item in enumerate(nest):
-        yield from _leaves(item, shape[1:], (*place, index))
+        yield from _leaves(item, shape[1:], only_values, (*place, index))
 
 
 def _values(nest: Any, shape: tuple[int, ...]) -> list[Value]:
-    items = list(_leaves(nest, shape))
-    for index, item in enumerate(items):
-        if not isinstance(item, Value):
-            raise ShapeError.nest((index,), item)
-    return items
+    return list(_leaves(nest, shape, True))
 
 
 def read_data(nest: Any, array: Any) -> None:
     """Copy the data of a nest into a float64 array."""
-    items = _leaves(nest, array.shape)
+    items = _leaves(nest, array.shape, False)
     array.reshape(-1)[:] = [v._data if isinstance(v, Value) else v for v in items]
 
 
@@ -518,6 +532,8 @@ def enter_no_grad() -> None:
 
 def leave_no_grad() -> None:
     """Undo one enter_no_grad."""
+    if modes.no_grad == 0:
+        raise RuntimeError("this thread is not in that mode")
     modes.no_grad -= 1
 
 
@@ -533,9 +549,16 @@ def enter_anomaly() -> None:
 
 def leave_anomaly() -> None:
     """Undo one enter_anomaly."""
+    if modes.anomaly == 0:
+        raise RuntimeError("this thread is not in that mode")
     modes.anomaly -= 1
 
 
 def in_anomaly() -> bool:
     """Whether this thread raises at births."""
     return modes.anomaly > 0
+
+
+def in_recording() -> bool:
+    """Whether this thread records a function: only the native engine does."""
+    return False

@@ -11,7 +11,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Union
 
 from . import elementwise
-from .errors import ShapeError
+from .errors import NumberError, ShapeError
+from .operands import is_real_scalar
 from .value import Value, belongs_to_caller, core
 
 Operand = Union[Value, float]
@@ -27,13 +28,28 @@ def _some(function: str, terms: Iterable[Operand]) -> list[Operand]:
     terms = list(terms)
     if not terms:
         raise ShapeError.empty(function)
+    for index, term in enumerate(terms):
+        if not isinstance(term, Value) and not is_real_scalar(term):
+            raise NumberError.at(function, index, term)
     return terms
 
 
-def _largest(terms: list[Operand]) -> float:
+def _largest(terms: list[Operand]) -> Any:
     """The largest of the numbers, for shifting; NaN and infinities shift by nothing."""
+    if core.in_recording():
+        return _largest_recorded(terms)
     largest = max(term.data if isinstance(term, Value) else float(term) for term in terms)
     return largest if abs(largest) < float("inf") else 0.0
+
+
+def _largest_recorded(terms: list[Operand]) -> Any:
+    """The same as part of a recorded program, without gradient."""
+    largest: Any = terms[0]
+    for term in terms[1:]:
+        largest = elementwise.maximum(largest, term)
+    finite = elementwise.less(elementwise.abs(largest), float("inf"))
+    shift = elementwise.where(finite, largest, 0.0)
+    return shift.detach() if isinstance(shift, Value) else shift
 
 
 def mean(terms: Iterable[Operand]) -> Any:
@@ -81,7 +97,7 @@ def softmax(terms: Iterable[Operand]) -> list[Any]:
     shift = _largest(terms)
     powers = [elementwise.exp(term - shift) for term in terms]
     total = sum(powers)
-    return [power / total for power in powers]
+    return [elementwise.div(power, total) for power in powers]
 
 
 belongs_to_caller(sys.modules[__name__])

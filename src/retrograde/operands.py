@@ -39,6 +39,10 @@ def other_operand(op: str, operands: tuple[Any, ...]) -> Any:
     Arrays are taken element by element; known mistakes raise; anything else is left to the other
     operand's class.
     """
+    if op == "where" and hasattr(operands[0], "recorded_value"):
+        from . import elementwise
+
+        return elementwise.where(operands[0].recorded_value, *operands[1:])
     if any(is_array(operand) for operand in operands):
         from . import elementwise
 

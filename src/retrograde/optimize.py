@@ -13,10 +13,13 @@ import numpy as np
 
 from .derivatives import grad, hvp, jacobian, value_and_grad
 from .errors import MissingPackageError
+from .modes import no_grad
+from .value import Value
 
 WITH_HESSIAN_PRODUCTS = frozenset(("newton-cg", "trust-ncg", "trust-krylov", "trust-constr"))
 WITHOUT_GRADIENT = frozenset(("nelder-mead", "powell", "cobyla", "cobyqa"))
 WITH_HESSIAN = frozenset(("dogleg", "trust-exact"))
+ROOT_WITH_JACOBIAN = frozenset(("hybr", "lm"))
 
 
 def _scipy() -> Any:
@@ -31,14 +34,32 @@ def _numbers(point: Any) -> list[float]:
     return [float(number) for number in np.asarray(point, dtype=np.float64).reshape(-1)]
 
 
-def _plain(function: Callable[..., Any]) -> Callable[..., float]:
-    """The function on numbers, for methods that want no gradient."""
+def _number(result: Any) -> float:
+    """A result as SciPy wants it, also where it depends on parameters from outside."""
+    return float(result.data if isinstance(result, Value) else result)
 
-    def call(x: Any, *args: Any) -> float:
-        result = function(_numbers(x), *args)
-        return float(getattr(result, "data", result))
+
+def _array(nest: Any) -> Any:
+    """A list of results, or a list of lists, as an array of floats."""
+    if isinstance(nest, list) and nest and isinstance(nest[0], list):
+        return np.array([[_number(item) for item in row] for row in nest])
+    return np.array([_number(item) for item in nest])
+
+
+def _evaluated(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function on values without history, for where no gradient is wanted."""
+
+    def call(x: Any, *args: Any, **named: Any) -> Any:
+        with no_grad():
+            return function([Value(number) for number in _numbers(x)], *args, **named)
 
     return call
+
+
+def _plain(function: Callable[..., Any]) -> Callable[..., float]:
+    """The function's number."""
+    evaluated = _evaluated(function)
+    return lambda x, *args: _number(evaluated(x, *args))
 
 
 def minimize(
@@ -52,8 +73,8 @@ def minimize(
 
     The gradient is wired in; so are Hessian-vector products, or the Hessian, for the methods that
     use them, and the Jacobians of constraints given as ``{"type": …, "fun": …}``. Anything given in
-    ``options`` (``bounds``, ``tol``, ``callback``, ``options``, also ``hess`` or ``hessp``) is
-    passed on as it is.
+    ``options`` (``bounds``, ``tol``, ``callback``, ``options``, also ``jac``, ``hess`` or
+    ``hessp``) is passed on as it is.
 
     >>> import retrograde as rg
     >>> found = rg.minimize(lambda v: (v[0] - 1)**2 + (v[1] + 2)**2, [0.0, 0.0])
@@ -61,25 +82,25 @@ def minimize(
     [1.0, -2.0]
     """
     scipy_optimize = _scipy()
-    name = (method or "").lower()
+    name = method.lower() if isinstance(method, str) else ""
     if "constraints" in options:
         options["constraints"] = _constraints(options["constraints"])
-    if name in WITHOUT_GRADIENT:
+    if name in WITHOUT_GRADIENT or "jac" in options:
         return scipy_optimize.minimize(_plain(fun), x0, args, method, **options)
     both = value_and_grad(fun)
 
     def value_and_slope(x: Any, *args: Any) -> tuple[float, Any]:
         value, slope = both(_numbers(x), *args)
-        return value, np.array(slope)
+        return _number(value), _array(slope)
 
     given = {"hess", "hessp"} & options.keys()
     if name in WITH_HESSIAN_PRODUCTS and not given:
-        options["hessp"] = lambda x, p, *args: np.array(
+        options["hessp"] = lambda x, p, *args: _array(
             hvp(lambda v: fun(v, *args), _numbers(x), _numbers(p))
         )
     if name in WITH_HESSIAN and not given:
         second = jacobian(grad(fun))
-        options["hess"] = lambda x, *args: np.array(second(_numbers(x), *args))
+        options["hess"] = lambda x, *args: _array(second(_numbers(x), *args))
     return scipy_optimize.minimize(value_and_slope, x0, args, method, jac=True, **options)
 
 
@@ -102,14 +123,14 @@ def _outputs(
     fun: Callable[..., Any],
 ) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """A function of several outputs, and its Jacobian, on arrays."""
-    all_slopes = jacobian(lambda x, *args: _listed(fun(x, *args)))
+    all_slopes = jacobian(lambda x, *args, **named: _listed(fun(x, *args, **named)))
+    evaluated = _evaluated(fun)
 
-    def value(x: Any, *args: Any) -> Any:
-        outputs = _listed(fun(_numbers(x), *args))
-        return np.array([float(getattr(output, "data", output)) for output in outputs])
+    def value(x: Any, *args: Any, **named: Any) -> Any:
+        return _array(_listed(evaluated(x, *args, **named)))
 
-    def slopes(x: Any, *args: Any) -> Any:
-        return np.array(all_slopes(_numbers(x), *args))
+    def slopes(x: Any, *args: Any, **named: Any) -> Any:
+        return _array(all_slopes(_numbers(x), *args, **named))
 
     return value, slopes
 
@@ -128,7 +149,7 @@ def least_squares(fun: Callable[..., Any], x0: Sequence[float], **options: Any) 
     """
     scipy_optimize = _scipy()
     value, slopes = _outputs(fun)
-    return scipy_optimize.least_squares(value, x0, jac=slopes, **options)
+    return scipy_optimize.least_squares(value, x0, **{"jac": slopes, **options})
 
 
 def root(fun: Callable[..., Any], x0: Sequence[float], **options: Any) -> Any:
@@ -141,7 +162,9 @@ def root(fun: Callable[..., Any], x0: Sequence[float], **options: Any) -> Any:
     """
     scipy_optimize = _scipy()
     value, slopes = _outputs(fun)
-    return scipy_optimize.root(value, x0, jac=slopes, **options)
+    if options.get("method", "hybr") in ROOT_WITH_JACOBIAN:
+        options.setdefault("jac", slopes)
+    return scipy_optimize.root(value, x0, **options)
 
 
 def root_scalar(
@@ -151,17 +174,21 @@ def root_scalar(
     derivatives are wired for the methods that use them.
 
     >>> import retrograde as rg
-    >>> round(rg.root_scalar(lambda x: rg.exp(x) - 2, x0=1.0).root, 6)
+    >>> round(float(rg.root_scalar(lambda x: rg.exp(x) - 2, x0=1.0).root), 6)
     0.693147
     """
     scipy_optimize = _scipy()
     if method in ("newton", "halley") or (method is None and "bracket" not in options):
-        options.setdefault("fprime", grad(f))
+        options.setdefault("fprime", _slope(grad(f)))
     if method == "halley":
-        options.setdefault("fprime2", grad(grad(f)))
+        options.setdefault("fprime2", _slope(grad(grad(f))))
 
     def value(x: float, *args: Any) -> float:
-        result = f(float(x), *args)
-        return float(getattr(result, "data", result))
+        with no_grad():
+            return _number(f(Value(x), *args))
 
     return scipy_optimize.root_scalar(value, args, method, **options)
+
+
+def _slope(derivative: Callable[..., Any]) -> Callable[..., float]:
+    return lambda x, *args: _number(derivative(float(x), *args))

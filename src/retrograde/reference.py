@@ -52,7 +52,7 @@ class Node:
 
     __slots__ = (
         "_closure", "_custom", "_data", "_epoch", "_grad", "_hooks", "_inputs", "_label", "_made_at",
-        "_op_name", "_partials", "_requires_grad",
+        "_number", "_op_name", "_partials", "_requires_grad",
     )  # fmt: skip
 
     _op_name: str  # "leaf" for a value made from nothing
@@ -75,7 +75,7 @@ class Node:
         self._op_name, self._data, self._inputs, self._partials = op, data, inputs, partials
         self._grad, self._requires_grad, self._made_at = 0.0, requires_grad, calling_instruction()
         self._label = self._hooks = self._closure = self._custom = None
-        self._epoch = Epoch.now
+        self._epoch, self._number = Epoch.now, False
 
     def _contribute(self) -> None:
         """Hand each input its contribution: the whole of backward, for one node."""
@@ -83,8 +83,13 @@ class Node:
             if self._closure is None:
                 raise MissingBackwardError.of(self)
             self._closure()
+            for index, value in enumerate(self._inputs):
+                if modes.anomaly and value._requires_grad and not isfinite(value._grad):
+                    raise AnomalyError.closure(self, index, value._grad)
             return
         for index, (value, partial) in enumerate(zip(self._inputs, self._partials)):
+            if value._number:
+                continue
             before = value._grad
             value._grad += partial * self._grad
             if modes.anomaly and isfinite(before) and not isfinite(value._grad):
@@ -123,9 +128,10 @@ def apply_row(make: type[N], name: str, operands: Sequence[N | float]) -> N | fl
 
 
 def constant(make: type[N], data: float) -> N:
-    """A number operand as a node."""
+    """A number operand as a node: shown among the inputs, but no part of the graph."""
     value = make.__new__(make)
     value._become("leaf", data, requires_grad=False)
+    value._number = True
     return value
 
 
@@ -162,7 +168,7 @@ def order(roots: Sequence[N], since: int = 0) -> list[N]:
             for child in remaining:
                 if id(child) in open_now:
                     raise CycleError.of(value)
-                if id(child) not in seen:
+                if id(child) not in seen and not child._number:
                     seen.add(id(child))
                     open_now.add(id(child))
                     stack.append((child, inputs(child)))
@@ -193,6 +199,8 @@ def run_backward(roots: Sequence[Node], seeds: Sequence[float]) -> None:
         for value in reversed(values):
             if value._hooks:
                 value._grad = hooks.run(value, value._grad)
+                if modes.anomaly and not isfinite(value._grad):
+                    raise AnomalyError.hook(value, value._grad)
             value._contribute()
     except BaseException:
         for value, old in zip(values, before):

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-from . import face
+from . import face, operands
 from .errors import CoreError
 
 _PACKAGE = __name__.rpartition(".")[0]
@@ -68,3 +68,6 @@ def belongs_to_caller(module: ModuleType) -> None:
         codes.append(code)
         pending.extend(part for part in code.co_consts if isinstance(part, CodeType))
     core.skip_sites(codes)
+
+
+belongs_to_caller(operands)

@@ -448,7 +448,7 @@ def test_no_gradient_error_says_why(rg):
     root = x * 2
     x.requires_grad = False
     x.grad = 5.0
-    with pytest.raises(error, match="no leaf under the result of mul = 6.0 takes gradients"):
+    with pytest.raises(error, match=r"no leaf under the result of mul = 6\.0 takes"):
         root.backward()
     assert (x.grad, root.grad) == (5.0, 0.0)
     with pytest.raises(error, match=r"'x' = 3.0 has no history and requires_grad is False"):
@@ -701,7 +701,7 @@ def test_a_value_among_its_own_inputs_is_a_cycle(rg):
     out = rg.Value(3.0, (x,), "itself")
     out._backward = lambda: None
     out._children = (x, out)
-    with pytest.raises(rg.errors.CycleError, match="the result of itself = 3.0 depends on itself"):
+    with pytest.raises(rg.errors.CycleError, match=r"the result of itself = 3\.0 depends on"):
         out.backward()
     out._children = (x,)
     out.backward()

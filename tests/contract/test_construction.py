@@ -385,15 +385,15 @@ def test_assignments_take_any_real_number(rg, value):
         assert type(value.data) is type(value.grad) is float
 
 
-@pytest.mark.parametrize("attribute", ["data", "grad"])
 @pytest.mark.parametrize("bad", ["a", None, 1j, [1.0], 10**400, np.array([1.0]), Decimal(1)])
-def test_refused_numbers_change_nothing(rg, value, attribute, bad):
+def test_refused_numbers_change_nothing(rg, value, bad):
     before = state(value)
-    with pytest.raises(rg.errors.NumberError) as caught:
-        setattr(value, attribute, bad)
-    if not isinstance(bad, int):
-        assert f"value.{attribute} must be a real number" in str(caught.value)
-    assert state(value) == before
+    for attribute in ("data", "grad"):
+        with pytest.raises(rg.errors.NumberError) as caught:
+            setattr(value, attribute, bad)
+        if not isinstance(bad, int):
+            assert f"value.{attribute} must be a real number" in str(caught.value)
+        assert state(value) == before
 
 
 @pytest.mark.parametrize("bad", [3, b"w", ["w"]])

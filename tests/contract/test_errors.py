@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import pickle
+import sys
 
 import pytest
 
@@ -75,22 +77,74 @@ def hook(rg):
     rg.Value(1.0).register_hook(3)
 
 
+def not_twice_differentiable(rg):
+    rg.grad(rg.grad(lambda x: rg.Value(1.0, (x,), (2.0,))))(1.0)
+
+
+def stale_graph(rg):
+    x = rg.Value(2.0)
+    y = x * x
+    x.data = 3.0
+    rg.gradients(y, [x])
+
+
+def function_result(rg):
+    rg.grad(lambda x: None)(1.0)
+
+
+def argument(rg):
+    rg.grad(lambda x: x)("a")
+
+
+def unused_input(rg):
+    rg.gradients(rg.Value(1.0) * 2, [rg.Value(1.0)], unused="raise")
+
+
+def custom_op(rg):
+    @rg.custom_op
+    def broken(x):
+        return "a"
+
+    broken(rg.Value(1.0))
+
+
+def copy_(rg):
+    pickle.dumps(rg.Value(1.0, (rg.Value(1.0),), "mine"))
+
+
+def missing_package(rg):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "scipy", None)
+        patch.setitem(sys.modules, "scipy.optimize", None)
+        rg.minimize(lambda x: x[0] * x[0], [1.0])
+
+
 CASES = {
     "NumberError": (number, TypeError, "got str ('3')", "Write float(...) around it"),
     "NotAValueError": (not_a_value, TypeError, "item 1 is float (2.0)", "Wrap a number as Value("),
     "OperandError": (operand, TypeError, "add: cannot compute with str ('2')", "convert it with"),
     "LabelError": (label, TypeError, "a label is a string or None, got int (3)", "Write str(...)"),
-    "ShapeError": (shape, ValueError, "1 items on the left, 2 on the right", "give as many of each"),
+    "ShapeError": (shape, ValueError, "1 items on the left, 2 on the right", "as many of each"),
     "LeafError": (leaf, RuntimeError, "the result of mul = 2.0 was computed", "value.detach()"),
     "ClosureStyleError": (closure_style, AttributeError, "already has its rule", "(x,), 'name')"),
     "GraphExitError": (graph_exit, TypeError, "float(v) would take the number", "Write v.data"),
-    "NoGradientError": (no_gradient, RuntimeError, "requires_grad is False", "Make the leaves with"),
+    "NoGradientError": (no_gradient, RuntimeError, "requires_grad is False", "Make the leaves"),
     "MissingBackwardError": (missing_backward, RuntimeError, "without a rule", "out._backward ="),
     "CycleError": (cycle, RuntimeError, "depends on itself", "Give a value only inputs that were"),
     "GraphMemoryError": (graph_memory, MemoryError, "80 bytes could not be had", "Drop graphs"),
     "AnomalyError": (anomaly, ArithmeticError, "log produced -inf", "cure: keep the input above 0"),
+    "NotTwiceDifferentiable": (
+        not_twice_differentiable, RuntimeError, "partials as numbers only", "in terms of ops",
+    ),
+    "StaleGraph": (stale_graph, RuntimeError, "is now 9.0", "Run the forward pass again"),
+    "FunctionResultError": (function_result, TypeError, "returned None", "forget its return?"),
+    "ArgumentError": (argument, TypeError, "is str ('a')", "Choose others with wrt="),
+    "UnusedInputError": (unused_input, ValueError, "does not depend on", "pass unused='zero'"),
+    "CustomOpError": (custom_op, TypeError, "returned str ('a')", "return (value, partials), or"),
+    "CopyError": (copy_, TypeError, "its rule as a Python closure", "or detach() first"),
+    "MissingPackageError": (missing_package, ImportError, "needs scipy", "pip install scipy"),
     "HookError": (hook, TypeError, "got int (3)", "takes a function of the gradient"),
-}
+}  # fmt: skip
 BY_IMPORT = {"CoreError"}  # raised while importing: further down
 
 

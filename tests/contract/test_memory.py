@@ -1,4 +1,4 @@
-"""Memory: it stays constant, it comes back, depth costs no stack, and running out changes nothing."""
+"""Memory: it stays constant and comes back, depth costs no stack, running out changes nothing."""
 
 from __future__ import annotations
 
@@ -396,7 +396,6 @@ def storm(native, attempt, check=lambda: None):
                 return failures, attempt()
             except native.errors.GraphMemoryError as error:
                 inject(-1)
-                assert isinstance(error, MemoryError)
                 text = str(error)
             assert text.startswith("out of memory: ")
             assert "bytes could not be had; nothing was changed" in text
@@ -444,7 +443,8 @@ def test_making_values_without_memory(native, attempt):
 
 
 def test_labels_without_memory(native):
-    values = [native.Value(float(n)) for n in range(5_000)]
+    count = 100_000  # more than any other test, so that the table of labels has to grow
+    values = [native.Value(float(n)) for n in range(count)]
 
     def attempt():
         for n, value in enumerate(values):
@@ -453,13 +453,13 @@ def test_labels_without_memory(native):
     def check():
         labels = [value.label for value in values]
         labelled = labels.index(None)
-        assert labels == [f"v{n}" for n in range(labelled)] + [None] * (5_000 - labelled)
+        assert labels == [f"v{n}" for n in range(labelled)] + [None] * (count - labelled)
         for value in values:
             value.label = None
 
     failures, _ = storm(native, attempt, check)
     assert failures >= 1
-    assert [value.label for value in values] == [f"v{n}" for n in range(5_000)]
+    assert [value.label for value in values] == [f"v{n}" for n in range(count)]
 
 
 def test_hooks_without_memory(native):
@@ -625,3 +625,43 @@ print(hits, *gradients())
 """
     printed = output_of(INTERRUPTED + code, "native").strip()
     assert printed == "[(5.0, 11.0, 7.0)] 1.0 1.0 300008.0"
+
+
+# ---- numbers that run code --------------------------------------------------------------------
+
+EMPTYING = """
+from fractions import Fraction
+import retrograde as rg
+
+class Emptying(Fraction):
+    def __float__(self):
+        items.clear()
+        [rg.Value(9.0) for _ in range(1000)]
+        return 1.0
+
+for _ in range(20):
+    items = [rg.Value(2.0) for _ in range(8)]
+    number, ones = Emptying(1), [1.0] * 9
+    try:
+        result = USE
+        if isinstance(result, rg.Value):
+            result.backward()
+            result.inputs
+    except (rg.RetrogradeError, TypeError, ValueError, IndexError, RuntimeError):
+        pass
+print("unharmed")
+"""
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "items.insert(4, number) or rg.sum(items)",
+        "items.insert(4, number) or rg.dot(items, ones)",
+        "items.insert(4, number) or rg.dot(ones, items)",
+        "items.insert(4, number) or rg.data(items)",
+        "rg.Value(1.0, items, [number] * 8)",
+    ],
+)
+def test_a_list_emptied_while_it_is_read_does_no_harm(use):
+    assert output_of(EMPTYING.replace("USE", use), "native").strip() == "unharmed"

@@ -40,12 +40,19 @@ def build(rg):
     made["a norm"] = rg.norm([x, y])  # a norm
     made["a logsumexp"] = rg.logsumexp([x, y])  # a logsumexp
     made["a softmax"] = rg.softmax([x, y])[1]  # a softmax
+    with rg.no_grad():
+        made["a constant"] = x * y  # a constant
+    return made
+
+
+def build_from_arrays(rg):
+    """The same for array operands."""
+    x, y = rg.Value(0.5), rg.Value(1.5)
+    made = {}
     made["an array on the right"] = (x * np.array([1.0, 2.0]))[1]  # an array on the right
     made["an array on the left"] = (np.array([1.0, 2.0]) / x)[1]  # an array on the left
     made["a function of an array"] = rg.exp(np.array([x, y]))[0]  # a function of an array
     made["a method on an array"] = x.maximum(np.array([y, 2.0]))[0]  # a method on an array
-    with rg.no_grad():
-        made["a constant"] = x * y  # a constant
     return made
 
 
@@ -53,8 +60,11 @@ MARKS = [
     "a leaf", "a frozen leaf", "an operator", "a number on the left", "a power", "a sign",
     "a method", "a method of two", "a function", "a function of three", "a sum", "a dot",
     "a builtin sum", "a custom node", "a closure-style node", "a detached copy", "a mean", "a norm",
-    "a logsumexp", "a softmax", "an array on the right", "an array on the left",
-    "a function of an array", "a method on an array", "a constant",
+    "a logsumexp", "a softmax", "a constant",
+]  # fmt: skip
+ARRAY_MARKS = [
+    "an array on the right", "an array on the left", "a function of an array",
+    "a method on an array",
 ]  # fmt: skip
 
 
@@ -63,13 +73,22 @@ def test_a_value_knows_its_line(rg, mark):
     is_made_at(build(rg)[mark], mark, "build")
 
 
+@pytest.mark.parametrize("mark", ARRAY_MARKS)
+def test_a_value_made_with_an_array_knows_its_line(rg, mark):
+    is_made_at(build_from_arrays(rg)[mark], mark, "build_from_arrays")
+
+
 def test_every_way_to_make_a_value_is_listed(rg):
     assert list(build(rg)) == MARKS
+    assert list(build_from_arrays(rg)) == ARRAY_MARKS
 
 
-def test_both_cores_agree(native, reference):
-    mine, theirs = build(native), build(reference)
-    assert {mark: v.site for mark, v in mine.items()} == {mark: v.site for mark, v in theirs.items()}
+@pytest.mark.parametrize("make", [build, build_from_arrays])
+def test_both_cores_agree(native, reference, make):
+    mine, theirs = make(native), make(reference)
+    assert {mark: v.site for mark, v in mine.items()} == {
+        mark: v.site for mark, v in theirs.items()
+    }
 
 
 def test_every_value_inside_a_composite_belongs_to_the_caller(rg):
@@ -77,7 +96,9 @@ def test_every_value_inside_a_composite_belongs_to_the_caller(rg):
     made = [*rg.softmax([x, y]), rg.logsumexp([x, y]), rg.mean([x, y]), rg.norm([x, y])]  # all four
     for value in rg.order(*made):
         if value is not x and value is not y and value.requires_grad:
-            is_made_at(value, "all four", "test_every_value_inside_a_composite_belongs_to_the_caller")
+            is_made_at(
+                value, "all four", "test_every_value_inside_a_composite_belongs_to_the_caller"
+            )
 
 
 def test_comprehensions_generators_and_lambdas(rg):
@@ -130,7 +151,10 @@ def test_subclasses_show_where_they_were_called(rg):
     class Plain(rg.Value):
         pass
 
-    is_made_at(Plain(1.0), "a plain subclass", "test_subclasses_show_where_they_were_called")  # a plain subclass
+    leaf = Plain(1.0)  # a leaf of a subclass
+    node = Plain(1.0, (leaf,), (1.0,))  # a node of a subclass
+    is_made_at(leaf, "a leaf of a subclass", "test_subclasses_show_where_they_were_called")
+    is_made_at(node, "a node of a subclass", "test_subclasses_show_where_they_were_called")
 
 
 def test_a_site_reads_as_a_place(rg):

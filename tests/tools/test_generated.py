@@ -12,22 +12,19 @@ from types import ModuleType
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-DERIVED = {
-    "native/ops.gen.h",
-    "docs/ops.md",
-    "src/retrograde/elementwise.pyi",
-    "src/retrograde/_native.pyi",
-}
 
 
-@pytest.fixture(scope="module")
-def tool() -> ModuleType:
+def load_tool() -> ModuleType:
     spec = importlib.util.spec_from_file_location("regenerate", ROOT / "tools" / "regenerate.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+tool = load_tool()
+DERIVED = set(tool.generate(ROOT))
 
 
 @pytest.fixture
@@ -50,12 +47,18 @@ def check(checkout: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_every_generated_file_is_current(tool: ModuleType) -> None:
+def test_every_generated_file_is_current() -> None:
     assert tool.stale(ROOT) == [], "run: python tools/regenerate.py"
 
 
-def test_each_generated_file_is_known_to_the_check(tool: ModuleType) -> None:
-    assert set(tool.generate(ROOT)) == DERIVED
+def test_every_file_that_says_it_is_generated_is_known_to_the_check() -> None:
+    folders = (ROOT / folder for folder in ("native", "docs", "src"))
+    files = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
+    texts = {path: path.read_bytes() for path in files if path.suffix in (".h", ".md", ".pyi")}
+    marked = {
+        path for path, text in texts.items() if b"by tools/regenerate.py: do not edit" in text
+    }
+    assert marked == {ROOT / path for path in DERIVED - {"src/retrograde/_native.pyi"}}
 
 
 @pytest.mark.parametrize("path", sorted(DERIVED - {"src/retrograde/_native.pyi"}))
@@ -86,7 +89,8 @@ def test_an_edited_row_makes_every_file_stale(checkout: Path) -> None:
     row = '"tan", tan(x), (1 + z * z,)'
     text = table.read_text(encoding="utf-8")
     assert row in text
-    table.write_text(text.replace(row, '"tan", tan(x), (1 + z * z + 0,)'), encoding="utf-8")
+    edited = '"tan", tan(x) * 1, (1 + z * z + 0,)'
+    table.write_text(text.replace(row, edited), encoding="utf-8")
     done = check(checkout)
     assert done.returncode == 1
     assert {line.split(": ")[1] for line in done.stderr.splitlines()} == DERIVED

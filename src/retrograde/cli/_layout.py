@@ -63,7 +63,7 @@ def _text(parts: Sequence[Cell]) -> Text:
 def _folded(page: Console, parts: Sequence[Cell], width: int) -> Sequence[Text]:
     text = _text(parts)
     text.rstrip()
-    return text.wrap(page, max(1, width)) or [text]
+    return list(text.wrap(page, max(1, width))) or [text]
 
 
 def _print(page: Console, line: Text, indent: int) -> None:

@@ -68,7 +68,7 @@ _ROWS: Final = (
     Op(
         "pow", pow_(x, y),
         (
-            where(equal(y, 0), 0, y * pow_(x, y - 1)),
+            where(equal(x, 0) & equal(y, 0), 0, y * pow_(x, y - 1)),
             where(equal(x, 0) & (y > 0), 0, z * log(x)),
         ),
         kind="power", symbol="**",
@@ -278,6 +278,20 @@ _ROWS: Final = (
             Edge((0.0, 1.0, 2.0), 2.0, (0.0, 0.0, 1.0), "0 is false, everything else is true"),
             Edge((1.0, 1.0, 2.0), 1.0, (0.0, 1.0, 0.0), "0 is false, everything else is true"),
         ),
+    ),
+    # comparisons as numbers: 1 where they hold, 0 where not
+    Op(
+        "less", where(x < y, 1, 0), (Num(0), Num(0)), kind="flat", symbol="<",
+        edges=(Edge((1.0, 1.0), 0.0, (0.0, 0.0), "strictly less"),
+               Edge((nan, 1.0), 0.0, (0.0, 0.0), "no comparison with NaN holds")),
+    ),
+    Op(
+        "less_equal", where(x <= y, 1, 0), (Num(0), Num(0)), kind="flat", symbol="<=",
+        edges=(Edge((nan, 1.0), 0.0, (0.0, 0.0), "no comparison with NaN holds"),),
+    ),
+    Op(
+        "equal", where(equal(x, y), 1, 0), (Num(0), Num(0)), kind="flat", symbol="==",
+        edges=(Edge((nan, nan), 0.0, (0.0, 0.0), "NaN equals nothing"),),
     ),
     # the normal distribution
     Op("erf", erf(x), (TWO_OVER_SQRT_PI * exp(-(x * x)),), kind="bell"),

@@ -1,0 +1,6 @@
+"""Programs: a computation recorded once, as plain data, and replayed over rows."""
+
+from .compiled import Compiled as Compiled
+from .compiled import compile as compile
+from .rows import Uniform as Uniform
+from .rows import uniform as uniform

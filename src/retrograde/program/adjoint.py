@@ -1,0 +1,261 @@
+"""The gradient as a transform: a program that computes gradients beside its outputs.
+
+Backward is just another program: for every instruction, from the last to the first, it emits
+instructions that add ``partial * upstream`` to the adjoint of each operand. The partials come from
+the law, as templates of further rows. The first contribution is a plain write, the others use
+``fma``; so nothing is zero-filled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from struct import pack
+
+from ..ops import OPS
+from ..ops.expr import Both, Call, Compare, Condition, Either, Expr, Num, Var, Where
+from .check import check
+from .program import CONSTANT, Input, Instruction, Program
+
+# A template is a list of steps (op, operands) and where its result is. An operand is a variable's
+# name, a float, or the index of an earlier step.
+Operand = "str | float | int"
+Template = tuple[tuple[tuple[str, tuple[object, ...]], ...], object]
+
+
+@lru_cache(maxsize=None)
+def templates(name: str) -> tuple[Template, ...]:
+    """The partials of a row as templates."""
+    return tuple(_template(partial) for partial in OPS[name].partials)
+
+
+def _template(expression: Expr) -> Template:
+    steps: list[tuple[str, tuple[object, ...]]] = []
+
+    def emit(op: str, *operands: object) -> int:
+        steps.append((op, operands))
+        return len(steps) - 1
+
+    def visit(node: Expr | Condition) -> object:
+        if isinstance(node, Var):
+            return node.name
+        if isinstance(node, Num):
+            return node.value
+        if isinstance(node, Call):
+            return emit(node.name, *[visit(arg) for arg in node.args])
+        if isinstance(node, Where):
+            return emit("where", visit(node.condition), visit(node.then), visit(node.otherwise))
+        if isinstance(node, Compare):
+            left, right = visit(node.left), visit(node.right)
+            if node.symbol in (">", ">="):
+                left, right = right, left
+            if node.symbol in ("==", "!="):
+                holds = emit("equal", left, right)
+                return holds if node.symbol == "==" else emit("sub", 1.0, holds)
+            return emit("less" if node.symbol in ("<", ">") else "less_equal", left, right)
+        if isinstance(node, Either):
+            return emit("maximum", visit(node.left), visit(node.right))
+        if isinstance(node, Both):
+            return emit("mul", visit(node.left), visit(node.right))
+        raise TypeError(f"no template for {type(node).__name__}")
+
+    where = visit(expression)
+    return tuple(steps), where
+
+
+class _Builder:
+    """Appends instructions to a program. Constants are collected and given ids at the end."""
+
+    def __init__(self, program: Program) -> None:
+        self.instructions = list(program.instructions)
+        self.count = program.count
+        self.known = {
+            pack("d", g.number): i for i, g in enumerate(program.inputs) if g.kind == CONSTANT
+        }
+        self.fresh: list[tuple[int, float]] = []
+        self.numbers = {i: g.number for i, g in enumerate(program.inputs) if g.kind == CONSTANT}
+
+    def constant(self, number: float) -> int:
+        bits = pack("d", number)
+        known = self.known.get(bits)
+        if known is None:
+            known = self.known[bits] = self.new()
+            self.fresh.append((known, number))
+            self.numbers[known] = number
+        return known
+
+    def new(self) -> int:
+        self.count += 1
+        return self.count - 1
+
+    def emit(self, op: str, args: tuple[int, ...], site: int) -> int:
+        result = self.count
+        self.count += 1
+        self.instructions.append(Instruction(op, (result,), args, site))
+        return result
+
+    def partial(self, template: Template, variables: dict[str, int], site: int) -> int | float:
+        """A partial as an id, or as a number where the law states one."""
+        steps, where = template
+        made: list[int] = []
+
+        def resolve(operand: object) -> int:
+            if isinstance(operand, str):
+                return variables[operand]
+            if isinstance(operand, float):
+                return self.constant(operand)
+            return made[operand]  # type: ignore[index]
+
+        for op, operands in steps:
+            made.append(self.emit(op, tuple([resolve(o) for o in operands]), site))
+        return where if isinstance(where, float) else resolve(where)
+
+
+def adjoint(
+    program: Program, wrt: Sequence[int], seeds: Sequence[tuple[int, int]]
+) -> Program:
+    """The program with gradients as further outputs, one an id in ``wrt``.
+
+    ``seeds`` are pairs of ids: an output, and the input or constant that seeds it.
+    """
+    return _Adjoint(program, wrt).run(seeds)
+
+
+class _Adjoint:
+    def __init__(self, program: Program, wrt: Sequence[int]) -> None:
+        self.program = program
+        self.wrt = wrt
+        self.build = _Builder(program)
+        self.adjoints: dict[int, int] = {}
+        self.active = self._active()
+        self.takes: dict[tuple[int, ...], list[int]] = {}
+        self.taken: dict[int, list[tuple[int, ...]]] = {}
+
+    def _active(self) -> set[int]:
+        """What depends on the inputs asked for."""
+        active = set(self.wrt)
+        for op, results, args, _ in self.program.instructions:
+            if op != "stop" and not active.isdisjoint(args):
+                active.update(results)
+        return active
+
+    def run(self, seeds: Sequence[tuple[int, int]]) -> Program:
+        for output, seed in seeds:
+            self._add(output, 1.0, seed, -1)
+        for instruction in reversed(self.program.instructions):
+            result = instruction.results[0]
+            self._flush(result, instruction.site)
+            upstream = self.adjoints.get(result)
+            if upstream is not None and result in self.active:
+                self._contribute(instruction, upstream)
+        gradients = []
+        for wanted in self.wrt:
+            self._flush(wanted, -1)
+            found = self.adjoints.get(wanted)
+            gradients.append(self.build.constant(0.0) if found is None else found)
+        return self._finished(gradients)
+
+    def _finished(self, gradients: list[int]) -> Program:
+        from .passes import _with_constants
+
+        extended = self.program.replaced(
+            instructions=self.build.instructions,
+            outputs=[*self.program.outputs, *gradients],
+            count=self.build.count,
+        )
+        return check(_with_constants(extended, self.build.fresh), "adjoint")
+
+    def _add(self, target: int, partial: int | float, upstream: int, site: int) -> None:
+        """adjoint of target += partial * upstream."""
+        if target not in self.active:
+            return
+        before = self.adjoints.get(target)
+        build = self.build
+        if not isinstance(partial, float) and partial in build.numbers:
+            partial = build.numbers[partial]
+        if partial == 1.0 and isinstance(partial, float):
+            after = upstream if before is None else build.emit("add", (before, upstream), site)
+        elif partial == -1.0 and isinstance(partial, float):
+            if before is None:
+                after = build.emit("neg", (upstream,), site)
+            else:
+                after = build.emit("sub", (before, upstream), site)
+        else:
+            if isinstance(partial, float):
+                partial = build.constant(partial)
+            if build.numbers.get(upstream) == 1.0:
+                after = partial if before is None else build.emit("add", (before, partial), site)
+            elif before is None:
+                after = build.emit("mul", (partial, upstream), site)
+            else:
+                after = build.emit("fma", (partial, upstream, before), site)
+        self.adjoints[target] = after
+
+    def _contribute(self, instruction: Instruction, upstream: int) -> None:
+        op, results, args, site = instruction
+        if op == "sum":
+            for arg in args:
+                self._add(arg, 1.0, upstream, site)
+        elif op == "dot":
+            half = len(args) // 2
+            for left, right in zip(args[:half], args[half:]):
+                self._add(left, right, upstream, site)
+            for left, right in zip(args[:half], args[half:]):
+                self._add(right, left, upstream, site)
+        elif op == "fma":
+            self._add(args[0], args[1], upstream, site)
+            self._add(args[1], args[0], upstream, site)
+            self._add(args[2], 1.0, upstream, site)
+        elif op == "take":
+            elements, index = args[:-1], args[-1]
+            self.takes.setdefault(elements, []).extend((index, upstream))
+            for element in elements:
+                groups = self.taken.setdefault(element, [])
+                if elements not in groups:
+                    groups.append(elements)
+        elif op == "scatter":
+            for target, result in zip(args[1::2], [results] * (len(args) // 2)):
+                index = args[args.index(target) - 1]
+                picked = self.build.emit("take", (*self._adjoints_of(result), index), site)
+                self._add(target, 1.0, picked, site)
+        else:
+            variables = dict(zip(OPS[op].inputs, args))
+            variables["z"] = results[0]
+            for arg, template in zip(args, templates(op)):
+                if arg in self.active:
+                    self._add(arg, self.build.partial(template, variables, site), upstream, site)
+
+    def _adjoints_of(self, ids: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(self.adjoints.get(i, self.build.constant(0.0)) for i in ids)
+
+    def _flush(self, element: int, site: int) -> None:
+        """Hand out what takes from lists with this element have gathered, before it is needed."""
+        for elements in self.taken.pop(element, ()):
+            pairs = self.takes.pop(elements, None)
+            if pairs is None:
+                continue
+            results = tuple(self.build.new() for _ in elements)
+            self.build.instructions.append(Instruction("scatter", results, tuple(pairs), site))
+            for target, result in zip(elements, results):
+                self._add(target, 1.0, result, site)
+
+
+def with_input(program: Program, given: Input) -> tuple[Program, int]:
+    """The program with one more input, and its id; everything after the inputs moves up by one."""
+    first = len(program.inputs)
+
+    def new(old: int) -> int:
+        return old if old < first else old + 1
+
+    moved = Program(
+        inputs=[*program.inputs, given],
+        instructions=[
+            Instruction(i.op, tuple(map(new, i.results)), tuple(map(new, i.args)), i.site)
+            for i in program.instructions
+        ],
+        guards=[g._replace(condition=new(g.condition)) for g in program.guards],
+        outputs=[new(output) for output in program.outputs],
+        sites=program.sites,
+        count=program.count + 1,
+    )
+    return moved, first

@@ -1,0 +1,49 @@
+"""The checker: what every program must satisfy, after recording and after every pass."""
+
+from __future__ import annotations
+
+from ..errors import ProgramError
+from .program import ANY, KINDS, OPERANDS, Program
+
+
+def check(program: Program, after: str) -> Program:
+    """The program itself, or the exception that says what a pass broke."""
+
+    def refuse(why: str) -> None:
+        raise ProgramError.of(after, why)
+
+    defined = [False] * program.count
+    if len(program.inputs) > program.count:
+        refuse("there are more inputs than ids")
+    for index, given in enumerate(program.inputs):
+        if given.kind not in KINDS:
+            refuse(f"input %{index} is of unknown kind {given.kind!r}")
+        defined[index] = True
+    for position, (op, results, args, site) in enumerate(program.instructions):
+        operands = OPERANDS.get(op)
+        if operands is None:
+            refuse(f"instruction {position} has unknown op {op!r}")
+        if operands != ANY and len(args) != operands:
+            refuse(f"instruction {position}: {op} takes {operands} operands, has {len(args)}")
+        if op != "scatter" and len(results) != 1:
+            refuse(f"instruction {position}: {op} has {len(results)} results")
+        if op in ("dot", "scatter") and len(args) % 2:
+            refuse(f"instruction {position}: {op} takes pairs")
+        if op in ("sum", "dot", "take") and len(args) < 1:
+            refuse(f"instruction {position}: {op} of nothing")
+        for arg in args:
+            if not 0 <= arg < program.count or not defined[arg]:
+                refuse(f"instruction {position} ({op}) reads %{arg} before it is defined")
+        for result in results:
+            if not 0 <= result < program.count or defined[result]:
+                refuse(f"instruction {position} ({op}) assigns %{result}, which is not free")
+            defined[result] = True
+        if site >= len(program.sites):
+            refuse(f"instruction {position} names a site that is not there")
+    for guard in program.guards:
+        if not 0 <= guard.condition < program.count or not defined[guard.condition]:
+            refuse(f"a guard reads %{guard.condition}, which is never defined")
+    for output in program.outputs:
+        if not 0 <= output < program.count or not defined[output]:
+            refuse(f"output %{output} is never defined")
+    return program

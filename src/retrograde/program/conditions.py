@@ -1,0 +1,92 @@
+"""Comparisons while a function is recorded: conditions, and the guards their truth leaves behind.
+
+A condition is a number, 1 or 0, in the recorded program. ``bool()`` of it (if, while, and, or, not,
+max, sorted) decides what Python does next, so it is remembered as a guard. ``rg.where`` and
+``& | ~`` use it as data.
+"""
+
+from __future__ import annotations
+
+from threading import local
+from typing import Any
+
+from .. import elementwise
+from ..operands import is_real_scalar
+from ..value import Value, core
+
+
+class _Recorders(local):
+    """The recordings in progress in this thread, innermost last: each a list of guards."""
+
+    def __init__(self) -> None:
+        self.guards: list[list[tuple[Value, bool]]] = []
+
+
+recorders = _Recorders()
+
+
+def _decide(value: Value) -> bool:
+    """The truth of a condition now, remembered as a guard."""
+    outcome = bool(core.peek(value) != 0.0)
+    if recorders.guards:
+        recorders.guards[-1].append((value, outcome))
+    return outcome
+
+
+class Condition:
+    """The outcome of a comparison while recording."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Value) -> None:
+        self.value = value
+
+    @property
+    def recorded_value(self) -> Value:
+        """The condition as a number of the program: how ``rg.where`` takes it."""
+        return self.value
+
+    def __bool__(self) -> bool:
+        return _decide(self.value)
+
+    def __and__(self, other: Any) -> Condition:
+        return Condition(self.value * _as_number(other))
+
+    def __or__(self, other: Any) -> Condition:
+        return Condition(elementwise.maximum(self.value, _as_number(other)))
+
+    def __invert__(self) -> Condition:
+        return Condition(1.0 - self.value)
+
+    __rand__, __ror__ = __and__, __or__
+
+    def __repr__(self) -> str:
+        return f"Condition({bool(core.peek(self.value))})"
+
+
+def _as_number(condition: Any) -> Any:
+    return condition.value if isinstance(condition, Condition) else float(bool(condition))
+
+
+def compare(left: Value, right: Any, symbol: int) -> Any:
+    """``left symbol right`` as a condition, the symbol as CPython numbers them."""
+    if not isinstance(right, Value) and not is_real_scalar(right):
+        return NotImplemented
+    if symbol == 0:
+        holds = elementwise.less(left, right)
+    elif symbol == 1:
+        holds = elementwise.less_equal(left, right)
+    elif symbol == 2:
+        holds = elementwise.equal(left, right)
+    elif symbol == 3:
+        holds = 1.0 - elementwise.equal(left, right)
+    elif symbol == 4:
+        holds = elementwise.less(right, left)
+    else:
+        holds = elementwise.less_equal(right, left)
+    return Condition(holds.detach())
+
+
+def truth(value: Value) -> bool:
+    """``if value``: the guard is that it is not zero."""
+    return _decide((1.0 - elementwise.equal(value, 0.0)).detach())

@@ -1,0 +1,82 @@
+"""The program: inputs, instructions, guards and outputs, as plain data.
+
+Every number has an id. Inputs have the first ids; each instruction assigns its results once, to
+ids that come after those of its operands' definitions. Nothing here computes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from ..ops import OPS
+from ..sites import Site
+
+ROW, UNIFORM, CAPTURED, CONSTANT, SEED = "row", "uniform", "captured", "constant", "seed"
+KINDS = (ROW, UNIFORM, CAPTURED, CONSTANT, SEED)
+
+ANY = -1
+"""As many operands as there are."""
+
+OPERANDS = {name: op.arity for name, op in OPS.items()} | {
+    "fma": 3,  # x * y + z, rounded once: adjoints only
+    "sum": ANY,
+    "dot": ANY,  # lefts, then rights
+    "take": ANY,  # elements, then the index
+    "scatter": ANY,  # pairs of index and upstream; one result an element
+    "stop": 1,  # the same number, no gradient
+}
+"""What an instruction may be, and how many operands it takes."""
+
+
+class Input(NamedTuple):
+    """A number the program does not compute: ``name`` says which, ``number`` a constant's value."""
+
+    kind: str
+    name: str = ""
+    number: float = 0.0
+
+
+class Instruction(NamedTuple):
+    """``results = op(args)``; ``site`` is an index into the program's sites, or -1."""
+
+    op: str
+    results: tuple[int, ...]
+    args: tuple[int, ...]
+    site: int = -1
+
+
+class Guard(NamedTuple):
+    """A condition that decided what the program did next: it must come out the same again."""
+
+    condition: int
+    outcome: bool
+    site: int = -1
+
+
+@dataclass
+class Program:
+    """A recorded computation."""
+
+    inputs: list[Input] = field(default_factory=list)
+    instructions: list[Instruction] = field(default_factory=list)
+    guards: list[Guard] = field(default_factory=list)
+    outputs: list[int] = field(default_factory=list)
+    sites: list[Site] = field(default_factory=list)
+    count: int = 0
+
+    def site(self, index: int) -> Site | None:
+        """The place an instruction or guard came from."""
+        return self.sites[index] if index >= 0 else None
+
+    def replaced(self, **changes: object) -> Program:
+        """A copy with some parts changed."""
+        parts = {
+            "inputs": self.inputs,
+            "instructions": self.instructions,
+            "guards": self.guards,
+            "outputs": self.outputs,
+            "sites": self.sites,
+            "count": self.count,
+        }
+        return Program(**{**parts, **changes})  # type: ignore[arg-type]

@@ -1,0 +1,172 @@
+"""Arguments of compiled functions: which numbers are rows, which are uniform, and where they lie."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..errors import RowsError
+from ..operands import is_real_scalar
+from .program import ROW, UNIFORM
+
+
+class Uniform:
+    """An array that is the same for all rows; made by :func:`uniform`."""
+
+    __slots__ = ("array",)
+
+    def __init__(self, array: Any) -> None:
+        self.array = np.asarray(array, dtype=np.float64)
+
+
+def uniform(array: Any) -> Uniform:
+    """Mark an array as the same for all rows, not one entry a row.
+
+    >>> import numpy as np
+    >>> import retrograde as rg
+    >>> @rg.compile
+    ... def weighted(x, w):
+    ...     return rg.dot(x, w)
+    >>> weighted(np.ones((3, 2)), rg.uniform(np.array([1.0, 2.0])))
+    array([3., 3., 3.])
+    """
+    return Uniform(array)
+
+
+@dataclass
+class Bound:
+    """The arguments of one call, taken apart.
+
+    ``key`` is equal for calls that one recording serves. ``kinds`` and ``names`` have an entry a
+    number; ``columns`` where the rows of it lie, ``numbers`` the number where it is uniform.
+    """
+
+    rows: int | None = None
+    row_name: str = ""
+    kinds: list[str] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    columns: list[tuple[int, int] | None] = field(default_factory=list)
+    numbers: list[float] = field(default_factory=list)
+    keep: list[Any] = field(default_factory=list)
+
+    def take_rows(self, name: str, rows: int) -> None:
+        """Agree on the number of rows."""
+        if self.rows is None:
+            self.rows, self.row_name = rows, name
+        elif self.rows != rows:
+            raise RowsError.mismatch(self.row_name, self.rows, name, rows)
+
+    def add(self, kind: str, name: str, column: tuple[int, int] | None, number: float) -> None:
+        """One number of the arguments."""
+        self.kinds.append(kind)
+        self.names.append(name)
+        self.columns.append(column)
+        self.numbers.append(number)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How an argument is built: which of the numbers are its own, and how they nest."""
+
+    name: str
+    key: Any
+    first: int
+    count: int
+    build: Callable[[Iterator[Any]], Any]
+    differentiable: bool
+
+
+def take_argument(bound: Bound, nest: Any, name: str) -> Shape:
+    """Take one argument apart and say how to build it again around other numbers."""
+    first = len(bound.kinds)
+    key, build, differentiable = _visit(bound, nest, name)
+    return Shape(name, key, first, len(bound.kinds) - first, build, differentiable)
+
+
+def gradient_nest(key: Any, source: Iterator[Any]) -> Any:
+    """Gradients in the shape of an argument: an array a number, or one number where reduced.
+
+    A sequence of k numbers a row has gradients of shape (rows, k).
+    """
+    if key in ("r", "u"):
+        return next(source)
+    if key[0] == "r":
+        return np.stack([next(source) for _ in range(key[1])], axis=-1)
+    if key[0] == "U":
+        shape = key[1]
+        items = [next(source) for _ in range(int(np.prod(shape)))]
+        stacked = np.stack(items, axis=-1) if items else np.empty((0,))
+        return stacked.reshape(stacked.shape[:-1] + shape)
+    if key[0] == "d":
+        return {k: gradient_nest(part, source) for k, part in zip(key[1], key[2])}
+    parts = [gradient_nest(part, source) for part in key[1]]
+    return tuple(parts) if key[0] == "tuple" else parts
+
+
+def _visit(bound: Bound, nest: Any, name: str) -> tuple[Any, Callable[[Iterator[Any]], Any], bool]:
+    if isinstance(nest, np.ndarray) and nest.ndim > 0:
+        return _visit_rows(bound, nest, name)
+    if isinstance(nest, Uniform):
+        return _visit_uniform(bound, nest.array, name)
+    if is_real_scalar(nest):
+        bound.add(UNIFORM, name, None, float(nest))
+        return "u", next, True
+    if isinstance(nest, dict):
+        parts = [_visit(bound, part, f'{name}["{k}"]') for k, part in nest.items()]
+        keys, builds = list(nest), [part[1] for part in parts]
+        return (
+            ("d", tuple(keys), tuple(part[0] for part in parts)),
+            lambda source: {k: build(source) for k, build in zip(keys, builds)},
+            all(part[2] for part in parts),
+        )
+    if isinstance(nest, (list, tuple)):
+        parts = [_visit(bound, part, f"{name}[{index}]") for index, part in enumerate(nest)]
+        builds, make = [part[1] for part in parts], type(nest)
+        return (
+            (make.__name__, tuple(part[0] for part in parts)),
+            lambda source: make([build(source) for build in builds]),
+            all(part[2] for part in parts),
+        )
+    raise RowsError.kind(name, nest)
+
+
+def _visit_rows(
+    bound: Bound, array: Any, name: str
+) -> tuple[Any, Callable[[Iterator[Any]], Any], bool]:
+    if array.dtype.kind not in "biuf":
+        raise RowsError.kind(name, array)
+    if array.ndim > 2:
+        raise RowsError.axes(name, array.ndim)
+    bound.take_rows(name, array.shape[0])
+    differentiable = array.dtype.kind == "f"
+    if array.dtype != np.float64:
+        array = array.astype(np.float64)
+    bound.keep.append(array)
+    address = array.__array_interface__["data"][0]
+    if array.ndim == 1:
+        sample = float(array[0]) if len(array) else 1.0
+        bound.add(ROW, name, (address, array.strides[0]), sample)
+        return "r", next, differentiable
+    width = array.shape[1]
+    samples = array[0].tolist() if len(array) else [1.0] * width
+    for j in range(width):
+        bound.add(ROW, f"{name}[{j}]", (address + j * array.strides[1], array.strides[0]), samples[j])
+    return ("r", width), lambda source: [next(source) for _ in range(width)], differentiable
+
+
+def _visit_uniform(
+    bound: Bound, array: Any, name: str
+) -> tuple[Any, Callable[[Iterator[Any]], Any], bool]:
+    for index in np.ndindex(array.shape):
+        place = "".join(f"[{i}]" for i in index)
+        bound.add(UNIFORM, name + place, None, float(array[index]))
+
+    def build(source: Iterator[Any], axis: int = 0) -> Any:
+        if axis == array.ndim:
+            return next(source)
+        return [build(source, axis + 1) for _ in range(array.shape[axis])]
+
+    return ("U", array.shape), build, True

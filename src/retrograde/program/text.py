@@ -1,0 +1,53 @@
+"""Programs and plans as text."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from .plan import Plan
+from .program import CONSTANT, Program
+
+
+def listing(program: Program, most: int | None = None) -> str:
+    """The program, one line an instruction.
+
+    ``most`` cuts the middle out of long programs.
+    """
+    lines = []
+    for index, given in enumerate(program.inputs):
+        shown = f"{given.number!r}" if given.kind == CONSTANT else given.name
+        lines.append(f"  %{index} = {given.kind} {shown}")
+    for op, results, args, site in program.instructions:
+        left = ", ".join(f"%{result}" for result in results)
+        right = " ".join(f"%{arg}" for arg in args)
+        where = program.site(site)
+        lines.append(f"  {left} = {op} {right}" + (f"    # line {where.line}" if where else ""))
+    for guard in program.guards:
+        where = program.site(guard.site)
+        wanted = "holds" if guard.outcome else "does not hold"
+        lines.append(f"  guard %{guard.condition} {wanted}" + (f"    # {where}" if where else ""))
+    lines.append("  return " + " ".join(f"%{output}" for output in program.outputs))
+    if most is not None and len(lines) > most:
+        half = most // 2
+        lines = [*lines[:half], f"  … {len(lines) - 2 * half} more lines …", *lines[-half:]]
+    return "\n".join(lines)
+
+
+def summary(program: Program) -> str:
+    """A program in one line."""
+    kinds = Counter(given.kind for given in program.inputs)
+    inputs = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
+    return (
+        f"{len(program.instructions)} instructions, {len(program.guards)} guards, "
+        f"{len(program.outputs)} outputs; inputs: {inputs or 'none'}"
+    )
+
+
+def plan_text(plan: Plan) -> str:
+    """A plan in a few lines."""
+    return (
+        f"  {len(plan.steps) // 6} steps a block, {len(plan.uniform_steps) // 6} once a run\n"
+        f"  {plan.slots} slots of {plan.block} lanes: {plan.bytes:,} bytes a thread\n"
+        f"  {len(plan.columns)} columns loaded, {plan.stored} stored, {plan.reduced} reduced, "
+        f"{plan.guards} guards"
+    )

@@ -1,0 +1,186 @@
+"""Where the polynomial coefficients of native/kernels/vmath_exp.h come from.
+
+    python tools/minimax.py            # every polynomial
+    python tools/minimax.py exp log    # some
+
+For each polynomial this prints its coefficients, lowest power first, as the header spells them, and
+the largest weighted error they leave, as a power of two. Needs mpmath; nothing else imports this.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import mpmath
+from mpmath import mp, mpf
+
+Real = Callable[[mpf], mpf]
+
+mp.prec = 240  # plenty for the linear systems; the functions lose digits to cancellation near zero
+
+
+@dataclass(frozen=True)
+class Task:
+    """Approximate `function` on [low, high] by `terms` coefficients, making error * weight small.
+
+    A weight that turns the polynomial's own error into the relative error of what is finally
+    returned spends the accuracy where it shows.
+    """
+
+    function: Real
+    weight: Real
+    low: mpf
+    high: mpf
+    terms: int
+
+
+def grid(low: mpf, high: mpf, count: int) -> list[mpf]:
+    """Chebyshev points, an even number of them so that zero in the middle is never one."""
+    middle, half = (low + high) / 2, (high - low) / 2
+    return [middle - half * mpmath.cos(mp.pi * (2 * i + 1) / (2 * count)) for i in range(count)]
+
+
+def remez(
+    values: Sequence[mpf], weights: Sequence[mpf], xs: Sequence[mpf], terms: int
+) -> list[mpf]:
+    """The best polynomial for the tabled function, by Remez's exchange."""
+    count = len(xs)
+    powers = [[x**i for i in range(terms)] for x in xs]
+    chosen = [round((i + 0.5) * count / (terms + 1)) for i in range(terms + 1)]
+    for _ in range(40):
+        rows = [[*powers[k], (-1) ** i / weights[k]] for i, k in enumerate(chosen)]
+        *c, level = mp.lu_solve(mp.matrix(rows), mp.matrix([values[k] for k in chosen]))
+        errors = [
+            w * (v - mpmath.fdot(c, p)) for w, v, p in zip(weights, values, powers, strict=True)
+        ]
+        chosen = alternation(errors, terms + 1)
+        if len(chosen) <= terms or max(map(abs, errors)) <= abs(level) * mpf("1.001"):
+            break
+    return c
+
+
+def alternation(errors: Sequence[mpf], count: int) -> list[int]:
+    """Where the error peaks with alternating signs: the `count` neighbouring peaks that are highest."""
+    peaks: list[int] = []
+    for k, error in enumerate(errors):
+        if peaks and (error > 0) == (errors[peaks[-1]] > 0):
+            if abs(error) > abs(errors[peaks[-1]]):
+                peaks[-1] = k
+        else:
+            peaks.append(k)
+    while len(peaks) > count:
+        peaks.pop(0 if abs(errors[peaks[0]]) < abs(errors[peaks[-1]]) else -1)
+    return peaks
+
+
+def fit(task: Task) -> tuple[list[float], mpf]:
+    """Coefficients as doubles: each is rounded in turn, lowest first, and the rest make up for it."""
+    xs = grid(task.low, task.high, 30 * task.terms)
+    values = [task.function(x) for x in xs]
+    weights = [abs(task.weight(x)) for x in xs]
+    left = remez(values, weights, xs, task.terms)
+    fixed: list[float] = []
+    while left:
+        fixed.append(float(left[0]))
+        slip, power = left.pop(0) - mpf(fixed[-1]), len(fixed)
+        if left:  # spread the slip over the powers above, by least squares
+            some = range(0, len(xs), 10)
+            rows = [[weights[k] * xs[k] ** (power + i) for i in range(len(left))] for k in some]
+            slips = [weights[k] * slip * xs[k] ** (power - 1) for k in some]
+            change = mp.lu_solve(mp.matrix(rows), mp.matrix(slips))
+            left = [c + d for c, d in zip(left, change, strict=True)]
+    errors = (
+        w * abs(v - mpmath.polyval(fixed[::-1], x))
+        for x, v, w in zip(xs, values, weights, strict=True)
+    )
+    return fixed, max(errors)
+
+
+def atanh_rest(z: mpf) -> mpf:
+    """What follows 2s in log((1+s)/(1-s)) = 2s + s * z * rest(z), where z = s^2."""
+    s = mpmath.sqrt(z)
+    return (2 * mpmath.atanh(s) / s - 2) / z
+
+
+def cosh_rest(z: mpf) -> mpf:
+    """What follows 1 in cosh(r) = 1 + z * rest(z), where z = r^2."""
+    return (mpmath.cosh(mpmath.sqrt(z)) - 1) / z
+
+
+def sinh_rest(z: mpf) -> mpf:
+    """What follows r in sinh(r) = r + r * z * rest(z), where z = r^2."""
+    r = mpmath.sqrt(z)
+    return (mpmath.sinh(r) / r - 1) / z
+
+
+HALF_LN2 = mpmath.log(2) / 2 * mpf("1.0001")  # a little more than rounding to a whole leaves
+TASKS = {
+    # exp(r) = 1 + r + r^2 * p(r)
+    "exp": Task(
+        function=lambda r: (mpmath.expm1(r) - r) / r**2,
+        weight=lambda r: r**2 / mpmath.exp(r),
+        low=-HALF_LN2,
+        high=HALF_LN2,
+        terms=10,
+    ),
+    # |s| <= 1/5, for a ratio (1+s)/(1-s) between 3/4 and 3/2 or between 2/3 and 3/2
+    "atanh": Task(
+        function=atanh_rest, weight=lambda z: z / 2, low=mpf(0), high=mpf("0.0401"), terms=8
+    ),
+    "cosh": Task(function=cosh_rest, weight=lambda z: z, low=mpf(0), high=HALF_LN2**2, terms=6),
+    "sinh": Task(function=sinh_rest, weight=lambda z: z, low=mpf(0), high=HALF_LN2**2, terms=5),
+    # log(1+r) = r - r^2/2 + r^3 * p(r), with a relative error far below a double's
+    "pow": Task(
+        function=lambda r: (mpmath.log1p(r) - r + r**2 / 2) / r**3,
+        weight=lambda r: r**2,
+        low=-mpf(1) / 64,
+        high=mpf(1) / 64,
+        terms=8,
+    ),
+}
+
+
+def pow_rows() -> list[tuple[float, float, float]]:
+    """v_pow's table: c near 1/m, and -log(c) in two parts, for 64 intervals of m in [3/4, 3/2).
+
+    c has so few bits that m * c - 1 is a double without rounding, and is the c that keeps it
+    smallest. The first part of the logarithm is a multiple of 2^-42, so that adding a multiple of
+    v_pow's ln(2) to it is exact.
+    """
+    rows = []
+    for j in range(64):
+        low = 1 + mpf(j) / 64 if j < 32 else (1 + mpf(j) / 64) / 2
+        high = low + (mpf(1) / 64 if j < 32 else mpf(1) / 128)
+        step = 52 if j < 32 else 53  # m is a multiple of 2^-step
+        best = (mpf(1), mpf(1))
+        for bits in range(10):
+            middle = int(2**bits * 2 / (low + high))
+            for c in (mpf(middle) / 2**bits, mpf(middle + 1) / 2**bits):
+                most = max(abs(low * c - 1), abs(high * c - 1))
+                if most <= mpf(2) ** (53 - step - bits):
+                    best = min(best, (most, c))
+        if j in (0, 63):  # next to 1: c is 1, so that the logarithm's leading part vanishes there
+            best = (max(abs(low - 1), abs(high - 1)), mpf(1))
+        assert best[0] <= mpf(1) / 64
+        value = -mpmath.log(best[1])
+        first = mpmath.nint(value * 2**42) / 2**42
+        rows.append((float(best[1]), float(first), float(value - first)))
+    return rows
+
+
+def main(names: Sequence[str]) -> None:
+    """Print the named polynomials, or all of them."""
+    for name in names or TASKS:
+        coefficients, worst = fit(TASKS[name])
+        print(f"{name}: error 2^{float(mpmath.log(worst, 2)):.1f}")
+        for c in coefficients:
+            print(f"    {c.hex()},")
+    if not names or "pow" in names:
+        for row in pow_rows():
+            print("    {" + ", ".join(c.hex() for c in row) + "},")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
