@@ -2,7 +2,7 @@
  * with a known shape; every item is checked before anything is written. */
 #include "retrograde.h"
 
-typedef enum { READ_DATA, READ_GRAD, WRITE_DATA, ZERO_GRAD } Action;
+typedef enum { READ_DATA, READ_GRAD, WRITE_DATA, ADD_GRAD, ZERO_GRAD } Action;
 
 typedef struct {
     const Py_ssize_t *shape;
@@ -38,6 +38,7 @@ static int walk_nest(Nest *nest, PyObject *item, int depth, int checking, Action
                 break;
             case READ_GRAD: *nest->numbers++ = v->grad; break;
             case WRITE_DATA: v->data = *nest->numbers++; break;
+            case ADD_GRAD: v->grad += *nest->numbers++; break;
             case ZERO_GRAD: v->grad = 0.0; break;
         }
         return 0;
@@ -60,7 +61,7 @@ static PyObject *move(PyObject *args, Action action) {
     PyObject *object, *array;
     Py_buffer view;
     if (!PyArg_ParseTuple(args, "OO", &object, &array)) return NULL;
-    int flags = PyBUF_ND | PyBUF_FORMAT | (action == WRITE_DATA ? 0 : PyBUF_WRITABLE);
+    int flags = PyBUF_ND | PyBUF_FORMAT | (action == WRITE_DATA || action == ADD_GRAD ? 0 : PyBUF_WRITABLE);
     if (PyObject_GetBuffer(array, &view, flags) < 0) return NULL;
     PyObject *done = NULL;
     if (view.itemsize != sizeof(double) || view.format == NULL || strcmp(view.format, "d") ||
@@ -88,6 +89,10 @@ static PyObject *write_data(PyObject *Py_UNUSED(module), PyObject *args) {
     return move(args, WRITE_DATA);
 }
 
+static PyObject *add_grad(PyObject *Py_UNUSED(module), PyObject *args) {
+    return move(args, ADD_GRAD);
+}
+
 /* zero(values): set the gradients of a list of values to zero. */
 static PyObject *zero(PyObject *Py_UNUSED(module), PyObject *values) {
     if (!PyList_Check(values)) {
@@ -105,6 +110,7 @@ PyMethodDef rg_bulk_methods[] = {
     {"read_data", read_data, METH_VARARGS, "Copy the data of a nest into a float64 array."},
     {"read_grad", read_grad, METH_VARARGS, "Copy the gradients of a nest into a float64 array."},
     {"write_data", write_data, METH_VARARGS, "Copy a float64 array into the data of a nest."},
+    {"add_grad", add_grad, METH_VARARGS, "Add a float64 array to the gradients of a nest."},
     {"zero", zero, METH_O, "Set the gradients of a list of values to zero."},
     {NULL, NULL, 0, NULL},
 };

@@ -6,12 +6,9 @@
 #include "retrograde.h"
 
 static int closure_traverse(PyObject *self, visitproc visit, void *arg) {
-    Value *v = (Value *)self;
     Py_VISIT((PyObject *)Py_TYPE(self));
     Py_VISIT(((RgClosure *)self)->backward);
-    if (v->flags & RG_WIDE)
-        for (Py_ssize_t i = 0; i < v->count; i++) Py_VISIT((PyObject *)v->entries[i].input);
-    return 0;
+    return rg_value_traverse(self, visit, arg);
 }
 
 static int closure_clear(PyObject *self) {

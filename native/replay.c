@@ -12,7 +12,7 @@ static const RgKernels *chosen = NULL;
 
 /* The kernels for this processor, or for a level named by a test. */
 static const RgKernels *kernels_for(const char *level) {
-#if defined(__x86_64__)
+#if defined(RG_HAS_v4)
     __builtin_cpu_init();
     int v4 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
              __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");

@@ -184,6 +184,7 @@ extern PyType_Spec rg_value_spec;
 extern PyType_Spec rg_closure_spec;
 PyObject *rg_value_vectorcall(PyObject *type, PyObject *const *args, size_t nargsf,
                               PyObject *kwnames);
+int rg_value_traverse(PyObject *self, visitproc visit, void *arg);
 PyObject *rg_closure_backward(Value *v);
 int rg_closure_set_backward(Value *v, PyObject *backward);
 extern PyMethodDef rg_function_methods[];

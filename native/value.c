@@ -567,7 +567,15 @@ static PyObject *value_power(PyObject *base, PyObject *exponent, PyObject *modul
 
 static PyObject *value_positive(PyObject *self) { return Py_NewRef(self); }
 
+/* Plain values are not the collector's; their subclasses in Python are, and pass on here. */
+int rg_value_traverse(PyObject *self, visitproc visit, void *arg) {
+    Value *v = (Value *)self;
+    for (Py_ssize_t i = 0; i < rg_width(v); i++) Py_VISIT((PyObject *)rg_input_at(v, i).input);
+    return 0;
+}
+
 static PyType_Slot value_slots[] = {
+    {Py_tp_traverse, rg_value_traverse},
     {Py_tp_doc,
      "Value(data, children=(), local_grads=(), *, label=None, requires_grad=True)\n--\n\n"
      "A number that remembers how it was made.\n\n"

@@ -22,7 +22,8 @@ FLOORS = (
     ("errors", "sites", "operands", "hooks"),
     ("reference", "fallback", "_native"),
     ("face", "value"),
-    ("elementwise", "functions", "bulk", "graph", "modes", "nests", "custom", "copying"),
+    ("elementwise", "functions", "bulk", "graph", "modes", "nests", "custom", "copying",
+     "take"),
     ("derivatives",),
     ("program", "optimize", "nn", "optim"),
     ("explain", "check", "models", "learn"),
@@ -178,6 +179,7 @@ import retrograde
 names = [info.name for info in pkgutil.walk_packages(retrograde.__path__, "retrograde.")]
 if retrograde.value.core_name != "native":
     names = [name for name in names if name != "retrograde._native"]
+    names = [name for name in names if not name.startswith("retrograde.program")]  # native only
 names = [name for name in names if name != "retrograde.__main__"]
 failed = tried = 0
 for module in [retrograde, *map(importlib.import_module, names)]:

@@ -14,10 +14,11 @@ import sys
 from collections.abc import Callable, Sequence
 
 import mpmath
-from minimax import LN2, Task, fit
+from minimax import Task, fit, grid
 from mpmath import mp, mpf
 
 PI = +mp.pi
+LN2 = mpmath.log(2)
 SQRT2 = mpmath.sqrt(2)
 
 
@@ -132,7 +133,71 @@ def erf() -> None:
     print("};")
 
 
-TABLES: dict[str, Callable[[], None]] = {"erfc": erfc, "exp": exp, "erf": erf}
+def odd(function: Callable[[mpf], mpf], end: mpf, terms: int) -> Task:
+    """function(r) = r + r * z * p(z), z = r^2, for |r| <= end."""
+    return Task(
+        function=lambda z: (function(mpmath.sqrt(z)) / mpmath.sqrt(z) - 1) / z,
+        weight=lambda z: z * mpmath.sqrt(z) / function(mpmath.sqrt(z)),
+        low=mpf(0),
+        high=end**2,
+        terms=terms,
+    )
+
+
+def sin() -> None:
+    """sin, between -pi/2 and pi/2 and a little more: the multiple of pi is not always the nearest."""
+    show("rg_sin", *fit(odd(mpmath.sin, PI / 2 * mpf("1.0001"), 8)))
+    two_parts("rg_pi", PI, 3)
+
+
+def tan() -> None:
+    """tan(r) = r * (1 + z*p(z)) / (1 + z*q(z)), z = r^2, for |r| <= pi/4.
+
+    q comes from interpolation at the Chebyshev points; once its coefficients are doubles, p is fitted for it.
+    """
+    end = (PI / 4 * mpf("1.0001")) ** 2
+    terms = 3, 4
+    points = grid(mpf(0), end, sum(terms))
+    ratio = [mpmath.tan(mpmath.sqrt(z)) / mpmath.sqrt(z) for z in points]
+    rows = [
+        [*(z ** (i + 1) for i in range(terms[0])), *(-v * z ** (i + 1) for i in range(terms[1]))]
+        for z, v in zip(points, ratio, strict=True)
+    ]
+    solution = mp.lu_solve(mp.matrix(rows), mp.matrix([v - 1 for v in ratio]))
+    below = [float(c) for c in solution[terms[0] :]]
+
+    def under(z: mpf) -> mpf:
+        return 1 + sum(mpf(c) * z ** (i + 1) for i, c in enumerate(below))
+
+    task = Task(
+        function=lambda z: (under(z) * mpmath.tan(mpmath.sqrt(z)) / mpmath.sqrt(z) - 1) / z,
+        weight=lambda z: z * mpmath.sqrt(z) / mpmath.tan(mpmath.sqrt(z)) / under(z),
+        low=mpf(0),
+        high=end,
+        terms=terms[0],
+    )
+    show("rg_tan_above", *fit(task))
+    show("rg_tan_below", below)
+
+
+def atan() -> None:
+    """atan between -1 and 1, asin between -1/2 and 1/2."""
+    show("rg_atan", *fit(odd(mpmath.atan, mpf(1), 19)))
+    show("rg_asin", *fit(odd(mpmath.asin, mpf(1) / 2, 12)))
+
+
+def two_over_pi() -> None:
+    """The bits of 2/pi in words of 32, for the exact reduction of huge angles."""
+    words = 40
+    with mp.workprec(32 * words + 64):
+        bits = int(mpmath.floor(2 / +mp.pi * mpf(2) ** (32 * words)))
+    print(f"rg_two_over_pi[{words}] = {{")
+    for i in range(words):
+        print(f"    0x{bits >> 32 * (words - 1 - i) & 0xFFFFFFFF:08x},")
+    print("};")
+
+
+TABLES: dict[str, Callable[[], None]] = {"erfc": erfc, "exp": exp, "erf": erf, "sin": sin, "tan": tan, "atan": atan, "two_over_pi": two_over_pi}
 
 
 def main(names: Sequence[str]) -> None:

@@ -44,12 +44,12 @@ static inline vec where_not_below(vec x, vec bound, vec yes, vec no)
     return _mm512_mask_blend_pd(_mm512_cmp_pd_mask(x, bound, _CMP_GE_OQ), no, yes);
 }
 
-/* 1 / x to about 40 bits, for finite x above 0; the callers correct the rest. */
-static inline vec rough_reciprocal(vec x)
+/* 1 / x for normal x above 0, all but the last bit. */
+static inline vec reciprocal(vec x)
 {
     vec w = _mm512_rcp14_pd(x);
     vec e = fnma(x, w, splat(1.0));
-    return fma_(w, fma_(e, e, e), w);
+    return fma_(w, fma_(fma_(e, e, e), e, e), w);
 }
 
 static const double EXP_TABLE[16] = {
@@ -58,45 +58,63 @@ static const double EXP_TABLE[16] = {
     0x1.6a09e667f3bcdp+0, 0x1.7a11473eb0187p+0, 0x1.8ace5422aa0dbp+0, 0x1.9c49182a3f090p+0,
     0x1.ae89f995ad3adp+0, 0x1.c199bdd85529cp+0, 0x1.d5818dcfba487p+0, 0x1.ea4afa2a490dap+0,
 };
+static const double EXP_TABLE_TAIL[16] = {
+    0x0.0p+0,               0x1.8a62e4adc610bp-54,  -0x1.19041b9d78a76p-55, 0x1.9b07eb6c70573p-54,
+    0x1.6f46ad23182e4p-55,  0x1.ada0911f09ebcp-55,  0x1.d4397afec42e2p-56,  0x1.6324c054647adp-54,
+    -0x1.bdd3413b26456p-54, -0x1.41577ee04992fp-55, 0x1.6e9f156864b27p-54,  0x1.c7c46b071f2bep-56,
+    0x1.7a1cd345dcc81p-54,  0x1.11065895048ddp-55,  0x1.2ed02d75b3707p-55,  -0x1.e9c23179c2893p-54,
+};
 static const double EXP[] = {
     0x1.0000000000000p-1, 0x1.55555554dcc9bp-3,  0x1.55555555190f9p-5,
     0x1.11120b77051e7p-7, 0x1.6c17bbd1f560ap-10,
 };
 
-/* 2^k (1 + r + r^2/2 + ...), k in sixteenths. `shifted` is k in the last bits of a number so
- * large that they are all it has after the point; the table takes them from there, and the
- * scaling takes the whole part of k, and does denormals, overflow, infinities and NaN. */
-static inline vec exp_reduced(vec shifted, vec k, vec r)
+/* exp(x + tail) = 2^k exp(r), k in sixteenths. `shifted` is k in the last bits of a number so
+ * large that they are all it has after the point: there the table's index is found. */
+typedef struct {
+    vec shifted, k, r;
+} reduced;
+
+static inline reduced reduce(vec x, vec tail)
 {
-    vec table = _mm512_permutex2var_pd(load(EXP_TABLE), _mm512_castpd_si512(shifted),
-                                       load(EXP_TABLE + 8));
-    /* far out r means nothing, and must only not be a NaN: the smaller magnitude, the sign of r */
+    const vec shift = splat(0x1.8p48);
+    vec shifted = fma_(x, splat(LOG2_E), shift);
+    vec k = shifted - shift;
+    vec r = fnma(k, splat(LN2), x) + fnma(k, splat(LN2_TAIL), tail);
+    return (reduced){shifted, k, r};
+}
+
+static inline vec exp_lookup(const double *table, reduced it)
+{
+    return _mm512_permutex2var_pd(load(table), _mm512_castpd_si512(it.shifted), load(table + 8));
+}
+
+/* exp(r) - 1. Far out r means nothing and must only not be a NaN, so the smaller magnitude is
+ * taken: there the scaling by 2^k decides, which does denormals, overflow, infinities and NaN,
+ * and of k takes the whole part. */
+static inline vec expm1_reduced(vec r)
+{
     r = _mm512_range_pd(r, splat(0.03125), 2);
     vec r2 = r * r;
     vec low = fma_(splat(EXP[1]), r, splat(EXP[0]));
-    vec high = fma_(splat(EXP[3]), r, splat(EXP[2]));
-    high = fma_(splat(EXP[4]), r2, high);
-    vec p = fma_(fma_(high, r2, low), r2, r);
-    return _mm512_scalef_pd(fma_(table, p, table), k);
+    vec high = fma_(splat(EXP[4]), r2, fma_(splat(EXP[3]), r, splat(EXP[2])));
+    return fma_(fma_(high, r2, low), r2, r);
 }
-
-#define EXP_SHIFT 0x1.8p48
 
 static inline vec vexp(vec x)
 {
-    vec shifted = fma_(x, splat(LOG2_E), splat(EXP_SHIFT));
-    vec k = shifted - splat(EXP_SHIFT);
-    vec r = fnma(k, splat(LN2_TAIL), fnma(k, splat(LN2), x));
-    return exp_reduced(shifted, k, r);
+    reduced it = reduce(x, splat(0.0)); /* its r is not used: the next line is one operation less */
+    it.r = fnma(it.k, splat(LN2_TAIL), fnma(it.k, splat(LN2), x));
+    vec table = exp_lookup(EXP_TABLE, it);
+    return _mm512_scalef_pd(fma_(table, expm1_reduced(it.r), table), it.k);
 }
 
-/* exp(x + tail), the tail below half an ulp of x. */
+/* exp(x + tail), the tail below an ulp of x, a little more accurate than vexp. */
 static inline vec vexp_with_tail(vec x, vec tail)
 {
-    vec shifted = fma_(x, splat(LOG2_E), splat(EXP_SHIFT));
-    vec k = shifted - splat(EXP_SHIFT);
-    vec r = fnma(k, splat(LN2), x) + fnma(k, splat(LN2_TAIL), tail);
-    return exp_reduced(shifted, k, r);
+    reduced it = reduce(x, tail);
+    vec table = exp_lookup(EXP_TABLE, it), rest = exp_lookup(EXP_TABLE_TAIL, it);
+    return _mm512_scalef_pd(table + fma_(table, expm1_reduced(it.r), rest), it.k);
 }
 
 /* For a mantissa m in [0.75, 1.5), by its first four bits: about 1 / m, and minus its logarithm,
@@ -160,7 +178,7 @@ static inline vec where_not_below(vec x, vec bound, vec yes, vec no)
 {
     return _mm256_blendv_pd(no, yes, _mm256_cmp_pd(x, bound, _CMP_GE_OQ));
 }
-static inline vec rough_reciprocal(vec x) { return splat(1.0) / x; }
+static inline vec reciprocal(vec x) { return splat(1.0) / x; }
 
 static const double EXP[] = {
     0x1.0000000000000p-1,  0x1.5555555555557p-3,  0x1.5555555555556p-5,  0x1.11111111100dcp-7,
@@ -233,14 +251,14 @@ static inline vec vlog(vec x)
 #error "the limits are written for AVX2 with FMA and for AVX-512"
 #endif
 
-/* N(-a) exp(a^2 / 2) (a + 5) as a polynomial in t = (a - 5) / (a + 5), for a in [0, 38.7]. */
+/* N(-a) exp(a^2 / 2) (a + 1) as a polynomial in t = (a - 5.5) / (a + 5.5), a in [0, 38.7]. */
 static const double TAIL[] = {
-    0x1.89d3abe1f95aep-1,   -0x1.54ad03f27ca17p-1,  0x1.fb31653876f8ep-2,   -0x1.410ed5f875a76p-2,
-    0x1.51f6329f018e2p-3,   -0x1.1b1c254c9a46bp-4,  0x1.54b4d4f4b20c0p-6,   -0x1.88590eaadc3bcp-9,
-    -0x1.a25037c274e43p-11, 0x1.1daf1d4c027a9p-11,  -0x1.f2146a0e5da7dp-15, -0x1.a170d4e663e8dp-15,
-    0x1.17dd5697f16abp-16,  0x1.0b2785c36e8ecp-18,  -0x1.73b09904ad901p-19, -0x1.697863f0cc2acp-22,
-    0x1.d122ac57bf07bp-22,  0x1.6b9d334aa63f9p-25,  -0x1.1b59f1884b11dp-24, -0x1.41cdf457e329ep-27,
-    0x1.0748e0faaf2e3p-27,  0x1.e76539168e304p-30,  -0x1.4e2c1dc63199ep-33,
+    0x1.d43372dd1ca78p-2,   -0x1.69d624ce86423p-4,  0x1.2870a53b3f2edp-5,   0x1.2253e8f10c2b3p-9,
+    -0x1.5ed74b0a0a59cp-6,  0x1.8e36e348eab91p-6,   -0x1.2aae0549675e6p-6,  0x1.4ef00015fc8efp-7,
+    -0x1.16af72ef991c0p-8,  0x1.2fbff1863aeaep-10,  -0x1.55b69684cd35ep-14, -0x1.7bd58f5d7c5e2p-14,
+    0x1.45f82e52620cap-15,  -0x1.0464696b6078fp-21, -0x1.3afa259da0d9bp-18, 0x1.1c8935d42dcd8p-20,
+    0x1.e14a5a7ddada9p-22,  -0x1.ce7e974b5e41ep-23, -0x1.6e675b7da514ep-25, 0x1.2b9f2a9b7b497p-25,
+    0x1.a3c1c0b016674p-28,  -0x1.1b203f4b42257p-28, -0x1.3e9c9734840a5p-30,
 };
 
 /* The cumulative normal distribution, and its density without the factor 1 / sqrt(2 pi). */
@@ -251,21 +269,26 @@ static inline vec normal(vec x, vec *density)
     vec square = a * a;
     vec lost = fms(a, a, square);
     vec bell = vexp_with_tail(splat(-0.5) * square, splat(-0.5) * lost);
-    vec y = a + splat(5.0), below = a - splat(5.0);
-    vec w = rough_reciprocal(y);
-    vec t = below * w;
-    t = fma_(fnma(t, y, below), w, t);
+
+    vec far = a + splat(5.5), near = a + splat(1.0);
+    vec near_tail = a - (near - splat(1.0));
+    vec w = reciprocal(far * near);
+    vec t = fma_(a + a, w * near, splat(-1.0));
     vec t2 = t * t;
     vec even = splat(TAIL[22]), odd = splat(TAIL[21]);
 #pragma GCC unroll 16
-    for (int i = 20; i >= 0; i -= 2) {
+    for (int i = 20; i > 1; i -= 2) {
         even = fma_(even, t2, splat(TAIL[i]));
-        if (i > 0) odd = fma_(odd, t2, splat(TAIL[i - 1]));
+        odd = fma_(odd, t2, splat(TAIL[i - 1]));
     }
-    vec p = fma_(odd, t, even);
-    vec q = p * w;
-    q = fma_(fnma(q, y, p), w, q);
-    vec tail = bell * q;
+    vec high = fma_(even, t, odd);
+    vec p = fma_(high, t, splat(TAIL[0]));
+    vec p_tail = fma_(high, t, splat(TAIL[0]) - p);
+    /* p / near: a first quotient, and what is left */
+    vec over = w * far;
+    vec q = p * over;
+    vec left = (fnma(q, near_tail, p_tail) + fnma(q, near, p)) * over;
+    vec tail = fma_(bell, q, bell * left);
     *density = bell;
     return where_not_below(x, splat(0.0), splat(1.0) - tail, tail);
 }

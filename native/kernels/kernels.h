@@ -28,8 +28,6 @@ typedef struct {
 } RgKernels;
 
 extern const RgKernels rg_kernels_base;
-#if defined(__x86_64__)
-extern const RgKernels rg_kernels_v3, rg_kernels_v4;
-#endif
+extern const RgKernels rg_kernels_v3, rg_kernels_v4; /* where RG_HAS_v3, RG_HAS_v4 */
 
 #endif

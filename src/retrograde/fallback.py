@@ -19,7 +19,7 @@ from .errors import (
 )
 from .operands import COMPARISONS, is_real_scalar, other_comparison, other_operand
 from .ops import OPS, Op
-from .reference import Epoch, Node, apply_row, is_birth, modes, record, run_backward
+from .reference import Epoch, Node, apply_row, constant, is_birth, modes, record, run_backward
 from .reference import order as order_nodes
 from .sites import Site, site_of
 
@@ -336,8 +336,7 @@ def _terms(function: str, terms: Iterable[Any]) -> tuple[tuple[Value, ...], list
             raise NumberError.at(function, index, item)
     numbers = [v._data if isinstance(v, Value) else number(v, function) for v in items]
     nodes = tuple(
-        v if isinstance(v, Value) else Value(n, requires_grad=False)
-        for v, n in zip(items, numbers)
+        v if isinstance(v, Value) else constant(Value, n) for v, n in zip(items, numbers)
     )
     return nodes, numbers, any(isinstance(item, Value) for item in items)
 

@@ -94,7 +94,7 @@ def test_objects_with_parameters_stand_for_their_list(rg):
 
 
 def test_numbers_may_stand_among_the_values_whose_data_is_read(rg):
-    assert rg.data([rg.Value(1.0), 2, np.float32(3.0)]).tolist() == [1.0, 2.0, 3.0]
+    assert rg.data([rg.Value(1.0), 2, np.float64(3.0)]).tolist() == [1.0, 2.0, 3.0]
     assert rg.data(np.array([[1, 2]])).tolist() == [[1.0, 2.0]]
     with pytest.raises(rg.errors.ShapeError, match=r"at \[1\]: int \(2\)"):
         rg.grads([rg.Value(1.0), 2])

@@ -6,7 +6,10 @@ import inspect
 import pickle
 import sys
 
+import numpy as np
 import pytest
+
+import retrograde
 
 from .support import core_of, output_of, run_python
 
@@ -36,7 +39,7 @@ def leaf(rg):
 
 
 def closure_style(rg):
-    rg.Value(1.0)._backward = lambda: None
+    (rg.Value(1.0) * 2)._backward = lambda: None
 
 
 def graph_exit(rg):
@@ -119,7 +122,52 @@ def missing_package(rg):
         rg.minimize(lambda x: x[0] * x[0], [1.0])
 
 
+def program(rg):
+    from retrograde.program.check import check
+    from retrograde.program.program import Program
+
+    raise_as(rg, lambda: check(Program(outputs=[3]), "a pass"))
+
+
+def recording(rg):
+    raise_as(rg, lambda: retrograde.compile(lambda x: x * x.data)(1.0))
+
+
+def take(rg):
+    rg.take([rg.Value(1.0)], 7)
+
+
+def guard(rg):
+    absolute = retrograde.compile(lambda x: -x if x < 0 else x)
+    raise_as(rg, lambda: absolute(np.array([1.0, -1.0])))
+
+
+def rows(rg):
+    total = retrograde.compile(lambda x, y: x + y)
+    raise_as(rg, lambda: total(np.ones(2), np.ones(3)))
+
+
+def compile_(rg):
+    raise_as(rg, lambda: retrograde.compile(3))
+
+
+def raise_as(rg, action):
+    """Only the native core compiles; the same exceptions of the other copy are built by hand."""
+    if core_of(rg) == "native":
+        action()
+    try:
+        action()
+    except retrograde.RetrogradeError as error:
+        raise getattr(rg.errors, type(error).__name__)(str(error)) from None
+
+
 CASES = {
+    "ProgramError": (program, RuntimeError, "output %3 is never defined", "after a pass"),
+    "RecordingError": (recording, RuntimeError, ".data of 'x' was read", "Compute with the value"),
+    "TakeError": (take, IndexError, "index 7.0 in a list of 1", "whole number from 0 to 0"),
+    "GuardError": (guard, RuntimeError, "1 of 2 rows take another branch", "use rg.where"),
+    "RowsError": (rows, ValueError, "x has 2 rows but y has 3", "rg.uniform(array)"),
+    "CompileError": (compile_, TypeError, "compile takes a function", "got int (3)"),
     "NumberError": (number, TypeError, "got str ('3')", "Write float(...) around it"),
     "NotAValueError": (not_a_value, TypeError, "item 1 is float (2.0)", "Wrap a number as Value("),
     "OperandError": (operand, TypeError, "add: cannot compute with str ('2')", "convert it with"),

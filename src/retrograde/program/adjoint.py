@@ -64,23 +64,21 @@ def _template(expression: Expr) -> Template:
 
 
 class _Builder:
-    """Appends instructions to a program. Constants are collected and given ids at the end."""
+    """Appends instructions and constants to a program."""
 
     def __init__(self, program: Program) -> None:
         self.instructions = list(program.instructions)
         self.count = program.count
-        self.known = {
-            pack("d", g.number): i for i, g in enumerate(program.inputs) if g.kind == CONSTANT
-        }
-        self.fresh: list[tuple[int, float]] = []
-        self.numbers = {i: g.number for i, g in enumerate(program.inputs) if g.kind == CONSTANT}
+        self.inputs = dict(program.inputs)
+        self.numbers = {i: g.number for i, g in program.inputs.items() if g.kind == CONSTANT}
+        self.known = {pack("d", number): i for i, number in self.numbers.items()}
 
     def constant(self, number: float) -> int:
         bits = pack("d", number)
         known = self.known.get(bits)
         if known is None:
             known = self.known[bits] = self.new()
-            self.fresh.append((known, number))
+            self.inputs[known] = Input(CONSTANT, "", number)
             self.numbers[known] = number
         return known
 
@@ -156,14 +154,13 @@ class _Adjoint:
         return self._finished(gradients)
 
     def _finished(self, gradients: list[int]) -> Program:
-        from .passes import _with_constants
-
         extended = self.program.replaced(
+            inputs=self.build.inputs,
             instructions=self.build.instructions,
             outputs=[*self.program.outputs, *gradients],
             count=self.build.count,
         )
-        return check(_with_constants(extended, self.build.fresh), "adjoint")
+        return check(extended, "adjoint")
 
     def _add(self, target: int, partial: int | float, upstream: int, site: int) -> None:
         """adjoint of target += partial * upstream."""
@@ -241,21 +238,6 @@ class _Adjoint:
 
 
 def with_input(program: Program, given: Input) -> tuple[Program, int]:
-    """The program with one more input, and its id; everything after the inputs moves up by one."""
-    first = len(program.inputs)
-
-    def new(old: int) -> int:
-        return old if old < first else old + 1
-
-    moved = Program(
-        inputs=[*program.inputs, given],
-        instructions=[
-            Instruction(i.op, tuple(map(new, i.results)), tuple(map(new, i.args)), i.site)
-            for i in program.instructions
-        ],
-        guards=[g._replace(condition=new(g.condition)) for g in program.guards],
-        outputs=[new(output) for output in program.outputs],
-        sites=program.sites,
-        count=program.count + 1,
-    )
-    return moved, first
+    """The program with one more input, and its id."""
+    inputs = {**program.inputs, program.count: given}
+    return program.replaced(inputs=inputs, count=program.count + 1), program.count

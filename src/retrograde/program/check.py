@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ..errors import ProgramError
 from .program import ANY, KINDS, OPERANDS, Program
+
+
+def _check_many(
+    position: int, op: str, args: tuple[int, ...], refuse: Callable[[str], None]
+) -> None:
+    if op in ("dot", "scatter") and len(args) % 2:
+        refuse(f"instruction {position}: {op} takes pairs")
+    if op in ("sum", "dot", "take") and not args:
+        refuse(f"instruction {position}: {op} of nothing")
 
 
 def check(program: Program, after: str) -> Program:
@@ -12,33 +23,32 @@ def check(program: Program, after: str) -> Program:
     def refuse(why: str) -> None:
         raise ProgramError.of(after, why)
 
-    defined = [False] * program.count
-    if len(program.inputs) > program.count:
-        refuse("there are more inputs than ids")
-    for index, given in enumerate(program.inputs):
+    defined = bytearray(program.count)
+    for index, given in program.inputs.items():
+        if not 0 <= index < program.count:
+            refuse(f"input %{index} has no id of this program")
         if given.kind not in KINDS:
             refuse(f"input %{index} is of unknown kind {given.kind!r}")
         defined[index] = True
+    count, sites = program.count, len(program.sites)
     for position, (op, results, args, site) in enumerate(program.instructions):
         operands = OPERANDS.get(op)
         if operands is None:
             refuse(f"instruction {position} has unknown op {op!r}")
-        if operands != ANY and len(args) != operands:
+        if operands == ANY:
+            _check_many(position, op, args, refuse)
+        elif len(args) != operands:
             refuse(f"instruction {position}: {op} takes {operands} operands, has {len(args)}")
-        if op != "scatter" and len(results) != 1:
+        if len(results) != 1 and op != "scatter":
             refuse(f"instruction {position}: {op} has {len(results)} results")
-        if op in ("dot", "scatter") and len(args) % 2:
-            refuse(f"instruction {position}: {op} takes pairs")
-        if op in ("sum", "dot", "take") and len(args) < 1:
-            refuse(f"instruction {position}: {op} of nothing")
         for arg in args:
-            if not 0 <= arg < program.count or not defined[arg]:
+            if not 0 <= arg < count or not defined[arg]:
                 refuse(f"instruction {position} ({op}) reads %{arg} before it is defined")
         for result in results:
-            if not 0 <= result < program.count or defined[result]:
+            if not 0 <= result < count or defined[result]:
                 refuse(f"instruction {position} ({op}) assigns %{result}, which is not free")
             defined[result] = True
-        if site >= len(program.sites):
+        if site >= sites:
             refuse(f"instruction {position} names a site that is not there")
     for guard in program.guards:
         if not 0 <= guard.condition < program.count or not defined[guard.condition]:

@@ -207,8 +207,7 @@ class Compiled:
         result = self._run(trace, mode, outputs, bound, threads, weight_column)
         scale = 1.0 / rows if reduce == "mean" and rows else 1.0
         value, *gradients = result.reduced
-        for leaf, gradient in zip(taking, gradients):
-            leaf.grad += gradient * scale
+        core.add_grad(taking, np.array(gradients) * scale)
         return value * scale
 
     def explain(self) -> str:
@@ -332,14 +331,14 @@ class Compiled:
         program, plan = trace.plans[key]
         columns = {i: c for i, c in enumerate(bound.columns) if c is not None}
         if weights is not None:
-            columns[next(i for i, g in enumerate(program.inputs) if g.kind == SEED)] = weights
+            columns[next(i for i, g in program.inputs.items() if g.kind == SEED)] = weights
         rows = 1 if bound.rows is None else bound.rows
         return run(
             program,
             plan,
             rows,
             columns,
-            dict(enumerate(bound.numbers)),
+            bound.numbers,
             trace.captured,
             default_threads() if threads is None else max(int(threads), 1),
         )
@@ -362,7 +361,7 @@ def _with_gradients(trace: Trace, mode: Any) -> Program:
     seed_input = Input(SEED, "weights") if weighted else Input("constant", "", 1.0)
     program, seed = with_input(program, seed_input)
     if mode[0] == "backward":
-        captured = [i for i, g in enumerate(program.inputs) if g.kind == "captured"]
+        captured = [i for i, g in program.inputs.items() if g.kind == "captured"]
         taking = set(mode[1])
         wrt = [i for i, leaf in zip(captured, trace.captured) if id(leaf) in taking]
         output = 0

@@ -17,6 +17,8 @@ _INDEX = {name: index for index, name in enumerate(core.OP_NAMES)}
 
 def renamed(program: Program, mapping: dict[int, int], kept: list[Instruction]) -> Program:
     """The program with ids replaced in what is kept."""
+    if not mapping:
+        return program.replaced(instructions=kept)
     get = mapping.get
     return program.replaced(
         instructions=kept,
@@ -27,81 +29,65 @@ def renamed(program: Program, mapping: dict[int, int], kept: list[Instruction]) 
 
 def remove_stops(program: Program) -> Program:
     """A stop is only for the adjoint; in a program that is run it is the number itself."""
+    if not any([instruction.op == "stop" for instruction in program.instructions]):
+        return program
     mapping: dict[int, int] = {}
     kept = []
-    for instruction in program.instructions:
-        args = tuple(mapping.get(arg, arg) for arg in instruction.args)
-        if instruction.op == "stop":
-            mapping[instruction.results[0]] = args[0]
+    for op, results, args, site in program.instructions:
+        args = tuple([mapping.get(arg, arg) for arg in args])
+        if op == "stop":
+            mapping[results[0]] = args[0]
         else:
-            kept.append(instruction._replace(args=args))
+            kept.append(Instruction(op, results, args, site))
     return renamed(program, mapping, kept)
 
 
 def share_common_subexpressions(program: Program) -> Program:
     """Instructions with the same op and operands are computed once."""
-    seen: dict[tuple[str, tuple[int, ...]], tuple[int, ...]] = {}
+    seen: dict[tuple[str, tuple[int, ...], int], tuple[int, ...]] = {}
     mapping: dict[int, int] = {}
+    get = mapping.get
     kept = []
     for instruction in program.instructions:
-        args = tuple([mapping.get(arg, arg) for arg in instruction.args])
-        key = (instruction.op, args)
-        known = seen.get(key)
-        if known is not None and len(known) == len(instruction.results):
-            mapping.update(zip(instruction.results, known))
-            continue
-        seen[key] = instruction.results
-        kept.append(Instruction(instruction.op, instruction.results, args, instruction.site))
+        op, results, args, site = instruction
+        if mapping:
+            mapped = tuple([get(arg, arg) for arg in args])
+            if mapped != args:
+                args = mapped
+                instruction = Instruction(op, results, args, site)
+        known = seen.setdefault((op, args, len(results)), results)
+        if known is results:
+            kept.append(instruction)
+        else:
+            mapping.update(zip(results, known))
     return renamed(program, mapping, kept)
 
 
 def fold_constants(program: Program) -> Program:
     """Rows whose operands are all constants are computed now, by the executor's own kernels."""
-    numbers = {i: g.number for i, g in enumerate(program.inputs) if g.kind == CONSTANT}
+    numbers = {i: g.number for i, g in program.inputs.items() if g.kind == CONSTANT}
     known = {pack("d", number): i for i, number in numbers.items()}
+    inputs = dict(program.inputs)
     mapping: dict[int, int] = {}
-    fresh: list[tuple[int, float]] = []
     kept = []
     for instruction in program.instructions:
-        args = tuple([mapping.get(arg, arg) for arg in instruction.args])
-        if instruction.op in OPS and all([arg in numbers for arg in args]):
-            value = core.evaluate(_INDEX[instruction.op], tuple(numbers[arg] for arg in args))
-            bits = pack("d", value)
-            result = instruction.results[0]
-            if bits in known:
-                mapping[result] = known[bits]
+        op, results, args, site = instruction
+        if mapping:
+            args = tuple([mapping.get(arg, arg) for arg in args])
+            if args != instruction.args:
+                instruction = Instruction(op, results, args, site)
+        if args[0] in numbers and op in OPS and all([arg in numbers for arg in args]):
+            value = core.evaluate(_INDEX[op], tuple([numbers[arg] for arg in args]))
+            result = results[0]
+            place = known.setdefault(pack("d", value), result)
+            if place == result:
+                inputs[result] = Input(CONSTANT, "", value)
+                numbers[result] = value
             else:
-                known[bits] = result
-                fresh.append((result, value))
-            numbers[result] = value
+                mapping[result] = place
             continue
-        kept.append(instruction._replace(args=args))
-    return _with_constants(renamed(program, mapping, kept), fresh)
-
-
-def _with_constants(program: Program, fresh: list[tuple[int, float]]) -> Program:
-    """Make ids constants: inputs have the first ids, so everything else moves up."""
-    if not fresh:
-        return program
-    first, added = len(program.inputs), len(fresh)
-    moved = {old: first + place for place, (old, _) in enumerate(fresh)}
-
-    def new(old: int) -> int:
-        if old in moved:
-            return moved[old]
-        return old if old < first else old + added
-
-    return Program(
-        inputs=[*program.inputs, *(Input(CONSTANT, "", value) for _, value in fresh)],
-        instructions=[
-            Instruction(i.op, tuple(map(new, i.results)), tuple(map(new, i.args)), i.site)
-            for i in program.instructions
-        ],
-        guards=[Guard(new(g.condition), g.outcome, g.site) for g in program.guards],
-        outputs=[new(output) for output in program.outputs],
-        sites=program.sites,
-        count=program.count + added,
-    )
+        kept.append(instruction)
+    return renamed(program, mapping, kept).replaced(inputs=inputs)
 
 
 def remove_dead_code(program: Program) -> Program:

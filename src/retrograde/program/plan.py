@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from array import array
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from ..value import core
-from .program import ROW, SEED, Program
+from .program import CAPTURED, CONSTANT, ROW, SEED, Input, Program
 
 _ROWS = core.OP_NAMES[: core.OP_NAMES.index("leaf")]
 _FIRST = len(_ROWS)
@@ -35,13 +38,19 @@ CACHE_FAR = 1024 * 1024
 
 @dataclass(frozen=True)
 class Plan:
-    """What the executor runs. ``uniform_inputs`` are the ids whose numbers the caller supplies."""
+    """What the executor runs.
+
+    ``uniforms`` has the constants in their places; ``captured`` and ``arguments`` say where the
+    numbers of captured leaves and of uniform arguments go, the latter with their ids.
+    """
 
     steps: array[int]
     uniform_steps: array[int]
     extras: array[int]
-    uniform_count: int
-    uniform_inputs: list[int]
+    uniforms: Any
+    captured: list[int]
+    arguments: list[int]
+    argument_ids: list[int]
     columns: list[int]
     slots: int
     block: int
@@ -80,12 +89,33 @@ class _Layout:
         self.uniforms = 0
         self.columns: list[int] = []
         self.last_use: dict[int, int] = {}
+        self.constants: list[tuple[int, float]] = []
+        self.captured: list[int] = []
+        self.arguments: list[int] = []
+        self.argument_ids: list[int] = []
 
     def uniform(self, index: int) -> int:
         """A place for a number that is the same for all rows."""
         self.place[index] = self.uniforms | UNIFORM
         self.uniforms += 1
         return self.uniforms - 1
+
+    def _place_input(self, index: int, given: Input) -> None:
+        place = self.uniform(index)
+        if given.kind == CONSTANT:
+            self.constants.append((place, given.number))
+        elif given.kind == CAPTURED:
+            self.captured.append(place)
+        else:
+            self.arguments.append(place)
+            self.argument_ids.append(index)
+
+    def _filled_uniforms(self) -> Any:
+        """Eight equal lanes a uniform number: the constants are there, the rest comes with a run."""
+        uniforms = np.zeros((self.uniforms + 1, 8))
+        for place, number in self.constants:
+            uniforms[place] = number
+        return uniforms
 
     def slot(self, index: int) -> int:
         """A place for lanes."""
@@ -100,13 +130,11 @@ class _Layout:
     def run(self, outputs: list[tuple[str, int]]) -> Plan:
         program = self.program
         row_inputs = set()
-        uniform_inputs = []
-        for index, given in enumerate(program.inputs):
+        for index, given in program.inputs.items():
             if given.kind in (ROW, SEED):
                 row_inputs.add(index)
             else:
-                self.uniform(index)
-                uniform_inputs.append(index)
+                self._place_input(index, given)
         place = self.place
         for op, results, args, _ in program.instructions:
             if all([arg in place for arg in args]):
@@ -163,8 +191,10 @@ class _Layout:
             array("I", self.steps),
             array("I", self.uniform_steps),
             array("I", self.extras or [0]),
-            self.uniforms,
-            uniform_inputs,
+            self._filled_uniforms(),
+            self.captured,
+            self.arguments,
+            self.argument_ids,
             self.columns,
             self.slots,
             block_for(self.slots),

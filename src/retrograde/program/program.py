@@ -1,7 +1,7 @@
 """The program: inputs, instructions, guards and outputs, as plain data.
 
-Every number has an id. Inputs have the first ids; each instruction assigns its results once, to
-ids that come after those of its operands' definitions. Nothing here computes.
+Every number has an id, defined once: by an input, or as a result of one instruction, before it is
+used. Nothing here computes.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Guard(NamedTuple):
 class Program:
     """A recorded computation."""
 
-    inputs: list[Input] = field(default_factory=list)
+    inputs: dict[int, Input] = field(default_factory=dict)
     instructions: list[Instruction] = field(default_factory=list)
     guards: list[Guard] = field(default_factory=list)
     outputs: list[int] = field(default_factory=list)

@@ -31,13 +31,14 @@ class _Reader:
         self.ids: dict[int, int] = {}
         self._constants: dict[bytes, int] = {}
         self._sites: dict[Any, int] = {}
-        self._pending: list[Instruction] = []
         for value, given in arguments:
             self.ids[id(value)] = self._add_input(given)
 
     def _add_input(self, given: Input) -> int:
-        self.program.inputs.append(given)
-        return len(self.program.inputs) - 1
+        index = self.program.count
+        self.program.inputs[index] = given
+        self.program.count += 1
+        return index
 
     def constant(self, number: float) -> int:
         """The id of a constant; equal bits share one."""
@@ -73,20 +74,16 @@ class _Reader:
             self.program.sites.append(site if site is not None else Site("?", 0, "?"))
         return self._sites[key]
 
-    def read(self, roots: Sequence[Value]) -> list[tuple[str, Value, list[int]]]:
-        """Every node made by the function as (op, value, operand ids), operands as placeholders."""
-        nodes = core.order_since(tuple(roots), self.since)
-        arguments = dict(self.ids)
+    def read(self, roots: Sequence[Value]) -> list[tuple[str, Value, Any, Any]]:
+        """Every node made by the function: its op, itself, its inputs and their numbers."""
         steps = []
-        for value in nodes:
-            if id(value) in arguments:
-                continue
+        for value in core.order_since(tuple(roots), self.since):
             op, inputs, numbers = core.parts(value)
             name = _NAMES[op] if op < len(_NAMES) else value.op
             if name not in ("stop", "take") and op >= len(_NAMES):
                 raise RecordingError.custom(value)
             steps.append((name, value, inputs, numbers))
-        return steps  # type: ignore[return-value]
+        return steps
 
 
 def record(
@@ -106,36 +103,22 @@ def record(
     outputs = flatten(result)
     roots = [output for output in outputs if isinstance(output, Value)]
     reader = _Reader(arguments, since)
-    steps: list[Any] = reader.read([*roots, *(value for value, _ in decided)])
-    made = {id(value) for _, value, _, _ in steps}
-    for name, _, inputs, numbers in steps:  # inputs first: they have the first ids
-        for value, number in zip(inputs, numbers):
-            if value is None:
-                reader.constant(number)
-            elif id(value) not in made:
-                reader.id_of(value)
-    for output in outputs:
-        if not isinstance(output, Value):
-            reader.constant(float(output))
-        elif id(output) not in made:
-            reader.id_of(output)
-    for value, _ in decided:
-        if id(value) not in made:
-            reader.id_of(value)
-    program = reader.program
-    program.count = len(program.inputs)
+    steps = reader.read([*roots, *(value for value, _ in decided)])
+    program, ids, constant = reader.program, reader.ids, reader.constant
     for name, value, inputs, numbers in steps:
         args = tuple(
-            reader.constant(number) if operand is None else reader.ids[id(operand)]
-            for operand, number in zip(inputs, numbers)
+            [
+                constant(number) if v is None else ids[id(v)] if id(v) in ids else reader.id_of(v)
+                for v, number in zip(inputs, numbers)
+            ]
         )
-        reader.ids[id(value)] = program.count
-        program.instructions.append(Instruction(name, (program.count,), args, reader.site(value)))
+        result = ids[id(value)] = program.count
         program.count += 1
+        program.instructions.append(Instruction(name, (result,), args, reader.site(value)))
     program.outputs = [
-        reader.ids[id(o)] if isinstance(o, Value) else reader.constant(float(o)) for o in outputs
+        reader.id_of(o) if isinstance(o, Value) else constant(float(o)) for o in outputs
     ]
     program.guards = [
-        Guard(reader.ids[id(value)], outcome, reader.site(value)) for value, outcome in decided
+        Guard(reader.id_of(value), outcome, reader.site(value)) for value, outcome in decided
     ]
     return check(program, "recording"), reader.captured, result

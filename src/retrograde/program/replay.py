@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import GuardError
-from ..value import core
+from ..value import Value, core
 from .plan import Plan
-from .program import CAPTURED, CONSTANT, Program
+from .program import Program
 
 CHUNK = 1024
 """Rows whose reduction is one number; native/replay.h has the same."""
@@ -38,22 +38,18 @@ def run(
     plan: Plan,
     rows: int,
     columns: dict[int, tuple[int, int]],
-    numbers: dict[int, float],
-    captured: list[Any],
+    numbers: list[float],
+    captured: list[Value],
     threads: int,
 ) -> Result:
     """Run a plan. ``columns`` and ``numbers`` are by id; nothing is returned on failure."""
-    uniforms = np.zeros((plan.uniform_count + 1, 8))
-    at_hand = iter(captured)
-    for place, index in enumerate(plan.uniform_inputs):
-        given = program.inputs[index]
-        if given.kind == CONSTANT:
-            number = given.number
-        elif given.kind == CAPTURED:
-            number = next(at_hand).data
-        else:
-            number = numbers[index]
-        uniforms[place] = number
+    uniforms = plan.uniforms.copy()
+    if captured:
+        now = np.empty(len(captured))
+        core.read_data(captured, now)
+        uniforms[plan.captured] = now[:, None]
+    for place, index in zip(plan.arguments, plan.argument_ids):
+        uniforms[place] = numbers[index]
     chunks = max(-(-rows // CHUNK), 1)
     stored = np.empty((plan.stored, rows))
     address, width = stored.__array_interface__["data"][0], rows * 8

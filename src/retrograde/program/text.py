@@ -14,7 +14,7 @@ def listing(program: Program, most: int | None = None) -> str:
     ``most`` cuts the middle out of long programs.
     """
     lines = []
-    for index, given in enumerate(program.inputs):
+    for index, given in program.inputs.items():
         shown = f"{given.number!r}" if given.kind == CONSTANT else given.name
         lines.append(f"  %{index} = {given.kind} {shown}")
     for op, results, args, site in program.instructions:
@@ -35,7 +35,7 @@ def listing(program: Program, most: int | None = None) -> str:
 
 def summary(program: Program) -> str:
     """A program in one line."""
-    kinds = Counter(given.kind for given in program.inputs)
+    kinds = Counter(given.kind for given in program.inputs.values())
     inputs = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
     return (
         f"{len(program.instructions)} instructions, {len(program.guards)} guards, "
