@@ -115,22 +115,22 @@ def sinh_rest(z: mpf) -> mpf:
     return (mpmath.sinh(r) / r - 1) / z
 
 
-LOWEST, HIGHEST = mpmath.log(mpf("0.7499")), mpmath.log(mpf("1.5001"))  # what v_exp reduces to
+HALF_LN2 = mpmath.log(2) / 2 * mpf("1.0001")  # a little more than rounding to a whole leaves
 TASKS = {
     # exp(r) = 1 + r + r^2 * p(r)
     "exp": Task(
         function=lambda r: (mpmath.expm1(r) - r) / r**2,
         weight=lambda r: r**2 / mpmath.exp(r),
-        low=LOWEST,
-        high=HIGHEST,
+        low=-HALF_LN2,
+        high=HALF_LN2,
         terms=10,
     ),
-    # |s| <= 1/5, for a ratio (1+s)/(1-s) between 3/4 and 3/2 or between 2/3 and 3/2
+    # log takes (1+s)/(1-s) from 3/4 to 3/2, so |s| <= 0.2; v_atanh up to 0.226
     "atanh": Task(
-        function=atanh_rest, weight=lambda z: z / 2, low=mpf(0), high=mpf("0.0401"), terms=8
+        function=atanh_rest, weight=lambda z: z / 2, low=mpf(0), high=mpf("0.0512"), terms=8
     ),
-    "cosh": Task(function=cosh_rest, weight=lambda z: z, low=mpf(0), high=HIGHEST**2, terms=6),
-    "sinh": Task(function=sinh_rest, weight=lambda z: z, low=mpf(0), high=HIGHEST**2, terms=5),
+    "cosh": Task(function=cosh_rest, weight=lambda z: z, low=mpf(0), high=HALF_LN2**2, terms=6),
+    "sinh": Task(function=sinh_rest, weight=lambda z: z, low=mpf(0), high=HALF_LN2**2, terms=5),
     # log(1+r) = r - r^2/2 + r^3 * p(r), with a relative error far below a double's
     "pow": Task(
         function=lambda r: (mpmath.log1p(r) - r + r**2 / 2) / r**3,

@@ -145,8 +145,19 @@ def odd(function: Callable[[mpf], mpf], end: mpf, terms: int) -> Task:
 
 
 def sin() -> None:
-    """sin, between -pi/2 and pi/2 and a little more: the multiple of pi is not always the nearest."""
-    show("rg_sin", *fit(odd(mpmath.sin, PI / 2 * mpf("1.0001"), 8)))
+    """sin(r) = r + r*z*p(z) and cos(r) = 1 + z*(-1/2 + z*q(z)), z = r^2, for |r| <= pi/4 and a little more,
+    as the multiple of pi/2 taken away is not always the nearest.
+    """
+    end = PI / 4 * mpf("1.0001")
+    show("rg_sin", *fit(odd(mpmath.sin, end, 6)))
+    task = Task(
+        function=lambda z: ((mpmath.cos(mpmath.sqrt(z)) - 1) / z + mpf(1) / 2) / z,
+        weight=lambda z: z * z / mpmath.cos(mpmath.sqrt(z)),
+        low=mpf(0),
+        high=end**2,
+        terms=6,
+    )
+    show("rg_cos", *fit(task))
     two_parts("rg_pi", PI, 3)
 
 

@@ -80,13 +80,13 @@ RG_TABLE rg_norm_tail[23] = {
     -0x1.3af872e762447p-160, -0x1.4671b0fb792cep-158,
 };
 
-/* exp * y, where y(a) is (2^-128 times) erfc(a) or the normal tail divided by its exponential; c are
- * the coefficients above. y has the derivative twice * a * y - slope.
+/* exp * y, where y(a) is (2^-128 times) erfc(a) or the normal tail over its exponential; c are the
+ * coefficients above. The derivative of y is twice * a * y - slope.
  *
  * One polynomial covers everything from a = 0 to where the result underflows. Two things are done
  * to keep it accurate:
- * - Near a = 0 the roundings of a+4 and of q would show fivefold. But a polynomial in t is exact for
- *   the argument whose q this is, which is off by (a+4)*e, so we step back along the derivative.
+ * - Near a = 0 the roundings of a+4 and of q would show fivefold. But the polynomial is right for
+ *   the argument whose q this is, which is off by (a+4)*e; so we step back along the derivative.
  * - The roundings of the two products are caught by fma, and are put back in the last addition. */
 SIMD vd rg_tail(vd a, RgPower exp, const double *c, double twice, double slope) {
     vd four = v_set(4.0), one = v_set(1.0);
@@ -145,8 +145,8 @@ SIMD vd v_gauss(vd x) {
     return v_mul(v_fma(e.power, e.rest, e.power), v_set(0x1p-128));
 }
 
-/* erf around the multiples of 49/128, a column each; row j has the coefficients of h^j. The width is
- * such that the sixteen pieces just reach 5.93, where erf is 1. */
+/* erf around the multiples of 49/128, a column each; row j has the coefficients of h^j. The width
+ * is such that the sixteen pieces just reach 5.93, where erf is 1. */
 RG_TABLE rg_erf_table[14][16] = {
     {0.0, 0x1.a5a2aca209394p-2, 0x1.7131e5f496a5ap-1, 0x1.ca930e0e2a825p-1, 0x1.f0762fde45ee6p-1,
      0x1.fc85cf56ecd38p-1, 0x1.ff67d08401202p-1, 0x1.ffec39ff380b9p-1, 0x1.fffe0e0140857p-1,

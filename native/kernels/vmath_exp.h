@@ -22,10 +22,9 @@
 
 /* ---- exp and what is made of it ---------------------------------------------------------------
  *
- * exp(x) = 2^n exp(r) with n whole and r from ln(3/4) to ln(3/2): that costs an addition more than
- * the nearest n, but then exp(r) - 1 is at most 1/2 or -1/4, and its rounding errors small. r is kept
- * in two parts: high, exact, and low, the correction for the rest of ln(2). exp(r) = 1 + high + rest,
- * and each function adds the three in the order that suits. */
+ * exp(x) = 2^n exp(r) with n whole and |r| <= ln(2)/2. r is kept in two parts: high, exact, and low,
+ * the correction for the rest of ln(2). exp(r) = 1 + high + rest, and each function adds the three
+ * in the order that suits. */
 
 typedef struct {
     vd n;     /* the whole number of ln(2)s, */
@@ -38,7 +37,7 @@ SIMD rg_reduced rg_reduce(vd x) {
     rg_reduced of;
     /* A sum near 1.5 * 2^52 is rounded to a whole number, which then fills its low bits. */
     vd magic = v_set(0x1.8p52 + 1023.0);
-    vd sum = v_add(v_fma(x, v_set(RG_LOG2E), v_set(-0.08496)), magic); /* 3/2 = 2^0.58496 */
+    vd sum = v_fma(x, v_set(RG_LOG2E), magic);
     of.n = v_sub(sum, magic);
     of.field = v_bits(sum);
     of.high = v_fma(of.n, v_set(-RG_LN2_HIGH), x);
@@ -51,11 +50,11 @@ SIMD vd rg_exp_rest(rg_reduced of) {
     vd r = v_add(of.high, of.low);
     vd r2 = v_mul(r, r);
     vd r4 = v_mul(r2, r2);
-    vd p0 = v_fma(r, v_set(0x1.55555555556d8p-3), v_set(0x1.ffffffffffffep-2));
-    vd p2 = v_fma(r, v_set(0x1.1111111090be3p-7), v_set(0x1.5555555555fe1p-5));
-    vd p4 = v_fma(r, v_set(0x1.a01a05404ad09p-13), v_set(0x1.6c16c16a6d90bp-10));
-    vd p6 = v_fma(r, v_set(0x1.71d3390f8db23p-19), v_set(0x1.a019f5e1e028bp-16));
-    vd p8 = v_fma(r, v_set(0x1.c6b4599657145p-26), v_set(0x1.283ec7048fd34p-22));
+    vd p0 = v_fma(r, v_set(0x1.55555555554fdp-3), v_set(0x1.000000000000ap-1));
+    vd p2 = v_fma(r, v_set(0x1.1111111126e44p-7), v_set(0x1.55555555506aep-5));
+    vd p4 = v_fma(r, v_set(0x1.a01a012f217d6p-13), v_set(0x1.6c16c1847b293p-10));
+    vd p6 = v_fma(r, v_set(0x1.71df1a508b930p-19), v_set(0x1.a01999529350cp-16));
+    vd p8 = v_fma(r, v_set(0x1.ad9144ec4c448p-26), v_set(0x1.28ae08c652db3p-22));
     p0 = v_fma(r2, p2, p0);
     p4 = v_fma(r2, p6, p4);
     p4 = v_fma(r4, p8, p4);
@@ -84,22 +83,29 @@ SIMD vd v_expm1(vd x) {
     return v_select(v_lt(v_abs(x), v_set(0x1p-54)), x, v_add(half, half));
 }
 
-/* With e = exp(2|x|) - 1: tanh |x| = e / (e + 2). From 20 on that is 1. */
+/* With e = exp(2|x|) - 1: tanh |x| = e / (e + 2). From 20 on that is 1. Near zero -2|x| does as well,
+ * and is better: e + 2 is then a little under 2 and not over, where doubles are half as far apart. */
 SIMD vd v_tanh(vd x) {
     vd twice = v_min(v_set(40.0), v_abs(v_add(x, x)));
-    rg_reduced of = rg_reduce(twice);
+    rg_reduced of = rg_reduce(v_select(v_lt(twice, v_set(0.34)), v_neg(twice), twice));
     vd rest = rg_exp_rest(of);
     vd scale = v_from_bits(vi_shl(of.field, 52));
     vd e = v_fma(rest, scale, v_fma(of.high, scale, v_sub(scale, v_set(1.0))));
     return v_copysign(v_div(e, v_add(e, v_set(2.0))), x);
 }
 
-/* With e = exp(-|x|): 1 / (1 + e) on the right, e / (1 + e) on the left. */
+/* With e = exp(-|x|) and q = e / (1 + e), this is 1 - q on the right and e - e q on the left, where
+ * the rounding errors of q hardly count. Those of e do, so what 1 + high rounds off is kept. */
 SIMD vd v_sigmoid(vd x) {
+    vd one = v_set(1.0);
     vd left = v_from_bits(vi_or(v_bits(x), vi_set(INT64_MIN)));
-    vd e = rg_exp_of(rg_reduce(v_max(v_set(-746.0), left)));
-    vd top = v_select(v_lt(x, v_set(0.0)), e, v_set(1.0));
-    return v_div(top, v_add(v_set(1.0), e));
+    rg_reduced of = rg_reduce(v_max(v_set(-746.0), left));
+    vd most = v_add(one, of.high);
+    vd lost = v_sub(of.high, v_sub(most, one));
+    vd e = v_scale(v_add(most, v_add(lost, rg_exp_rest(of))), of.n);
+    vd q = v_div(e, v_add(one, e));
+    vd top = v_select(v_lt(x, v_set(0.0)), e, one);
+    return v_fnma(top, q, top);
 }
 
 /* sinh and cosh of |x| without a division: with |x| = n ln(2) + r,
@@ -129,13 +135,13 @@ SIMD rg_hyperbolic rg_hyperbolics(vd x) {
     vd r = v_add(reduced.high, reduced.low);
     vd z = v_mul(r, r);
     vd z2 = v_mul(z, z);
-    vd c0 = v_fma(z, v_set(0x1.5555555555562p-5), v_set(0x1.0000000000000p-1));
-    vd c2 = v_fma(z, v_set(0x1.a01a01c22beaap-16), v_set(0x1.6c16c16c10a76p-10));
-    vd c4 = v_fma(z, v_set(0x1.1fc5ab4f6123ap-29), v_set(0x1.27e4a324fd215p-22));
-    vd s0 = v_fma(z, v_set(0x1.111111110b2f8p-7), v_set(0x1.5555555555567p-3));
-    vd s2 = v_fma(z, v_set(0x1.71ddbdfc84cbcp-19), v_set(0x1.a01a01c8fe4b6p-13));
+    vd c0 = v_fma(z, v_set(0x1.5555555555558p-5), v_set(0x1.0000000000000p-1));
+    vd c2 = v_fma(z, v_set(0x1.a01a01ad71fabp-16), v_set(0x1.6c16c16c15013p-10));
+    vd c4 = v_fma(z, v_set(0x1.1f8b95001248ep-29), v_set(0x1.27e4cc3700d92p-22));
+    vd s0 = v_fma(z, v_set(0x1.111111110f650p-7), v_set(0x1.5555555555559p-3));
+    vd s2 = v_fma(z, v_set(0x1.71ddf8082cec2p-19), v_set(0x1.a01a01b0062a3p-13));
     c2 = v_fma(z2, c4, c2);
-    s2 = v_fma(z2, v_set(0x1.afbbf465d2940p-26), s2);
+    s2 = v_fma(z2, v_set(0x1.af5f3894cf34ap-26), s2);
     c0 = v_fma(z2, c2, c0);
     s0 = v_fma(z2, s2, s0);
     of.cosh_rest = v_mul(z, c0);
@@ -165,22 +171,23 @@ SIMD vd v_cosh(vd x) {
  * log(m) = 2s + s z p(z). Only f is exact, so that is rearranged into f less a correction:
  * log(m) = f - (f^2/2 - s (f^2/2 + z p(z))). */
 
-/* z p(z) + more, for z <= 1/25 */
+/* z p(z) + more, for z <= 0.051 */
 SIMD vd rg_atanh_poly(vd z, vd more) {
     vd w = v_mul(z, z);
-    vd odd = v_fma(w, v_set(0x1.0dcb04929ad42p-3), v_set(0x1.745c4a9c54844p-3));
-    vd even = v_fma(w, v_set(0x1.1b857d1e4c240p-3), v_set(0x1.3b35c9338201cp-3));
-    odd = v_fma(w, odd, v_set(0x1.24924921e3523p-2));
-    even = v_fma(w, even, v_set(0x1.c71c7490bc6f9p-3));
-    odd = v_fma(w, odd, v_set(0x1.555555555554fp-1));
-    even = v_fma(w, even, v_set(0x1.999999999c185p-2));
+    vd odd = v_fma(w, v_set(0x1.0b8694bceff1dp-3), v_set(0x1.745addf11552fp-3));
+    vd even = v_fma(w, v_set(0x1.28df44c5f326ep-3), v_set(0x1.3b5dbb7187003p-3));
+    odd = v_fma(w, odd, v_set(0x1.2492491857981p-2));
+    even = v_fma(w, even, v_set(0x1.c71c7bb446dcep-3));
+    odd = v_fma(w, odd, v_set(0x1.5555555555526p-1));
+    even = v_fma(w, even, v_set(0x1.99999999a8279p-2));
     return v_fma(z, odd, v_fma(w, even, more));
 }
 
+SIMD vd rg_half_square(vd f) { return v_mul(v_mul(f, v_set(0.5)), f); }
+
 /* f - log(1 + f) for f from -1/4 to 1/2 */
-SIMD vd rg_log_rest(vd f) {
+SIMD vd rg_log_rest(vd f, vd half) {
     vd s = v_div(f, v_add(f, v_set(2.0)));
-    vd half = v_mul(v_mul(f, v_set(0.5)), f);
     return v_fnma(s, rg_atanh_poly(v_mul(s, s), half), half);
 }
 
@@ -197,21 +204,23 @@ SIMD vd rg_log_sum(vd k, vd f, vd less) {
 
 SIMD vd v_log(vd x) {
     vd k, f = v_sub(v_split(x, &k), v_set(1.0));
-    return rg_log_sum(k, f, rg_log_rest(f));
+    return rg_log_sum(k, f, rg_log_rest(f, rg_half_square(f)));
 }
 
 /* The same in another base: k whole + log(m) unit, each constant in two parts. */
 SIMD vd rg_log_base(vd x, double whole, double whole_low, double unit, double unit_low) {
     vd k, f = v_sub(v_split(x, &k), v_set(1.0));
-    vd less = rg_log_rest(f);
+    vd half = rg_half_square(f);
+    vd less = rg_log_rest(f, half);
     vd first = v_mul(f, v_set(unit));
     vd slip = v_fma(f, v_set(unit), v_neg(first)); /* what first rounded off */
+    vd half_slip = v_fma(v_mul(f, v_set(0.5)), f, v_neg(half));
     vd base = v_mul(k, v_set(whole));
     vd high = v_add(base, first);
     vd low = v_add(v_sub(base, high), first);
     if (whole_low != 0.0) low = v_fma(k, v_set(whole_low), low);
     low = v_add(low, v_fma(f, v_set(unit_low), slip));
-    low = v_fnma(less, v_set(unit), low);
+    low = v_fnma(v_add(less, half_slip), v_set(unit), low);
     return v_add(high, v_min(low, v_set(1.0)));
 }
 
@@ -225,7 +234,7 @@ SIMD vd v_log1p(vd x) {
     v_split(v_add(x, v_set(1.0)), &k);
     vd scale = v_scale(v_set(1.0), v_neg(k));
     vd f = v_fma(x, scale, v_sub(scale, v_set(1.0)));
-    vd y = v_copysign(rg_log_sum(k, f, rg_log_rest(f)), x); /* a zero keeps its sign */
+    vd y = v_copysign(rg_log_sum(k, f, rg_log_rest(f, rg_half_square(f))), x); /* a zero keeps its sign */
     y = v_select(v_lt(x, v_set(RG_INF)), y, x);
     y = v_select(v_eq(x, v_set(-1.0)), v_set(-RG_INF), y);
     return v_select(v_lt(x, v_set(-1.0)), v_set(RG_NAN), y);
@@ -235,7 +244,7 @@ SIMD vd v_log1p(vd x) {
 SIMD vd rg_log_of_sum(vd x, vm big, vd u, vd c_over_u) {
     vd k, f = v_sub(v_split(v_select(big, x, u), &k), v_set(1.0));
     k = v_select(big, v_add(k, v_set(1.0)), k);
-    vd less = v_sub(rg_log_rest(f), v_select(big, v_set(0.0), c_over_u));
+    vd less = v_sub(rg_log_rest(f, rg_half_square(f)), v_select(big, v_set(0.0), c_over_u));
     return rg_log_sum(k, f, less);
 }
 
@@ -272,10 +281,10 @@ SIMD vd v_acosh(vd x) {
 SIMD vd v_atanh(vd x) {
     vd a = v_abs(x);
     vd one = v_set(1.0);
-    /* A double's bits are nearly its logarithm: the nearest whole number to log2 of the ratio, so
-     * that |s| <= 1/5. */
+    /* A double's bits are nearly its logarithm, so this is about log2 of the ratio. From 0.6 on it is
+     * rounded up: k is 0 up to a = 1/5, and |s| is never over 0.226. */
     vi ratio = vi_sub(v_bits(v_add(one, a)), v_bits(v_sub(one, a)));
-    vi whole = vi_shr(vi_add(ratio, vi_set(1LL << 51)), 52);
+    vi whole = vi_shr(vi_add(ratio, vi_set(0x6666666666666)), 52);
     vd k = v_from_int(whole);
     vd scale = v_pow2(whole);
     vd minus = v_sub(one, scale);

@@ -1,19 +1,19 @@
 /* Trigonometry: sin, cos, tan, their inverses, atan2 and hypot.
  *
- * Angles are reduced by a multiple of pi (of pi/2 for tan) in three parts, which is exact enough up
- * to 2^40; beyond, lane by lane, with the first 1200 bits of 2/pi. The numbers come from
+ * Angles are reduced by a multiple of pi/2, which in three parts is exact enough up to 2^40; and
+ * beyond, lane by lane, with the first 1200 bits of 2/pi. The numbers come from
  * tools/minimax_erf.py, and tests/kernels/ulps.py says how accurate all this is. */
 #ifndef RG_VMATH_TRIG_H
 #define RG_VMATH_TRIG_H
 
 #include "simd.h"
 
-/* pi in three parts: exactly, a double each. */
+/* pi as the sum of three doubles. */
 #define RG_PI_1 0x1.921fb54442d18p+1
 #define RG_PI_2 0x1.1a62633145c07p-53
 #define RG_PI_3 -0x1.f1976b7ed8fbcp-109
 
-#define RG_MAGIC 6755399441055744.0 /* 1.5 * 2^52: adding it rounds, and leaves n in the last bits */
+#define RG_MAGIC 6755399441055744.0 /* 1.5 * 2^52: adding it rounds, and leaves n in the low bits */
 #define RG_HUGE 0x1p40
 
 /* 2/pi in words of 32 bits, after a word of zeros. */
@@ -26,22 +26,20 @@ static const uint32_t rg_two_over_pi[41] __attribute__((unused)) = {
     0x3d0739f7, 0x8a5292ea, 0x6bfb5fb1, 0x1f8d5d08, 0x56033046, 0xfc7b6bab, 0xf0cfbc20, 0x9af4361d,
 };
 
-/* For huge a: n and r with a = (n - quarter/2) * step + r, where the step is pi, or pi/2 where `bits` is 2, and
- * |r| <= step/2; n modulo 2^bits.
+/* For huge a: n (modulo 4) and r with a = n * pi/2 + r, |r| <= pi/4.
  *
- * a is a whole number of 53 bits times a power of two, so of 2/pi only those 192 bits matter which
- * decide the last two bits of the whole part of a*2/pi, and 137 bits of its fraction: enough even for
- * the double nearest to a multiple of pi/2, whose fraction begins with 61 zeros. */
-static __attribute__((noinline, cold, unused)) double rg_reduce_huge(double a, int bits,
-                                                                     uint32_t quarter, int64_t *n) {
+ * a is a whole number of 53 bits times a power of two, so that of 2/pi only those 192 bits matter
+ * which decide the last two bits of the whole part of a * 2/pi and 137 bits of its fraction: enough
+ * even for the double nearest to a multiple of pi/2, whose fraction begins with 61 zeros. */
+static __attribute__((noinline, cold, unused)) double rg_reduce_huge(double a, int64_t *n) {
     int64_t word;
     memcpy(&word, &a, sizeof word);
     int exponent = (int)(word >> 52) - 1075;
     *n = 0;
-    if (exponent == 2047 - 1075) return a - a; /* no angle: NaN */
+    if (exponent == 2047 - 1075) return a - a; /* infinity is no angle: NaN */
     uint64_t mantissa = ((uint64_t)word & 0xfffffffffffff) | 0x10000000000000;
 
-    /* Six words of 2/pi, the first beginning where a*2/pi has the weight 2. */
+    /* Six words of 2/pi, beginning with the bit that makes 2 times the mantissa in a * 2/pi. */
     uint32_t w[7], u[6];
     int skip = exponent - 2 + 32;
     for (int i = 0; i < 6; i++) {
@@ -49,7 +47,7 @@ static __attribute__((noinline, cold, unused)) double rg_reduce_huge(double a, i
         w[i] = (uint32_t)(((uint64_t)pair[0] << 32 | pair[1]) >> (32 - skip % 32));
     }
     w[6] = 0;
-    /* u = w * mantissa, modulo 2^192: a*2/pi modulo 4, the binary point after two bits. */
+    /* u = w * mantissa modulo 2^192, which is a * 2/pi modulo 4: two bits, then the fraction. */
     uint64_t low = mantissa & 0xffffffff, high = mantissa >> 32, carry = 0;
     for (int i = 5; i >= 0; i--) {
         uint64_t t = low * w[i] + carry;
@@ -62,11 +60,10 @@ static __attribute__((noinline, cold, unused)) double rg_reduce_huge(double a, i
         u[i] = (uint32_t)t;
         carry = t >> 32;
     }
-    u[0] += quarter << 30;
-    *n = (uint32_t)(u[0] + (1u << (31 - bits))) >> (32 - bits);
+    *n = (uint32_t)(u[0] + (1u << 29)) >> 30; /* the nearest */
 
-    /* The whole part shifted out, the rest is a signed fraction of the step. */
-    for (int i = 0; i < 6; i++) u[i] = u[i] << bits | (i < 5 ? u[i + 1] >> (32 - bits) : 0);
+    /* With those two bits shifted out, what is left is a signed fraction. */
+    for (int i = 0; i < 6; i++) u[i] = u[i] << 2 | (i < 5 ? u[i + 1] >> 30 : 0);
     int negative = u[0] >> 31;
     uint32_t borrow = 1;
     for (int i = 5; negative && i >= 0; i--) {
@@ -80,99 +77,108 @@ static __attribute__((noinline, cold, unused)) double rg_reduce_huge(double a, i
         sum = next;
         weight *= 0x1p-32;
     }
-    double r = sum * RG_PI_1;
-    r += fma(sum, RG_PI_1, -r) + (sum * RG_PI_2 + rest * RG_PI_1);
-    return (negative ? -r : r) / bits;
+    double r = sum * (RG_PI_1 / 2);
+    r += fma(sum, RG_PI_1 / 2, -r) + (sum * (RG_PI_2 / 2) + rest * (RG_PI_1 / 2));
+    return negative ? -r : r;
 }
 
 /* rg_reduce_huge for those lanes that are. */
-static __attribute__((noinline, cold, unused)) void rg_reduce_lanes(const vd *a, int bits,
-                                                                    uint32_t quarter, vd *r, vi *n) {
+static __attribute__((noinline, cold, unused)) void rg_reduce_lanes(const vd *a, vd *r, vi *n) {
     double angle[RG_LANES], rest[RG_LANES];
     int64_t turns[RG_LANES];
     memcpy(angle, a, sizeof angle);
     memcpy(rest, r, sizeof rest);
     memcpy(turns, n, sizeof turns);
     for (int i = 0; i < RG_LANES; i++) {
-        if (angle[i] > RG_HUGE) rest[i] = rg_reduce_huge(angle[i], bits, quarter, &turns[i]);
+        if (angle[i] > RG_HUGE) rest[i] = rg_reduce_huge(angle[i], &turns[i]);
     }
     memcpy(r, rest, sizeof rest);
     memcpy(n, turns, sizeof turns);
 }
 
-/* sin(r) for r within pi/2 of 0, with the sign turned where the last bit of n is set. */
-SIMD vd rg_sin_turned(vd r, vi n) {
-    vd z = v_mul(r, r);
-    vd p = v_set(0x1.883c448f83d73p-49);
-    p = v_fma(p, z, v_set(-0x1.ae43de0072811p-41));
-    p = v_fma(p, z, v_set(0x1.6123ce5609fb4p-33));
-    p = v_fma(p, z, v_set(-0x1.ae6454d970c32p-26));
-    p = v_fma(p, z, v_set(0x1.71de3a52aad35p-19));
-    p = v_fma(p, z, v_set(-0x1.a01a01a014eb8p-13));
-    p = v_fma(p, z, v_set(0x1.11111111110c9p-7));
-    p = v_fma(p, z, v_set(-0x1.5555555555555p-3));
-    vd s = v_fma(v_mul(p, z), r, r);
-    return v_from_bits(vi_xor(v_bits(s), vi_shl(n, 63)));
+/* An angle less n quarter turns, |r| <= pi/4; only the last two bits of n count. */
+typedef struct {
+    vd r;
+    vi n;
+} RgAngle;
+
+/* The first step is exact, for what it uses of pi. Each of the others rounds what it leaves, and is
+ * small beside it even next to a multiple of pi/2. */
+SIMD RgAngle rg_reduce(vd a) {
+    vd magic = v_set(RG_MAGIC);
+    vd shifted = v_fma(a, v_set(0.6366197723675814), magic);
+    vd k = v_sub(shifted, magic);
+    vd r = v_fnma(k, v_set(RG_PI_1 / 2), a);
+    r = v_fnma(k, v_set(RG_PI_2 / 2), r);
+    r = v_fnma(k, v_set(RG_PI_3 / 2), r);
+    vi n = v_bits(shifted);
+    if (__builtin_expect(vm_any(v_gt(a, v_set(RG_HUGE))), 0)) {
+        vd angle = a, rest = r;
+        vi turns = n;
+        rg_reduce_lanes(&angle, &rest, &turns);
+        r = rest;
+        n = turns;
+    }
+    return (RgAngle){r, n};
 }
 
-/* a, near n * pi, less n * pi. The first step is exact for what it uses of pi, and whatever the second and
- * the third round away is small beside what they leave, even next to a multiple of pi. */
-SIMD vd rg_less_pi(vd a, vd n) {
-    vd r = v_fnma(n, v_set(RG_PI_1), a);
-    r = v_fnma(n, v_set(RG_PI_2), r);
-    return v_fnma(n, v_set(RG_PI_3), r);
+SIMD vm rg_is_odd(vi n) { return vi_eq(vi_and(n, vi_set(1)), vi_set(1)); }
+
+/* sin(r + n * pi/2): by quarter turns sin, cos, -sin, -cos. No result is beyond 1: cos(r) is 1 less
+ * something, and sin(r) is far from 1. */
+SIMD vd rg_sin_turned(vd r, vi n) {
+    vd z = v_mul(r, r);
+    vd p = v_set(0x1.5d8e2d0d0741ep-33);
+    p = v_fma(p, z, v_set(-0x1.ae5e54552d911p-26));
+    p = v_fma(p, z, v_set(0x1.71de355ee0093p-19));
+    p = v_fma(p, z, v_set(-0x1.a01a019bf1f9dp-13));
+    p = v_fma(p, z, v_set(0x1.111111110f75cp-7));
+    p = v_fma(p, z, v_set(-0x1.5555555555548p-3));
+    vd sine = v_fma(v_mul(p, z), r, r);
+    vd q = v_set(-0x1.8fa6af57b192cp-37);
+    q = v_fma(q, z, v_set(0x1.1ee9dc2185f76p-29));
+    q = v_fma(q, z, v_set(-0x1.27e4f7f20611dp-22));
+    q = v_fma(q, z, v_set(0x1.a01a019c8fb48p-16));
+    q = v_fma(q, z, v_set(-0x1.6c16c16c15019p-10));
+    q = v_fma(q, z, v_set(0x1.555555555554bp-5));
+    q = v_fma(q, z, v_set(-0.5));
+    vd cosine = v_fma(q, z, v_set(1.0));
+    vd s = v_select(rg_is_odd(n), cosine, sine);
+    vi minus = vi_and(vi_shl(n, 62), vi_set(INT64_MIN));
+    return v_from_bits(vi_xor(v_bits(s), minus));
 }
 
 SIMD vd v_sin(vd x) {
-    vd a = v_abs(x), magic = v_set(RG_MAGIC);
-    vd shifted = v_fma(a, v_set(0.3183098861837907), magic);
-    vd r = rg_less_pi(a, v_sub(shifted, magic));
-    vi n = v_bits(shifted);
-    if (__builtin_expect(vm_any(v_gt(a, v_set(RG_HUGE))), 0)) {
-        vd angle = a, rest = r;
-        vi turns = n;
-        rg_reduce_lanes(&angle, 1, 0, &rest, &turns);
-        r = rest;
-        n = turns;
-    }
+    RgAngle a = rg_reduce(v_abs(x));
     /* The sign of x last, which also keeps that of a zero. */
-    return v_from_bits(vi_xor(v_bits(rg_sin_turned(r, n)), v_bits(v_sign_bit(x))));
+    return v_from_bits(vi_xor(v_bits(rg_sin_turned(a.r, a.n)), v_bits(v_sign_bit(x))));
 }
 
-/* cos(a) = sin(a + pi/2): with n + 1/2 for n. */
 SIMD vd v_cos(vd x) {
-    vd a = v_abs(x), magic = v_set(RG_MAGIC);
-    vd shifted = v_add(v_fma(a, v_set(0.3183098861837907), v_set(0.5)), magic);
-    vd r = rg_less_pi(a, v_sub(v_sub(shifted, magic), v_set(0.5)));
-    vi n = v_bits(shifted);
-    if (__builtin_expect(vm_any(v_gt(a, v_set(RG_HUGE))), 0)) {
-        vd angle = a, rest = r;
-        vi turns = n;
-        rg_reduce_lanes(&angle, 1, 1, &rest, &turns);
-        r = rest;
-        n = turns;
-    }
-    return rg_sin_turned(r, n);
+    RgAngle a = rg_reduce(v_abs(x));
+    return rg_sin_turned(a.r, vi_add(a.n, vi_set(1)));
 }
 
-/* One quotient of polynomials does for tan, upside down for every other n. */
+/* tan is the quotient of two polynomials, upside down where n is odd. Every rounding on the way
+ * shows in a quotient, and tan magnifies that of r: so all are caught, and put right at the end. */
 SIMD vd v_tan(vd x) {
-    vd a = v_abs(x), magic = v_set(RG_MAGIC);
+    vd a = v_abs(x), magic = v_set(RG_MAGIC), one = v_set(1.0);
     vd shifted = v_fma(a, v_set(0.6366197723675814), magic);
     vd k = v_sub(shifted, magic);
     vd first = v_fnma(k, v_set(RG_PI_1 / 2), a);
-    vd r = v_fnma(k, v_set(RG_PI_2 / 2), first);
-    /* What rounding r lost, and the third part: tan magnifies errors of r. */
-    vd low = v_fnma(k, v_set(RG_PI_3 / 2), v_fnma(k, v_set(RG_PI_2 / 2), v_sub(first, r)));
+    vd second = v_mul(k, v_set(RG_PI_2 / 2));
+    vd r = v_sub(first, second);
+    vd r_low = v_add(v_sub(v_sub(first, r), second), v_fnma(k, v_set(RG_PI_2 / 2), second));
+    r_low = v_fnma(k, v_set(RG_PI_3 / 2), r_low);
     vi n = v_bits(shifted);
     vm huge = v_gt(a, v_set(RG_HUGE));
     if (__builtin_expect(vm_any(huge), 0)) {
         vd angle = a, rest = r;
         vi turns = n;
-        rg_reduce_lanes(&angle, 2, 0, &rest, &turns);
+        rg_reduce_lanes(&angle, &rest, &turns);
         r = rest;
         n = turns;
-        low = v_select(huge, v_set(0.0), low);
+        r_low = v_select(huge, v_set(0.0), r_low);
     }
     vd z = v_mul(r, r);
     vd p = v_set(-0x1.2b7027373e5e3p-16);
@@ -182,12 +188,18 @@ SIMD vd v_tan(vd x) {
     q = v_fma(q, z, v_set(-0x1.46d15e58d108ep-12));
     q = v_fma(q, z, v_set(0x1.a46cf8a80311bp-6));
     q = v_fma(q, z, v_set(-0x1.dde93d0c6c563p-2));
-    vd above = v_add(r, v_fma(v_mul(p, z), r, low));
-    vd below = v_fma(q, z, v_set(1.0));
-    vm odd = vi_eq(vi_and(n, vi_set(1)), vi_set(1));
-    vd t = v_div(v_select(odd, below, above), v_select(odd, above, below));
-    vi turned = vi_xor(vi_shl(n, 63), v_bits(v_sign_bit(x)));
-    return v_from_bits(vi_xor(v_bits(t), turned));
+    vd bend = v_fma(v_mul(p, z), r, r_low);
+    vd above = v_add(r, bend), above_low = v_add(v_sub(r, above), bend);
+    vd below = v_fma(q, z, one), below_low = v_fma(q, z, v_sub(one, below));
+    vm odd = rg_is_odd(n);
+    vd top = v_select(odd, below, above), top_low = v_select(odd, below_low, above_low);
+    vd bottom = v_select(odd, above, below), bottom_low = v_select(odd, above_low, below_low);
+    vd inverse = v_div(one, bottom);
+    vd t = v_mul(top, inverse);
+    vd miss = v_add(v_fnma(t, bottom, top), v_fnma(t, bottom_low, top_low));
+    t = v_fma(miss, inverse, t);
+    vi minus = vi_xor(vi_shl(n, 63), v_bits(v_sign_bit(x)));
+    return v_from_bits(vi_xor(v_bits(t), minus));
 }
 
 /* base - (s + s * rest), where base is a multiple of pi/2 (turns of them) and s is not larger. The
@@ -257,10 +269,12 @@ SIMD vd rg_atan_rest(vd t) {
     odd = v_fma(odd, zz, v_set(0x1.3b12b2ebbd031p-4));
     even = v_fma(even, zz, v_set(-0x1.745d02314c4dap-4));
     odd = v_fma(odd, zz, v_set(0x1.c71c709e1e762p-4));
-    even = v_fma(even, zz, v_set(-0x1.2492491fa2282p-3));
-    odd = v_fma(odd, zz, v_set(0x1.9999999984115p-3));
-    even = v_fma(even, zz, v_set(-0x1.555555555544cp-2));
-    return v_mul(v_fma(odd, z, even), z);
+    /* One by one at the end: odd and even sums would cancel. */
+    vd p = v_fma(even, z, odd);
+    p = v_fma(p, z, v_set(-0x1.2492491fa2282p-3));
+    p = v_fma(p, z, v_set(0x1.9999999984115p-3));
+    p = v_fma(p, z, v_set(-0x1.555555555544cp-2));
+    return v_mul(p, z);
 }
 
 SIMD vd v_atan(vd x) {
@@ -275,9 +289,9 @@ SIMD vd v_atan2(vd y, vd x) {
     vd ax = v_abs(x), ay = v_abs(y), zero = v_set(0.0), one = v_set(1.0);
     vm steep = v_lt(ax, ay);
     vd smaller = v_select(steep, ax, ay), larger = v_select(steep, ay, ax);
-    /* Equal sides make 1 even where both are infinite; but zeros make 0. */
-    vd t = v_select(v_eq(smaller, larger), one, v_div(smaller, larger));
-    t = v_select(v_eq(larger, zero), zero, t);
+    /* Equal sides make 1, even where both are infinite; but zeros make 0. */
+    vd same = v_select(v_eq(larger, zero), zero, one);
+    vd t = v_select(v_eq(smaller, larger), same, v_div(smaller, larger));
     /* To the right t, to the left pi - t; where steep, pi/2 - t or pi/2 + t. */
     vm left = v_lt(v_copysign(one, x), zero);
     vd turns = v_select(steep, one, v_select(left, v_set(2.0), zero));
@@ -286,8 +300,8 @@ SIMD vd v_atan2(vd y, vd x) {
     return v_copysign(rg_from_base(turns, s, rg_atan_rest(t)), y);
 }
 
-/* Both sides are scaled by the power of two that brings the larger near 1; where that is beyond reach the
- * limits are near enough for the squares to stay in range. */
+/* Both sides are scaled by the power of two that brings the larger near 1; at either end of the
+ * range by 2^1000 or its inverse, which is near enough for the squares. */
 SIMD vd v_hypot(vd x, vd y) {
     vd ax = v_abs(x), ay = v_abs(y);
     vm swap = v_lt(ax, ay);

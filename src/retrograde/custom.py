@@ -42,6 +42,7 @@ class CustomOp:
         self._function = function
         self._partials: Rule | None = None
         self._vjp: Rule | None = None
+        self._inputs_before_z: int | None = None  # of the rule; None: it does not ask for z
 
     def __repr__(self) -> str:
         return f"<custom op {self.name}>"
@@ -66,6 +67,18 @@ class CustomOp:
             raise CustomOpError.of(self.name, f"a rule is a function, got {_kind(rule)}", None)
         if self._partials or self._vjp:
             raise CustomOpError.of(self.name, "it has a rule already; give partials or a vjp", None)
+        parameters = inspect.signature(rule).parameters
+        by_position = [n for n, p in parameters.items() if p.kind <= p.POSITIONAL_OR_KEYWORD]
+        if "z" in by_position:
+            self._inputs_before_z = by_position.index("z")
+        elif "z" in parameters:
+            self._inputs_before_z = 0
+
+    def _ask(self, rule: Rule, operands: Sequence[Any], result: Any) -> Any:
+        """Call a rule, with the op's result where it names a parameter ``z`` beyond the inputs."""
+        if self._inputs_before_z is None or self._inputs_before_z >= len(operands):
+            return rule(*operands)
+        return rule(*operands, z=result)
 
     @property
     def has_vjp(self) -> bool:
@@ -98,7 +111,7 @@ class CustomOp:
         if self._vjp is not None:
             return self.node_with_vjp(value, inputs)
         if self._partials is not None:
-            partials = _ask(self._partials, numbers, value)
+            partials = self._ask(self._partials, numbers, value)
         return Value(value, inputs, self._checked(partials, len(inputs), "partials"), _op=self)
 
     def node_with_vjp(
@@ -118,7 +131,7 @@ class CustomOp:
     def contributions(self, out: Value, data: float, numbers: Sequence[float]) -> list[Any]:
         """The contributions as numbers, for the gradient that has arrived."""
         assert self._vjp is not None
-        given = _ask(self._vjp, [out.grad, *numbers], data)
+        given = self._ask(self._vjp, [out.grad, *numbers], data)
         return self._checked(given, len(numbers), "contributions", out)
 
     def recompute(self, node: Value) -> float | None:
@@ -142,7 +155,7 @@ class CustomOp:
         if rule is None:
             raise NotTwiceDifferentiable.of(node)
         try:
-            given = _ask(rule, operands, node)
+            given = self._ask(rule, operands, node)
         except GraphExitError as error:
             raise NotTwiceDifferentiable.of(node) from error
         return self._checked(given, len(node.inputs), "derivatives", node, values=True)
@@ -192,15 +205,6 @@ class _Contributions:
         given = self.op.contributions(self.out, self.data, self.numbers)
         for v, contribution in zip(self.inputs, given):
             v.grad += contribution
-
-
-def _ask(rule: Rule, operands: Sequence[Any], result: Any) -> Any:
-    """Call a rule, with the op's result where it names a parameter ``z`` beyond the inputs."""
-    parameters = inspect.signature(rule).parameters
-    by_position = [name for name, p in parameters.items() if p.kind <= p.POSITIONAL_OR_KEYWORD]
-    if "z" in parameters and "z" not in by_position[: len(operands)]:
-        return rule(*operands, z=result)
-    return rule(*operands)
 
 
 def custom_op(function: Rule) -> CustomOp:

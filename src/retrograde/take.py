@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
 from .errors import TakeError
-from .value import Value, core
+from .value import Value, belongs_to_caller, core
 
 
 def take(items: Sequence[Any], index: Any) -> Any:
@@ -34,3 +35,6 @@ def _whole(index: float, count: int) -> int:
     if not 0 <= index < count or index != int(index):
         raise TakeError.of(index, count)
     return int(index)
+
+
+belongs_to_caller(sys.modules[__name__])

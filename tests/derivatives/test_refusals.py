@@ -229,7 +229,7 @@ def test_the_vector_of_an_hvp_must_have_the_shape_of_the_point(rg):
     assert text_of(caught) == "the vector at its top: expected 2 numbers, got list ([1.0])."
     with pytest.raises(rg.errors.ArgumentError, match=r'at the place of arg\[0\]\["b"\]: expected'):
         rg.hvp(lambda p: p["a"] * p["b"], {"a": 1.0, "b": 2.0}, {"a": 1.0, "c": 1.0})
-    with pytest.raises(rg.errors.ArgumentError, match=r"at the place of arg\[0\]\[0, 1\]: expected"):
+    with pytest.raises(rg.errors.ArgumentError, match=r"at the place of arg\[0\]\[0, 0\]: expected"):
         rg.hvp(lambda a: a[0, 0] * a[0, 1], np.ones((1, 2)), np.ones(2))
 
 
@@ -278,15 +278,12 @@ def test_a_change_anywhere_on_the_way_is_noticed(rg, op, changed):
 
 def test_only_what_the_inputs_reach_must_be_fresh(rg):
     x, other = rg.Value(3.0), rg.Value(5.0)
-    y = x * x + other * 2.0
+    aside = other * 2.0
+    root = x * x + aside
     other.data = 6.0
-    with pytest.raises(rg.errors.StaleGraph):
-        rg.gradients(y, x * 1.0 if False else other)
-    z = x * 2.0
-    unrelated = other * 2.0
-    root = z * z + 0.0 * 1.0
-    unrelated.data = -1.0
-    assert rg.gradients(root, x).data == 24.0
+    assert rg.gradients(root, x).data == 6.0
+    with pytest.raises(rg.errors.StaleGraph, match="the result of mul = 10.0"):
+        rg.gradients(root, other)
 
 
 def test_nan_stays_fresh(rg):
@@ -339,7 +336,7 @@ def test_partials_given_as_numbers_cannot_be_differentiated_again(rg):
         assert isinstance(caught.value, RuntimeError)
 
 
-@pytest.mark.parametrize("name", ["sum", "dot", "mul", "leaf", "tanh"])
+@pytest.mark.parametrize("name", ["sum", "dot", "mul", "add", "tanh"])
 def test_a_one_off_named_like_an_op_is_not_taken_for_it(rg, name):
     """One named 'sum' once got the slope 1 of a sum."""
     x = rg.Value(2.0)

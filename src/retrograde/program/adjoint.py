@@ -141,8 +141,11 @@ class _Adjoint:
         for output, seed in seeds:
             self._add(output, 1.0, seed, -1)
         for instruction in reversed(self.program.instructions):
-            result = instruction.results[0]
-            self._flush(result, instruction.site)
+            for result in instruction.results:
+                self._flush(result, instruction.site)
+            if instruction.op == "scatter":
+                self._pick(instruction)
+                continue
             upstream = self.adjoints.get(result)
             if upstream is not None and result in self.active:
                 self._contribute(instruction, upstream)
@@ -210,11 +213,6 @@ class _Adjoint:
                 groups = self.taken.setdefault(element, [])
                 if elements not in groups:
                     groups.append(elements)
-        elif op == "scatter":
-            for target, result in zip(args[1::2], [results] * (len(args) // 2)):
-                index = args[args.index(target) - 1]
-                picked = self.build.emit("take", (*self._adjoints_of(result), index), site)
-                self._add(target, 1.0, picked, site)
         else:
             variables = dict(zip(OPS[op].inputs, args))
             variables["z"] = results[0]
@@ -222,8 +220,16 @@ class _Adjoint:
                 if arg in self.active:
                     self._add(arg, self.build.partial(template, variables, site), upstream, site)
 
-    def _adjoints_of(self, ids: tuple[int, ...]) -> tuple[int, ...]:
-        return tuple(self.adjoints.get(i, self.build.constant(0.0)) for i in ids)
+    def _pick(self, scatter: Instruction) -> None:
+        """The adjoint of a scatter: each upstream it handed out takes from where it went."""
+        _, results, args, site = scatter
+        if self.adjoints.keys().isdisjoint(results):
+            return
+        zero = self.build.constant(0.0)
+        upstreams = tuple([self.adjoints.get(result, zero) for result in results])
+        for index, target in zip(args[::2], args[1::2]):
+            if target in self.active:
+                self._add(target, 1.0, self.build.emit("take", (*upstreams, index), site), site)
 
     def _flush(self, element: int, site: int) -> None:
         """Hand out what takes from lists with this element have gathered, before it is needed."""

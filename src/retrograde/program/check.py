@@ -13,7 +13,7 @@ def _check_many(
 ) -> None:
     if op in ("dot", "scatter") and len(args) % 2:
         refuse(f"instruction {position}: {op} takes pairs")
-    if op in ("sum", "dot", "take") and not args:
+    if op in ("sum", "dot", "take", "scatter") and len(args) < (2 if op == "take" else 1):
         refuse(f"instruction {position}: {op} of nothing")
 
 
@@ -39,7 +39,7 @@ def check(program: Program, after: str) -> Program:
             _check_many(position, op, args, refuse)
         elif len(args) != operands:
             refuse(f"instruction {position}: {op} takes {operands} operands, has {len(args)}")
-        if len(results) != 1 and op != "scatter":
+        if len(results) != 1 and (op != "scatter" or not results):
             refuse(f"instruction {position}: {op} has {len(results)} results")
         for arg in args:
             if not 0 <= arg < count or not defined[arg]:
@@ -53,6 +53,8 @@ def check(program: Program, after: str) -> Program:
     for guard in program.guards:
         if not 0 <= guard.condition < program.count or not defined[guard.condition]:
             refuse(f"a guard reads %{guard.condition}, which is never defined")
+        if guard.site >= sites:
+            refuse(f"the guard of %{guard.condition} names a site that is not there")
     for output in program.outputs:
         if not 0 <= output < program.count or not defined[output]:
             refuse(f"output %{output} is never defined")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import update_wrapper
@@ -69,7 +70,10 @@ class Compiled:
             raise CoreError.compile(core_reason)
         self._function = function
         self._name = getattr(function, "__name__", "the function")
-        self._signature = inspect.signature(function)
+        try:
+            self._signature = inspect.signature(function)
+        except ValueError as error:
+            raise CompileError.call(self._name, f"{error}; wrap it in a function of yours") from None
         for parameter in self._signature.parameters.values():
             if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
                 raise CompileError.variadic(self._name, parameter.name)
@@ -137,7 +141,7 @@ class Compiled:
             for kind, _ in outputs
         ]
         source = iter(items[1:])
-        gradients = [gradient_nest(shape.key, source) for shape in chosen]
+        gradients = [gradient_nest(shape.key, source, bound.rows, reduce) for shape in chosen]
         return items[0], gradients[0] if bare else tuple(gradients)
 
     def grad(self, *args: Any, **options: Any) -> Any:
@@ -166,7 +170,7 @@ class Compiled:
             outputs = [("store", 1 + place) for place in range(len(indices))]
             result = self._run(trace, ("jacobian", output, indices), outputs, bound, threads)
             source = iter([self._item(row, bound) for row in result.stored])
-            gradients = [gradient_nest(shape.key, source) for shape in chosen]
+            gradients = [gradient_nest(shape.key, source, bound.rows) for shape in chosen]
             results.append(gradients[0] if bare else tuple(gradients))
         return trace.outputs.filled(results)
 
@@ -216,7 +220,7 @@ class Compiled:
         for number, trace in enumerate(self._traces.values()):
             lines += [f"trace {number}, as recorded: {summary(trace.program)}"]
             lines += [listing(trace.program, 60)]
-            for mode, (program, plan) in trace.plans.items():
+            for (mode, _), (program, plan) in trace.plans.items():
                 name = mode if isinstance(mode, str) else mode[0]
                 lines += [f"{name}, after the passes: {summary(program)}", plan_text(plan)]
         return "\n".join(lines)
@@ -227,6 +231,9 @@ class Compiled:
         return tuple(self._traces.values())
 
     def __reduce__(self) -> Any:
+        module = sys.modules.get(self._function.__module__)
+        if getattr(module, self._function.__qualname__, None) is self:
+            return self._function.__qualname__  # decorated: found again by its name
         return Compiled, (self._function,)
 
     def __repr__(self) -> str:
@@ -252,7 +259,7 @@ class Compiled:
             return chosen, len(chosen) == 1
         names = wrt if isinstance(wrt, tuple) else (wrt,)
         for name in names:
-            if name not in by_name:
+            if not isinstance(name, str) or name not in by_name:
                 raise CompileError.call(
                     self._name, f"wrt names '{name}'; its arguments are {', '.join(by_name)}"
                 )
@@ -261,7 +268,10 @@ class Compiled:
     def _weights(self, bound: Bound, weights: Any, rows: int) -> tuple[int, int] | None:
         if weights is None:
             return None
-        column = np.ascontiguousarray(weights, dtype=np.float64)
+        column = np.atleast_1d(np.asarray(weights))
+        if column.dtype.kind not in "biuf":
+            raise CompileError.call(self._name, f"weights are {column.dtype}, not numbers")
+        column = np.ascontiguousarray(column, dtype=np.float64)
         if column.shape != (rows,):
             raise CompileError.call(
                 self._name, f"weights has shape {column.shape}, but there are {rows} rows"
@@ -284,7 +294,8 @@ class Compiled:
             if all(then is now for then, now in zip(trace.bindings, bindings)):
                 return trace
         trace = self._record(bound, shapes, bindings)
-        self._traces[key] = trace
+        if bound.rows != 0:  # without rows the branches were decided by made-up numbers
+            self._traces[key] = trace
         return trace
 
     def _record(self, bound: Bound, shapes: list[Shape], bindings: list[Any]) -> Trace:
@@ -302,17 +313,24 @@ class Compiled:
         def flatten(result: Any) -> list[Any]:
             if result is None or not _holds_values(result):
                 raise FunctionResultError.of(self._name, result)
-            outputs.append(take_apart(result, "the result"))
+            outputs.append(take_apart(result, "the result", refusal))
             return outputs[0].items
+
+        def refusal(place: str, part: object) -> Exception:
+            return FunctionResultError.of(f"{self._name}, {place}", part)
 
         call = self._signature.bind_partial()
         call.arguments.update(arguments)
-        program, captured, _ = record(
-            lambda: self._function(*call.args, **call.kwargs),
-            list(zip(values, inputs)),
-            flatten,
-            since,
-        )
+        depth = core.swap_no_grad(0)  # a later call may want gradients
+        try:
+            program, captured, _ = record(
+                lambda: self._function(*call.args, **call.kwargs),
+                list(zip(values, inputs)),
+                flatten,
+                since,
+            )
+        finally:
+            core.swap_no_grad(depth)
         outline = replace(outputs[0], items=[None] * len(outputs[0].items))
         return Trace(program, captured, outline, bindings)
 

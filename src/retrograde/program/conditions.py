@@ -2,17 +2,18 @@
 
 A condition is a number, 1 or 0, in the recorded program. ``bool()`` of it (if, while, and, or, not,
 max, sorted) decides what Python does next, so it is remembered as a guard. ``rg.where`` and
-``& | ~`` use it as data.
+``& | ^ ~ == !=`` use it as data.
 """
 
 from __future__ import annotations
 
+import sys
 from threading import local
 from typing import Any
 
 from .. import elementwise
 from ..operands import is_real_scalar
-from ..value import Value, core
+from ..value import Value, belongs_to_caller, core
 
 
 class _Recorders(local):
@@ -49,6 +50,12 @@ class Condition:
     def __bool__(self) -> bool:
         return _decide(self.value)
 
+    def __index__(self) -> int:
+        return int(_decide(self.value))
+
+    def __hash__(self) -> int:
+        return hash(_decide(self.value))
+
     def __and__(self, other: Any) -> Condition:
         return Condition(self.value * _as_number(other))
 
@@ -58,7 +65,20 @@ class Condition:
     def __invert__(self) -> Condition:
         return Condition(1.0 - self.value)
 
-    __rand__, __ror__ = __and__, __or__
+    def __eq__(self, other: Any) -> Any:
+        if not isinstance(other, (Condition, bool, int, float)):
+            return NotImplemented
+        number = other.value if isinstance(other, Condition) else float(other)
+        return Condition(elementwise.equal(self.value, number))
+
+    def __ne__(self, other: Any) -> Any:
+        same = self.__eq__(other)
+        return same if same is NotImplemented else ~same
+
+    def __xor__(self, other: Any) -> Condition:
+        return Condition(1.0 - elementwise.equal(self.value, _as_number(other)))
+
+    __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
 
     def __repr__(self) -> str:
         return f"Condition({bool(core.peek(self.value))})"
@@ -90,3 +110,7 @@ def compare(left: Value, right: Any, symbol: int) -> Any:
 def truth(value: Value) -> bool:
     """``if value``: the guard is that it is not zero."""
     return _decide((1.0 - elementwise.equal(value, 0.0)).detach())
+
+
+belongs_to_caller(sys.modules[__name__])
+belongs_to_caller(Condition)  # type: ignore[arg-type]  its methods, too

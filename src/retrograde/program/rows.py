@@ -19,7 +19,13 @@ class Uniform:
     __slots__ = ("array",)
 
     def __init__(self, array: Any) -> None:
-        self.array = np.asarray(array, dtype=np.float64)
+        try:
+            given = np.asarray(array)
+        except ValueError:  # ragged
+            raise RowsError.kind("uniform", array) from None
+        if given.dtype.kind not in "biuf":
+            raise RowsError.kind("uniform", array)
+        self.array = given.astype(np.float64)
 
 
 def uniform(array: Any) -> Uniform:
@@ -86,24 +92,33 @@ def take_argument(bound: Bound, nest: Any, name: str) -> Shape:
     return Shape(name, key, first, len(bound.kinds) - first, build, differentiable)
 
 
-def gradient_nest(key: Any, source: Iterator[Any]) -> Any:
+def gradient_nest(
+    key: Any, source: Iterator[Any], rows: int | None, reduce: str | None = None
+) -> Any:
     """Gradients in the shape of an argument: an array a number, or one number where reduced.
 
     A sequence of k numbers a row has gradients of shape (rows, k).
     """
-    if key in ("r", "u"):
+    if key in ("r", "u", ("U", ())):
         return next(source)
     if key[0] == "r":
-        return np.stack([next(source) for _ in range(key[1])], axis=-1)
+        items = [next(source) for _ in range(key[1])]
+        return np.stack(items, axis=-1) if items else np.empty((rows or 0, 0))
     if key[0] == "U":
         shape = key[1]
         items = [next(source) for _ in range(int(np.prod(shape)))]
-        stacked = np.stack(items, axis=-1) if items else np.empty((0,))
+        if not items:
+            return np.empty(shape if reduce or rows is None else (rows, *shape))
+        stacked = np.stack(items, axis=-1)
         return stacked.reshape(stacked.shape[:-1] + shape)
     if key[0] == "d":
-        return {k: gradient_nest(part, source) for k, part in zip(key[1], key[2])}
-    parts = [gradient_nest(part, source) for part in key[1]]
-    return tuple(parts) if key[0] == "tuple" else parts
+        return {k: gradient_nest(part, source, rows, reduce) for k, part in zip(key[1], key[2])}
+    return _remade(key[0], [gradient_nest(part, source, rows, reduce) for part in key[1]])
+
+
+def _remade(make: type, parts: list[Any]) -> Any:
+    """A list or tuple of a type; a named tuple takes its items one by one."""
+    return make(*parts) if hasattr(make, "_fields") else make(parts)
 
 
 def _visit(bound: Bound, nest: Any, name: str) -> tuple[Any, Callable[[Iterator[Any]], Any], bool]:
@@ -126,8 +141,8 @@ def _visit(bound: Bound, nest: Any, name: str) -> tuple[Any, Callable[[Iterator[
         parts = [_visit(bound, part, f"{name}[{index}]") for index, part in enumerate(nest)]
         builds, make = [part[1] for part in parts], type(nest)
         return (
-            (make.__name__, tuple(part[0] for part in parts)),
-            lambda source: make([build(source) for build in builds]),
+            (make, tuple(part[0] for part in parts)),
+            lambda source: _remade(make, [build(source) for build in builds]),
             all(part[2] for part in parts),
         )
     raise RowsError.kind(name, nest)
@@ -142,16 +157,17 @@ def _visit_rows(
         raise RowsError.axes(name, array.ndim)
     bound.take_rows(name, array.shape[0])
     differentiable = array.dtype.kind == "f"
+    unknown = 1.0 if differentiable else 0.0  # without rows: any number, any index
     if array.dtype != np.float64:
         array = array.astype(np.float64)
     bound.keep.append(array)
     address = array.__array_interface__["data"][0]
     if array.ndim == 1:
-        sample = float(array[0]) if len(array) else 1.0
+        sample = float(array[0]) if len(array) else unknown
         bound.add(ROW, name, (address, array.strides[0]), sample)
         return "r", next, differentiable
     width = array.shape[1]
-    samples = array[0].tolist() if len(array) else [1.0] * width
+    samples = array[0].tolist() if len(array) else [unknown] * width
     for j in range(width):
         bound.add(ROW, f"{name}[{j}]", (address + j * array.strides[1], array.strides[0]), samples[j])
     return ("r", width), lambda source: [next(source) for _ in range(width)], differentiable
