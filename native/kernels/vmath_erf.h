@@ -39,7 +39,7 @@ typedef struct {
  * to the last denormal result; callers multiply by something that carries 2^-128. */
 SIMD RgPower rg_exp_minus(vd high, vd low) {
     vd magic = v_set(6755399441055744.0); /* 1.5 * 2^52: adding it leaves k in the last bits */
-    vd shifted = v_fnma(high, v_set(23.083120654223414), magic);
+    vd shifted = v_fnma(v_set(23.083120654223414), high, magic);
     vd k = v_sub(shifted, magic);
     /* r = high + k * ln2/16 - low; the first product is exact, its factor having 36 bits. */
     vd r = v_sub(v_fma(k, v_set(0x1.62e42fefap-5), high), low);

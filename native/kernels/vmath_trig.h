@@ -108,9 +108,9 @@ SIMD RgAngle rg_reduce(vd a) {
     vd magic = v_set(RG_MAGIC);
     vd shifted = v_fma(a, v_set(0.6366197723675814), magic);
     vd k = v_sub(shifted, magic);
-    vd r = v_fnma(k, v_set(RG_PI_1 / 2), a);
-    r = v_fnma(k, v_set(RG_PI_2 / 2), r);
-    r = v_fnma(k, v_set(RG_PI_3 / 2), r);
+    vd r = v_fnma(v_set(RG_PI_1 / 2), k, a);
+    r = v_fnma(v_set(RG_PI_2 / 2), k, r);
+    r = v_fnma(v_set(RG_PI_3 / 2), k, r);
     vi n = v_bits(shifted);
     if (__builtin_expect(vm_any(v_gt(a, v_set(RG_HUGE))), 0)) {
         vd angle = a, rest = r;
@@ -162,21 +162,24 @@ SIMD vd v_cos(vd x) {
 /* tan is the quotient of two polynomials, upside down where n is odd. Every rounding on the way
  * shows in a quotient, and tan magnifies that of r: so all are caught, and put right at the end. */
 SIMD vd v_tan(vd x) {
-    vd a = v_abs(x), magic = v_set(RG_MAGIC), one = v_set(1.0);
-    vd shifted = v_fma(a, v_set(0.6366197723675814), magic);
+    /* Everything is done for -|x|, and so is its remainder: with v_fnma a NaN would change its sign at
+     * some widths and not at others. */
+    vd a = v_neg(v_abs(x)), magic = v_set(RG_MAGIC), one = v_set(1.0);
+    vd shifted = v_fma(a, v_set(-0.6366197723675814), magic);
     vd k = v_sub(shifted, magic);
-    vd first = v_fnma(k, v_set(RG_PI_1 / 2), a);
+    vd first = v_fma(k, v_set(RG_PI_1 / 2), a);
     vd second = v_mul(k, v_set(RG_PI_2 / 2));
-    vd r = v_sub(first, second);
-    vd r_low = v_add(v_sub(v_sub(first, r), second), v_fnma(k, v_set(RG_PI_2 / 2), second));
-    r_low = v_fnma(k, v_set(RG_PI_3 / 2), r_low);
+    vd r = v_add(first, second);
+    vd r_low = v_add(v_sub(first, r), second); /* exact: first has no bits below those of second */
+    r_low = v_sub(r_low, v_fnma(v_set(RG_PI_2 / 2), k, second));
+    r_low = v_fma(k, v_set(RG_PI_3 / 2), r_low);
     vi n = v_bits(shifted);
-    vm huge = v_gt(a, v_set(RG_HUGE));
+    vm huge = v_lt(a, v_set(-RG_HUGE));
     if (__builtin_expect(vm_any(huge), 0)) {
-        vd angle = a, rest = r;
+        vd angle = v_neg(a), rest = v_neg(r);
         vi turns = n;
         rg_reduce_lanes(&angle, &rest, &turns);
-        r = rest;
+        r = v_neg(rest);
         n = turns;
         r_low = v_select(huge, v_set(0.0), r_low);
     }
@@ -194,10 +197,11 @@ SIMD vd v_tan(vd x) {
     vm odd = rg_is_odd(n);
     vd top = v_select(odd, below, above), top_low = v_select(odd, below_low, above_low);
     vd bottom = v_select(odd, above, below), bottom_low = v_select(odd, above_low, below_low);
-    vd inverse = v_div(one, bottom);
+    vd inverse = v_div(v_set(-1.0), bottom);
     vd t = v_mul(top, inverse);
-    vd miss = v_add(v_fnma(t, bottom, top), v_fnma(t, bottom_low, top_low));
+    vd miss = v_add(v_fma(t, bottom, top), v_fma(t, bottom_low, top_low));
     t = v_fma(miss, inverse, t);
+    /* That is tan|x|, or less it where n is odd. */
     vi minus = vi_xor(vi_shl(n, 63), v_bits(v_sign_bit(x)));
     return v_from_bits(vi_xor(v_bits(t), minus));
 }
