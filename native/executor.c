@@ -114,6 +114,32 @@ static void do_guard(const RgRun *run, const RgStep *step, const double *slots, 
             run->failed[first + i] = (int32_t)step->y;
 }
 
+static void do_load(const RgRun *run, const RgStep *step, double *slots, size_t first, size_t rows,
+                    size_t n) {
+    RgColumn column = run->inputs[step->x];
+    const char *base = column.base + (ptrdiff_t)first * column.stride;
+    if (step->count == 0) {
+        run->kernels->load(slots + (size_t)step->out * run->block, base, column.stride, rows, n);
+        return;
+    }
+    double *out[8];
+    int adjacent = 1;
+    for (uint32_t i = 0; i < 8; i++) {
+        RgColumn other = run->inputs[step->x + i];
+        out[i] = slots + (size_t)run->extras[step->y + i] * run->block;
+        adjacent &= other.base == column.base + i * sizeof(double) && other.stride == column.stride;
+    }
+    if (adjacent) {
+        run->kernels->load_eight(out, base, column.stride, rows, n);
+        return;
+    }
+    for (uint32_t i = 0; i < 8; i++) {
+        RgColumn other = run->inputs[step->x + i];
+        run->kernels->load(out[i], other.base + (ptrdiff_t)first * other.stride, other.stride, rows,
+                           n);
+    }
+}
+
 static int run_block(const RgRun *run, double *slots, double *sums, size_t first, size_t rows) {
     size_t n = (rows + 7) & ~(size_t)7;
     const RgKernels *kernels = run->kernels;
@@ -143,12 +169,7 @@ static int run_block(const RgRun *run, double *slots, double *sums, size_t first
                 if (do_take(run, step, slots, rows, n) < 0) return -1;
                 break;
             case RG_DO_SCATTER: do_scatter(run, step, slots, n); break;
-            case RG_DO_LOAD: {
-                RgColumn column = run->inputs[step->x];
-                kernels->load(out, column.base + (ptrdiff_t)first * column.stride, column.stride,
-                              rows, n);
-                break;
-            }
+            case RG_DO_LOAD: do_load(run, step, slots, first, rows, n); break;
             case RG_DO_COPY: copy(run, out, slots, step->x, n); break;
             case RG_DO_STORE: do_store(run, step, slots, first, rows); break;
             case RG_DO_REDUCE: do_reduce(run, step, slots, sums, rows); break;

@@ -11,7 +11,7 @@ enum {
     RG_DO_DOT,     /* count pairs from the extras: lefts, then rights */
     RG_DO_TAKE,    /* count elements from the extras, then the index */
     RG_DO_SCATTER, /* out..out+count: pairs (index, upstream) from the extras */
-    RG_DO_LOAD,    /* a column of the rows */
+    RG_DO_LOAD,    /* a column of the rows; or count of them, into slots from the extras */
     RG_DO_COPY,
     RG_DO_STORE,  /* into a column of the results */
     RG_DO_REDUCE, /* into a sum over the rows */

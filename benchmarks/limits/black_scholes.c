@@ -11,52 +11,54 @@
 
 #include "vector.h"
 
-enum { INPUTS = 5, OUTPUTS = 6, BLOCK = 240, ABREAST = 3 };
+enum { INPUTS = 5, OUTPUTS = 6, BLOCK = 240, ABREAST = 3, AHEAD = BLOCK };
 
 _Static_assert(BLOCK % (ABREAST * LANES) == 0, "a block is whole steps");
 
 typedef struct {
-    _Alignas(64) double root_t[BLOCK], deviation[BLOCK], scale[BLOCK], discount[BLOCK], d1[BLOCK],
-        d2[BLOCK], n1[BLOCK], n2[BLOCK], density[BLOCK], unused[BLOCK];
+    _Alignas(64) double root_t[BLOCK], scale[BLOCK], discount[BLOCK], density[BLOCK];
+    _Alignas(64) double n1[BLOCK], n2[BLOCK]; /* first d1 and d2 */
 } scratch;
 
-/* The results of a block on their way out. */
+/* One output on its way to memory. Only whole lines are sent, so up to a line's worth of the
+ * rows before the block may still wait in front of it. */
 typedef struct {
-    _Alignas(64) double from[OUTPUTS][BLOCK];
-    double *to[OUTPUTS];
-    size_t rows;
+    _Alignas(64) double rows[LANES + BLOCK];
+    double *to;     /* where the block goes */
+    size_t waiting; /* how many rows before the block have not been sent */
 } parcel;
 
 static void arguments(const double *const in[INPUTS], scratch *at)
 {
     for (size_t i = 0; i < BLOCK; i += LANES) {
         vec s = load(in[0] + i), k = load(in[1] + i), r = load(in[2] + i), t = load(in[4] + i);
+        for (int j = 0; j < INPUTS; j++) fetch(in[j] + i + AHEAD);
         vec root_t = root(t);
         vec deviation = load(in[3] + i) * root_t;
         vec scale = splat(1.0) / deviation;
         vec rate = r * t;
         vec d1 = fma_(vlog(s / k) + rate, scale, splat(0.5) * deviation);
         store(at->root_t + i, root_t);
-        store(at->deviation + i, deviation);
         store(at->scale + i, scale);
         store(at->discount + i, vexp(-rate));
-        store(at->d1 + i, d1);
-        store(at->d2 + i, d1 - deviation);
+        store(at->n1 + i, d1);
+        store(at->n2 + i, d1 - deviation);
     }
 }
 
-static void distribution(const double *x, double *cumulative, double *density)
+/* In place. The density is kept where there is a place for it. */
+static inline void distribution(double *x, double *density)
 {
     for (size_t i = 0; i < BLOCK; i += ABREAST * LANES) {
         vec n[ABREAST], d[ABREAST];
         for (int j = 0; j < ABREAST; j++) n[j] = normal(load(x + i + j * LANES), &d[j]);
-        for (int j = 0; j < ABREAST; j++) store(cumulative + i + j * LANES, n[j]);
-        for (int j = 0; j < ABREAST; j++) store(density + i + j * LANES, d[j]);
+        for (int j = 0; j < ABREAST; j++) store(x + i + j * LANES, n[j]);
+        for (int j = 0; density && j < ABREAST; j++) store(density + i + j * LANES, d[j]);
     }
 }
 
 /* As S n(d1) = K exp(-rT) n(d2), d1 and d2 pass nothing on but through sigma sqrt(T). */
-static void outputs(const double *const in[INPUTS], const scratch *at, double out[OUTPUTS][BLOCK])
+static void outputs(const double *const in[INPUTS], const scratch *at, parcel out[OUTPUTS])
 {
     for (size_t i = 0; i < BLOCK; i += LANES) {
         vec s = load(in[0] + i), k = load(in[1] + i), sigma = load(in[3] + i);
@@ -65,35 +67,35 @@ static void outputs(const double *const in[INPUTS], const scratch *at, double ou
         vec owed = k * strike;
         vec to_deviation = s * load(at->density + i) * splat(ONE_OVER_SQRT_2PI);
         vec to_root_t = to_deviation * (splat(0.5) * sigma * sigma);
-        store(out[0] + i, fms(s, n1, owed));
-        store(out[1] + i, n1);
-        store(out[2] + i, -strike);
-        store(out[3] + i, owed * load(in[4] + i));
-        store(out[4] + i, to_deviation * load(at->root_t + i));
-        store(out[5] + i, fma_(to_root_t, load(at->scale + i), load(in[2] + i) * owed));
+        store(out[0].rows + LANES + i, fms(s, n1, owed));
+        store(out[1].rows + LANES + i, n1);
+        store(out[2].rows + LANES + i, -strike);
+        store(out[3].rows + LANES + i, owed * load(in[4] + i));
+        store(out[4].rows + LANES + i, to_deviation * load(at->root_t + i));
+        store(out[5].rows + LANES + i, fma_(to_root_t, load(at->scale + i), load(in[2] + i) * owed));
     }
 }
 
-/* Copies an output to memory past the caches, but for the ends of lines shared with a neighbour. */
-static void send(const parcel *it, int output)
+/* Sends the whole lines of n more rows past the caches; what is left over waits in `next`. */
+static void send(const parcel *it, parcel *next, size_t n)
 {
-    const size_t line = LANES * sizeof(double), n = it->rows;
-    const double *from = it->from[output];
-    double *to = it->to[output];
-    size_t head = (line - (uintptr_t)to % line) % line / sizeof(double), i = 0;
-    if (head > n) head = n;
-    for (; i < head; i++) to[i] = from[i];
-    for (; i + LANES <= n; i += LANES) stream(to + i, load(from + i));
-    for (; i < n; i++) to[i] = from[i];
+    const double *from = it->rows + LANES - it->waiting;
+    double *to = it->to - it->waiting;
+    size_t i = 0, end = it->waiting + n;
+    for (; i < end && (uintptr_t)(to + i) % sizeof(vec); i++) to[i] = from[i]; /* the first rows */
+    for (; i + LANES <= end; i += LANES) stream(to + i, load(from + i));
+    next->waiting = end - i;
+    memcpy(next->rows + LANES - next->waiting, from + i, next->waiting * sizeof(double));
 }
 
 /* in: S, K, r, sigma, T; out: the value and its derivatives to these. */
 void limit_black_scholes(size_t rows, const double *const in[INPUTS], double *const out[OUTPUTS])
 {
     scratch at;
-    parcel parcels[2], *made = &parcels[0], *sent = &parcels[1];
+    parcel parcels[2][OUTPUTS], *made = parcels[0], *sent = parcels[1];
     _Alignas(64) double padded[INPUTS][BLOCK];
-    sent->rows = 0;
+    size_t sent_rows = 0;
+    for (int j = 0; j < OUTPUTS; j++) sent[j].to = out[j], sent[j].waiting = 0;
     for (size_t i = 0; i < rows; i += BLOCK) {
         size_t n = rows - i < BLOCK ? rows - i : BLOCK;
         const double *from[INPUTS];
@@ -104,17 +106,21 @@ void limit_black_scholes(size_t rows, const double *const in[INPUTS], double *co
             from[j] = memcpy(padded[j], from[j], n * sizeof(double));
         }
         arguments(from, &at);
-        send(sent, 0), send(sent, 1);
-        distribution(at.d1, at.n1, at.density);
-        send(sent, 2), send(sent, 3);
-        distribution(at.d2, at.n2, at.unused);
-        send(sent, 4), send(sent, 5);
-        outputs(from, &at, made->from);
-        for (int j = 0; j < OUTPUTS; j++) made->to[j] = out[j] + i;
-        made->rows = n;
+        for (int j = 0; j < 2; j++) send(&sent[j], &made[j], sent_rows);
+        distribution(at.n1, at.density);
+        for (int j = 2; j < 4; j++) send(&sent[j], &made[j], sent_rows);
+        distribution(at.n2, NULL);
+        for (int j = 4; j < 6; j++) send(&sent[j], &made[j], sent_rows);
+        outputs(from, &at, made);
+        for (int j = 0; j < OUTPUTS; j++) made[j].to = out[j] + i;
         parcel *next = sent;
-        sent = made, made = next;
+        sent = made, made = next, sent_rows = n;
     }
-    for (int j = 0; j < OUTPUTS; j++) send(sent, j);
+    for (int j = 0; j < OUTPUTS; j++) {
+        send(&sent[j], &made[j], sent_rows);
+        double *end = sent[j].to + sent_rows;
+        memcpy(end - made[j].waiting, made[j].rows + LANES - made[j].waiting,
+               made[j].waiting * sizeof(double));
+    }
     _mm_sfence();
 }

@@ -35,13 +35,27 @@ static inline void stream(double *to, vec x) { _mm512_stream_pd(to, x); }
 static inline vec fma_(vec x, vec y, vec z) { return _mm512_fmadd_pd(x, y, z); }
 static inline vec fnma(vec x, vec y, vec z) { return _mm512_fnmadd_pd(x, y, z); }
 static inline vec fms(vec x, vec y, vec z) { return _mm512_fmsub_pd(x, y, z); }
-static inline vec root(vec x) { return _mm512_sqrt_pd(x); }
 static inline vec magnitude(vec x) { return _mm512_abs_pd(x); }
 /* A NaN as the second operand is kept. */
 static inline vec at_most(double bound, vec x) { return _mm512_min_pd(splat(bound), x); }
 static inline vec where_not_below(vec x, vec bound, vec yes, vec no)
 {
     return _mm512_mask_blend_pd(_mm512_cmp_pd_mask(x, bound, _CMP_GE_OQ), no, yes);
+}
+
+static inline void fetch(const double *from) { _mm_prefetch((const char *)from, _MM_HINT_T0); }
+
+/* sqrt(x) to the last bit or the one before, without the divider, which is slow and wanted for
+ * quotients; zero and infinity, where the first guess is of no use, are their own roots. */
+static inline vec root(vec x)
+{
+    __mmask8 itself = _mm512_fpclass_pd_mask(x, 0x0e);
+    vec guess = _mm512_rsqrt14_pd(x);
+    vec g = x * guess, h = splat(0.5) * guess;
+    vec e = fnma(g, h, splat(0.5));
+    g = fma_(g, e, g);
+    h = fma_(h, e, h);
+    return _mm512_mask_mov_pd(fma_(fnma(g, g, x), h, g), itself, x);
 }
 
 /* 1 / x for normal x above 0, all but the last bit. */
@@ -170,6 +184,7 @@ static inline void stream(double *to, vec x) { _mm256_stream_pd(to, x); }
 static inline vec fma_(vec x, vec y, vec z) { return _mm256_fmadd_pd(x, y, z); }
 static inline vec fnma(vec x, vec y, vec z) { return _mm256_fnmadd_pd(x, y, z); }
 static inline vec fms(vec x, vec y, vec z) { return _mm256_fmsub_pd(x, y, z); }
+static inline void fetch(const double *from) { _mm_prefetch((const char *)from, _MM_HINT_T0); }
 static inline vec root(vec x) { return _mm256_sqrt_pd(x); }
 static inline vec magnitude(vec x) { return _mm256_andnot_pd(splat(-0.0), x); }
 /* A NaN as the second operand is kept. */

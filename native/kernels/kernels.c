@@ -76,6 +76,49 @@ static void load(double *out, const char *base, ptrdiff_t stride, size_t rows, s
     for (size_t i = rows; i < n; i++) out[i] = out[rows - 1];
 }
 
+/* Eight rows by eight columns, turned. */
+static inline void turn(double *const *out, size_t lane, const char *base, ptrdiff_t stride) {
+#if RG_LANES == 8
+    __m512d r[8], t[8];
+    for (int i = 0; i < 8; i++) r[i] = _mm512_loadu_pd((const void *)(base + i * stride));
+    for (int i = 0; i < 8; i += 2) {
+        t[i] = _mm512_unpacklo_pd(r[i], r[i + 1]);
+        t[i + 1] = _mm512_unpackhi_pd(r[i], r[i + 1]);
+    }
+    for (int i = 0; i < 2; i++) {
+        __m512d a = _mm512_shuffle_f64x2(t[i], t[i + 2], 0x88);
+        __m512d b = _mm512_shuffle_f64x2(t[i], t[i + 2], 0xdd);
+        __m512d c = _mm512_shuffle_f64x2(t[i + 4], t[i + 6], 0x88);
+        __m512d d = _mm512_shuffle_f64x2(t[i + 4], t[i + 6], 0xdd);
+        _mm512_storeu_pd(out[i] + lane, _mm512_shuffle_f64x2(a, c, 0x88));
+        _mm512_storeu_pd(out[i + 2] + lane, _mm512_shuffle_f64x2(b, d, 0x88));
+        _mm512_storeu_pd(out[i + 4] + lane, _mm512_shuffle_f64x2(a, c, 0xdd));
+        _mm512_storeu_pd(out[i + 6] + lane, _mm512_shuffle_f64x2(b, d, 0xdd));
+    }
+#else
+    for (int i = 0; i < 8; i++)
+        for (int j = 0; j < 8; j++)
+            memcpy(out[j] + lane + i, base + i * stride + j * (ptrdiff_t)sizeof(double),
+                   sizeof(double));
+#endif
+}
+
+/* The columns that follow are asked for ahead: they lie in the next cache line of each row. */
+static void load_eight(double *const *out, const char *base, ptrdiff_t stride, size_t rows,
+                       size_t n) {
+    size_t whole = rows & ~(size_t)7;
+    for (size_t i = 0; i < whole; i += 8) {
+        const char *corner = base + (ptrdiff_t)i * stride;
+        for (int k = 0; k < 8; k++) __builtin_prefetch(corner + k * stride + 128);
+        turn(out, i, corner, stride);
+    }
+    for (size_t i = whole; i < n; i++) {
+        const char *row = base + (ptrdiff_t)(i < rows ? i : rows - 1) * stride;
+        for (int j = 0; j < 8; j++)
+            memcpy(out[j] + i, row + j * (ptrdiff_t)sizeof(double), sizeof(double));
+    }
+}
+
 #define UNARY_ENTRY(NAME) [RG_OP_##NAME] = unary_##NAME,
 #define BINARY_ENTRY(NAME) [RG_OP_##NAME] = binary_##NAME,
 #define TERNARY_ENTRY(NAME) [RG_OP_##NAME] = ternary_##NAME,
@@ -93,4 +136,5 @@ const RgKernels TABLE(RG_LEVEL) = {
     .fma = fused,
     .add_product = add_product,
     .load = load,
+    .load_eight = load_eight,
 };

@@ -22,9 +22,11 @@ typedef struct {
     RgBinary binary[RG_OP_COUNT];
     RgTernary ternary[RG_OP_COUNT];
     RgTernary fma; /* x * y + z, rounded once */
-    /* sum += x; sum += x * y, unfused, in the order called */
     RgBinary add_product; /* out = out + x * y */
     void (*load)(double *out, const char *base, ptrdiff_t stride, size_t rows, size_t n);
+    /* eight adjacent columns of row-major memory at once */
+    void (*load_eight)(double *const *out, const char *base, ptrdiff_t stride, size_t rows,
+                       size_t n);
 } RgKernels;
 
 extern const RgKernels rg_kernels_base;

@@ -31,7 +31,7 @@ static const uint32_t rg_two_over_pi[41] __attribute__((unused)) = {
  * a is a whole number of 53 bits times a power of two, so that of 2/pi only those 192 bits matter
  * which decide the last two bits of the whole part of a * 2/pi and 137 bits of its fraction: enough
  * even for the double nearest to a multiple of pi/2, whose fraction begins with 61 zeros. */
-static __attribute__((noinline, cold, unused)) double rg_reduce_huge(double a, int64_t *n) {
+static __attribute__((noinline, cold, unused)) double rg_angle_huge(double a, int64_t *n) {
     int64_t word;
     memcpy(&word, &a, sizeof word);
     int exponent = (int)(word >> 52) - 1075;
@@ -64,7 +64,7 @@ static __attribute__((noinline, cold, unused)) double rg_reduce_huge(double a, i
 
     /* With those two bits shifted out, what is left is a signed fraction. */
     for (int i = 0; i < 6; i++) u[i] = u[i] << 2 | (i < 5 ? u[i + 1] >> 30 : 0);
-    int negative = u[0] >> 31;
+    int negative = u[0] > INT32_MAX;
     uint32_t borrow = 1;
     for (int i = 5; negative && i >= 0; i--) {
         u[i] = ~u[i] + borrow;
@@ -82,15 +82,15 @@ static __attribute__((noinline, cold, unused)) double rg_reduce_huge(double a, i
     return negative ? -r : r;
 }
 
-/* rg_reduce_huge for those lanes that are. */
-static __attribute__((noinline, cold, unused)) void rg_reduce_lanes(const vd *a, vd *r, vi *n) {
+/* rg_angle_huge for those lanes that are. */
+static __attribute__((noinline, cold, unused)) void rg_angle_lanes(const vd *a, vd *r, vi *n) {
     double angle[RG_LANES], rest[RG_LANES];
     int64_t turns[RG_LANES];
     memcpy(angle, a, sizeof angle);
     memcpy(rest, r, sizeof rest);
     memcpy(turns, n, sizeof turns);
     for (int i = 0; i < RG_LANES; i++) {
-        if (angle[i] > RG_HUGE) rest[i] = rg_reduce_huge(angle[i], &turns[i]);
+        if (angle[i] > RG_HUGE) rest[i] = rg_angle_huge(angle[i], &turns[i]);
     }
     memcpy(r, rest, sizeof rest);
     memcpy(n, turns, sizeof turns);
@@ -104,7 +104,7 @@ typedef struct {
 
 /* The first step is exact, for what it uses of pi. Each of the others rounds what it leaves, and is
  * small beside it even next to a multiple of pi/2. */
-SIMD RgAngle rg_reduce(vd a) {
+SIMD RgAngle rg_angle(vd a) {
     vd magic = v_set(RG_MAGIC);
     vd shifted = v_fma(a, v_set(0.6366197723675814), magic);
     vd k = v_sub(shifted, magic);
@@ -115,7 +115,7 @@ SIMD RgAngle rg_reduce(vd a) {
     if (__builtin_expect(vm_any(v_gt(a, v_set(RG_HUGE))), 0)) {
         vd angle = a, rest = r;
         vi turns = n;
-        rg_reduce_lanes(&angle, &rest, &turns);
+        rg_angle_lanes(&angle, &rest, &turns);
         r = rest;
         n = turns;
     }
@@ -149,37 +149,35 @@ SIMD vd rg_sin_turned(vd r, vi n) {
 }
 
 SIMD vd v_sin(vd x) {
-    RgAngle a = rg_reduce(v_abs(x));
+    RgAngle a = rg_angle(v_abs(x));
     /* The sign of x last, which also keeps that of a zero. */
     return v_from_bits(vi_xor(v_bits(rg_sin_turned(a.r, a.n)), v_bits(v_sign_bit(x))));
 }
 
 SIMD vd v_cos(vd x) {
-    RgAngle a = rg_reduce(v_abs(x));
+    RgAngle a = rg_angle(v_abs(x));
     return rg_sin_turned(a.r, vi_add(a.n, vi_set(1)));
 }
 
 /* tan is the quotient of two polynomials, upside down where n is odd. Every rounding on the way
  * shows in a quotient, and tan magnifies that of r: so all are caught, and put right at the end. */
 SIMD vd v_tan(vd x) {
-    /* Everything is done for -|x|, and so is its remainder: with v_fnma a NaN would change its sign at
-     * some widths and not at others. */
-    vd a = v_neg(v_abs(x)), magic = v_set(RG_MAGIC), one = v_set(1.0);
-    vd shifted = v_fma(a, v_set(-0.6366197723675814), magic);
+    vd a = v_abs(x), magic = v_set(RG_MAGIC), one = v_set(1.0);
+    vd shifted = v_fma(a, v_set(0.6366197723675814), magic);
     vd k = v_sub(shifted, magic);
-    vd first = v_fma(k, v_set(RG_PI_1 / 2), a);
-    vd second = v_mul(k, v_set(RG_PI_2 / 2));
-    vd r = v_add(first, second);
-    vd r_low = v_add(v_sub(first, r), second); /* exact: first has no bits below those of second */
-    r_low = v_sub(r_low, v_fnma(v_set(RG_PI_2 / 2), k, second));
-    r_low = v_fma(k, v_set(RG_PI_3 / 2), r_low);
+    vd first = v_fnma(v_set(RG_PI_1 / 2), k, a);
+    vd second = v_mul(v_set(RG_PI_2 / 2), k);
+    vd r = v_sub(first, second);
+    vd r_low = v_sub(v_sub(first, r), second); /* exact: first ends before second does */
+    r_low = v_add(r_low, v_fnma(v_set(RG_PI_2 / 2), k, second));
+    r_low = v_fnma(v_set(RG_PI_3 / 2), k, r_low);
     vi n = v_bits(shifted);
-    vm huge = v_lt(a, v_set(-RG_HUGE));
+    vm huge = v_gt(a, v_set(RG_HUGE));
     if (__builtin_expect(vm_any(huge), 0)) {
-        vd angle = v_neg(a), rest = v_neg(r);
+        vd angle = a, rest = r;
         vi turns = n;
-        rg_reduce_lanes(&angle, &rest, &turns);
-        r = v_neg(rest);
+        rg_angle_lanes(&angle, &rest, &turns);
+        r = rest;
         n = turns;
         r_low = v_select(huge, v_set(0.0), r_low);
     }
@@ -197,12 +195,12 @@ SIMD vd v_tan(vd x) {
     vm odd = rg_is_odd(n);
     vd top = v_select(odd, below, above), top_low = v_select(odd, below_low, above_low);
     vd bottom = v_select(odd, above, below), bottom_low = v_select(odd, above_low, below_low);
+    /* Negative, to do without v_fnma: of a NaN, that would change the sign at some widths only. */
     vd inverse = v_div(v_set(-1.0), bottom);
     vd t = v_mul(top, inverse);
     vd miss = v_add(v_fma(t, bottom, top), v_fma(t, bottom_low, top_low));
     t = v_fma(miss, inverse, t);
-    /* That is tan|x|, or less it where n is odd. */
-    vi minus = vi_xor(vi_shl(n, 63), v_bits(v_sign_bit(x)));
+    vi minus = vi_xor(vi_shl(n, 63), v_bits(v_sign_bit(v_neg(x))));
     return v_from_bits(vi_xor(v_bits(t), minus));
 }
 

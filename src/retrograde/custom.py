@@ -15,6 +15,7 @@ inputs: higher derivatives call it once more, to see whether data was changed in
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Sequence
 from functools import update_wrapper
 from typing import Any
@@ -42,7 +43,7 @@ class CustomOp:
         self._function = function
         self._partials: Rule | None = None
         self._vjp: Rule | None = None
-        self._inputs_before_z: int | None = None  # of the rule; None: it does not ask for z
+        self._place_of_z: float | None = None  # among the rule's parameters, if it has one
 
     def __repr__(self) -> str:
         return f"<custom op {self.name}>"
@@ -69,16 +70,14 @@ class CustomOp:
             raise CustomOpError.of(self.name, "it has a rule already; give partials or a vjp", None)
         parameters = inspect.signature(rule).parameters
         by_position = [n for n, p in parameters.items() if p.kind <= p.POSITIONAL_OR_KEYWORD]
-        if "z" in by_position:
-            self._inputs_before_z = by_position.index("z")
-        elif "z" in parameters:
-            self._inputs_before_z = 0
+        if "z" in parameters:
+            self._place_of_z = by_position.index("z") if "z" in by_position else math.inf
 
     def _ask(self, rule: Rule, operands: Sequence[Any], result: Any) -> Any:
         """Call a rule, with the op's result where it names a parameter ``z`` beyond the inputs."""
-        if self._inputs_before_z is None or self._inputs_before_z >= len(operands):
-            return rule(*operands)
-        return rule(*operands, z=result)
+        if self._place_of_z is not None and self._place_of_z >= len(operands):
+            return rule(*operands, z=result)
+        return rule(*operands)
 
     @property
     def has_vjp(self) -> bool:
@@ -86,6 +85,7 @@ class CustomOp:
         return self._vjp is not None
 
     def __call__(self, *operands: Any) -> Any:
+        """The op on values and numbers: a value, or a float where all are numbers."""
         for operand in operands:
             if not isinstance(operand, Value) and not is_real_scalar(operand):
                 raise OperandError.of(self.name, operand)
@@ -163,7 +163,7 @@ class CustomOp:
     def _checked(
         self, given: Any, count: int, what: str, node: Value | None = None, values: bool = False
     ) -> list[Any]:
-        """A rule's answer as a list of ``count`` numbers, or of values where those are asked for."""
+        """A rule's answer as a list of ``count`` numbers, or of values where asked for."""
         if isinstance(given, Value) or is_real_scalar(given):
             given = (given,)
         if not isinstance(given, (tuple, list)) or len(given) != count:

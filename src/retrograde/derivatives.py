@@ -18,7 +18,7 @@ import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache, wraps
+from functools import cache, wraps
 from math import isnan
 from threading import local
 from typing import Any, Literal
@@ -41,7 +41,6 @@ from .nests import Nest, as_array, take_apart
 from .operands import is_real_scalar
 from .ops import OPS
 from .ops.emit.python import compile_partials
-from .ops.expr import Num
 from .value import Value, core
 
 Wrt = Any  # an int, a str, or a tuple of those
@@ -52,7 +51,7 @@ Number = Any  # a float, or a value where it depends on values from outside
 # ---- pulling gradients back, and pushing tangents forward --------------------------------------
 
 
-@lru_cache(maxsize=None)
+@cache
 def _partials_on_values(name: str) -> tuple[Callable[..., Any], ...]:
     functions = {op: getattr(elementwise, op) for op in OPS}
     return compile_partials(OPS[name], functions)
@@ -290,9 +289,7 @@ class _Call:
             if id(value) not in own and value.requires_grad:
                 outside.add(id(value))
         for node in nodes:
-            if any(
-                id(v) in outside or (v.requires_grad and id(v) not in own) for v in node.inputs
-            ):
+            if any(id(v) in outside or (v.requires_grad and id(v) not in own) for v in node.inputs):
                 outside.add(id(node))
         return outside
 
@@ -405,9 +402,7 @@ def _checked_unused(unused: Unused) -> None:
 # ---- the transforms ----------------------------------------------------------------------------
 
 
-def gradients(
-    root: Value, inputs: Any, seed: Any = 1.0, *, unused: Unused = "zero"
-) -> Any:
+def gradients(root: Value, inputs: Any, seed: Any = 1.0, *, unused: Unused = "zero") -> Any:
     """The gradients of ``root`` with respect to a nest of values, as values: differentiable again.
 
     The inputs may be leaves or interior values. No ``.grad`` is read or written.

@@ -168,8 +168,8 @@ class LeafError(RetrogradeError, RuntimeError):
     def requires_grad(cls, value: Value) -> Self:
         return cls(
             _with_place(
-                f"requires_grad can be switched off on leaves only; {describe(value)} was computed. "
-                "Write value.detach() for the same number without its history.",
+                "requires_grad can be switched off on leaves only; "
+                f"{describe(value)} was computed. Write value.detach() for the same number without its history.",
                 value,
             )
         )
@@ -265,8 +265,8 @@ class CycleError(RetrogradeError, RuntimeError):
     def of(cls, value: Value) -> Self:
         return cls(
             _with_place(
-                f"{describe(value)} depends on itself: its inputs were reassigned so that the graph "
-                "has a cycle. Give a value only inputs that were made before it.",
+                f"{describe(value)} depends on itself: its inputs were reassigned so that the "
+                "graph has a cycle. Give a value only inputs that were made before it.",
                 value,
             )
         )
@@ -442,7 +442,7 @@ class FunctionResultError(RetrogradeError, TypeError):
 
 
 class ArgumentError(RetrogradeError, TypeError):
-    """An argument to be differentiated is missing, unknown, or holds something that is no number."""
+    """An argument to be differentiated is missing, unknown, or holds no numbers."""
 
     @classmethod
     def item(cls, where: str, got: object) -> Self:
@@ -514,7 +514,7 @@ class ProgramError(RetrogradeError, RuntimeError):
 
 
 class RecordingError(RetrogradeError, RuntimeError):
-    """While recording: something would be baked into the program that may change from row to row."""
+    """While recording: something that may change from row to row would be baked in."""
 
     @classmethod
     def _here(cls, message: str, value: Value) -> Self:
@@ -522,7 +522,9 @@ class RecordingError(RetrogradeError, RuntimeError):
 
         where = site_of(calling_instruction())
         text = linecache.getline(where.file, where.line).strip() if where else ""
-        return cls(message + (f"\n  at {where}" if where else "") + (f"\n      {text}" if text else ""))
+        return cls(
+            message + (f"\n  at {where}" if where else "") + (f"\n      {text}" if text else "")
+        )
 
     @classmethod
     def data(cls, value: Value) -> Self:
@@ -545,8 +547,8 @@ class RecordingError(RetrogradeError, RuntimeError):
     def custom(cls, value: Value) -> Self:
         return cls(
             _with_place(
-                f"'{value.op}' has its rule in Python or as numbers only, so it cannot be replayed. "
-                "Write it with rg functions, or compute it outside and pass the result in.",
+                f"'{value.op}' has its rule in Python or as numbers only, so it cannot be "
+                "replayed. Write it with rg functions, or compute it outside and pass the result in.",
                 value,
             )
         )
@@ -622,8 +624,8 @@ class RowsError(RetrogradeError, ValueError):
     @classmethod
     def kind(cls, name: str, got: object) -> Self:
         return cls(
-            f"{name} is {_kind(got)}: arguments of a compiled function are numbers, float arrays of "
-            "one or two axes, and lists, tuples and dicts of those."
+            f"{name} is {_kind(got)}: arguments of a compiled function are numbers, float arrays "
+            "of one or two axes, and lists, tuples and dicts of those."
         )
 
     @classmethod

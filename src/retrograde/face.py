@@ -98,7 +98,6 @@ class Face:
         """
         return hooks.register(self, hook)
 
-
     def __copy__(self: Any) -> Any:
         from .copying import shallow_copy
 

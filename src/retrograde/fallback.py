@@ -23,6 +23,7 @@ from .reference import Epoch, Node, apply_row, constant, is_birth, modes, record
 from .reference import order as order_nodes
 from .sites import Site, site_of
 
+
 def number(thing: Any, what: str) -> float:
     """A real number as a float, or the exception that says what was expected."""
     if type(thing) is float:
@@ -274,7 +275,9 @@ def apply(name: str, *operands: Any) -> Any:
     for operand in operands:
         if not isinstance(operand, Value) and not is_real_scalar(operand):
             return other_operand(name, operands)
-    return apply_row(Value, name, [v if isinstance(v, Value) else number(v, name) for v in operands])
+    return apply_row(
+        Value, name, [v if isinstance(v, Value) else number(v, name) for v in operands]
+    )
 
 
 def _power(base: Value, exponent: Any) -> Any:
@@ -335,9 +338,7 @@ def _terms(function: str, terms: Iterable[Any]) -> tuple[tuple[Value, ...], list
         if not isinstance(item, Value) and not is_real_scalar(item):
             raise NumberError.at(function, index, item)
     numbers = [v._data if isinstance(v, Value) else number(v, function) for v in items]
-    nodes = tuple(
-        v if isinstance(v, Value) else constant(Value, n) for v, n in zip(items, numbers)
-    )
+    nodes = tuple(v if isinstance(v, Value) else constant(Value, n) for v, n in zip(items, numbers))
     return nodes, numbers, any(isinstance(item, Value) for item in items)
 
 

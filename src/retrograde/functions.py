@@ -15,7 +15,7 @@ from .errors import NumberError, ShapeError
 from .operands import is_real_scalar
 from .value import Value, belongs_to_caller, core
 
-Operand = Union[Value, float]
+Operand = Union[Value, float]  # noqa: UP007  evaluated at run time
 
 if TYPE_CHECKING:
     from ._native import dot as dot

@@ -54,7 +54,7 @@ def other_operand(op: str, operands: tuple[Any, ...]) -> Any:
 
 
 def other_comparison(left: Any, right: Any, symbol: int) -> Any:
-    """Comparisons of a value with something else: arrays element by element; never equal to None."""
+    """Comparisons of a value with something else: arrays element by element, None never."""
     compare = COMPARISONS[symbol]
     if is_array(right):
         return over_arrays(compare, (left, right)).astype(bool)

@@ -140,7 +140,7 @@ def _listed(outputs: Any) -> list[Any]:
 
 
 def least_squares(fun: Callable[..., Any], x0: Sequence[float], **options: Any) -> Any:
-    """Minimise a sum of squared residuals with ``scipy.optimize.least_squares``, its Jacobian wired.
+    """Minimise a sum of squares with ``scipy.optimize.least_squares``, its Jacobian wired in.
 
     >>> import retrograde as rg
     >>> found = rg.least_squares(lambda v: [v[0] - 3, v[0] * v[1] - 6], [1.0, 1.0])

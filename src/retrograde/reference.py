@@ -51,8 +51,8 @@ class Node:
     """
 
     __slots__ = (
-        "_closure", "_custom", "_data", "_epoch", "_grad", "_hooks", "_inputs", "_label", "_made_at",
-        "_number", "_op_name", "_partials", "_requires_grad",
+        "_closure", "_custom", "_data", "_epoch", "_grad", "_hooks", "_inputs", "_label",
+        "_made_at", "_number", "_op_name", "_partials", "_requires_grad",
     )  # fmt: skip
 
     _op_name: str  # "leaf" for a value made from nothing

@@ -33,7 +33,11 @@ def _choose() -> tuple[Any, str, str]:
     if asked not in ("", "native", "reference"):
         raise CoreError.unknown(asked)
     if asked == "reference":
-        return import_module(f"{_PACKAGE}.fallback"), "reference", "RETROGRADE_CORE=reference asks for it"
+        return (
+            import_module(f"{_PACKAGE}.fallback"),
+            "reference",
+            "RETROGRADE_CORE=reference asks for it",
+        )
     try:
         native = import_module(f"{_PACKAGE}._native")
     except ImportError as error:
@@ -54,7 +58,7 @@ else:
     face.put_on(Value)
 
 
-def belongs_to_caller(module: ModuleType) -> None:
+def belongs_to_caller(module: ModuleType | type) -> None:
     """Have the values a module of ours makes show its caller's line, not its own.
 
     The reference engine passes over the whole package by name; the native one keeps a table.

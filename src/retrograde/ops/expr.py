@@ -99,7 +99,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class Compare(Condition):
-    """``left symbol right``, as IEEE arithmetic compares: false when either is NaN, except ``!=``."""
+    """``left symbol right``, as IEEE compares: false when either is NaN, except ``!=``."""
 
     symbol: str
     left: Expr

@@ -314,7 +314,9 @@ def _table(rows: tuple[Op, ...]) -> Mapping[str, Op]:
             raise ValueError(f"op {row.name!r} has two rows")
         table[row.name] = row
         if unknown := row.calls - PRIMITIVES - table.keys():
-            raise ValueError(f"op {row.name!r} calls {sorted(unknown)}, which stand in no row above")
+            raise ValueError(
+                f"op {row.name!r} calls {sorted(unknown)}, which stand in no row above"
+            )
     return MappingProxyType(table)
 
 

@@ -9,8 +9,9 @@ the law, as templates of further rows. The first contribution is a plain write, 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache
 from struct import pack
+from typing import Union
 
 from ..ops import OPS
 from ..ops.expr import Both, Call, Compare, Condition, Either, Expr, Num, Var, Where
@@ -19,24 +20,24 @@ from .program import CONSTANT, Input, Instruction, Program
 
 # A template is a list of steps (op, operands) and where its result is. An operand is a variable's
 # name, a float, or the index of an earlier step.
-Operand = "str | float | int"
-Template = tuple[tuple[tuple[str, tuple[object, ...]], ...], object]
+Operand = Union[str, float, int]  # noqa: UP007
+Template = tuple[tuple[tuple[str, tuple[Operand, ...]], ...], Operand]
 
 
-@lru_cache(maxsize=None)
+@cache
 def templates(name: str) -> tuple[Template, ...]:
     """The partials of a row as templates."""
     return tuple(_template(partial) for partial in OPS[name].partials)
 
 
 def _template(expression: Expr) -> Template:
-    steps: list[tuple[str, tuple[object, ...]]] = []
+    steps: list[tuple[str, tuple[Operand, ...]]] = []
 
-    def emit(op: str, *operands: object) -> int:
+    def emit(op: str, *operands: Operand) -> int:
         steps.append((op, operands))
         return len(steps) - 1
 
-    def visit(node: Expr | Condition) -> object:
+    def visit(node: Expr | Condition) -> Operand:
         if isinstance(node, Var):
             return node.name
         if isinstance(node, Num):
@@ -97,21 +98,19 @@ class _Builder:
         steps, where = template
         made: list[int] = []
 
-        def resolve(operand: object) -> int:
+        def resolve(operand: Operand) -> int:
             if isinstance(operand, str):
                 return variables[operand]
             if isinstance(operand, float):
                 return self.constant(operand)
-            return made[operand]  # type: ignore[index]
+            return made[operand]
 
         for op, operands in steps:
             made.append(self.emit(op, tuple([resolve(o) for o in operands]), site))
         return where if isinstance(where, float) else resolve(where)
 
 
-def adjoint(
-    program: Program, wrt: Sequence[int], seeds: Sequence[tuple[int, int]]
-) -> Program:
+def adjoint(program: Program, wrt: Sequence[int], seeds: Sequence[tuple[int, int]]) -> Program:
     """The program with gradients as further outputs, one an id in ``wrt``.
 
     ``seeds`` are pairs of ids: an output, and the input or constant that seeds it.

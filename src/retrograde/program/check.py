@@ -13,7 +13,7 @@ def _check_many(
 ) -> None:
     if op in ("dot", "scatter") and len(args) % 2:
         refuse(f"instruction {position}: {op} takes pairs")
-    if op in ("sum", "dot", "take", "scatter") and len(args) < (2 if op == "take" else 1):
+    if len(args) < (2 if op == "take" else 1):
         refuse(f"instruction {position}: {op} of nothing")
 
 

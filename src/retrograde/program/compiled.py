@@ -73,7 +73,9 @@ class Compiled:
         try:
             self._signature = inspect.signature(function)
         except ValueError as error:
-            raise CompileError.call(self._name, f"{error}; wrap it in a function of yours") from None
+            raise CompileError.call(
+                self._name, f"{error}; wrap it in a function of yours"
+            ) from None
         for parameter in self._signature.parameters.values():
             if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
                 raise CompileError.variadic(self._name, parameter.name)
@@ -305,7 +307,10 @@ class Compiled:
             value = core.argument(number)
             value.label = name
             values.append(value)
-        inputs = [Input(kind, name) for kind, name in zip(bound.kinds, bound.names)]
+        inputs = [
+            Input(kind, name, 0.0, *place)
+            for kind, name, place in zip(bound.kinds, bound.names, bound.places)
+        ]
         source = iter(values)
         arguments = {shape.name: shape.build(source) for shape in shapes}
         outputs: list[Nest] = []
@@ -388,8 +393,7 @@ def _with_gradients(trace: Trace, mode: Any) -> Program:
     else:
         output, wrt = 0, list(mode[1])
     seeds = [(program.outputs[output], seed)]
-    extended = adjoint(program.replaced(outputs=[program.outputs[output]]), wrt, seeds)
-    return extended
+    return adjoint(program.replaced(outputs=[program.outputs[output]]), wrt, seeds)
 
 
 def _holds_values(nest: Any) -> bool:

@@ -113,4 +113,4 @@ def truth(value: Value) -> bool:
 
 
 belongs_to_caller(sys.modules[__name__])
-belongs_to_caller(Condition)  # type: ignore[arg-type]  its methods, too
+belongs_to_caller(Condition)

@@ -111,7 +111,7 @@ class _Layout:
             self.argument_ids.append(index)
 
     def _filled_uniforms(self) -> Any:
-        """Eight equal lanes a uniform number: the constants are there, the rest comes with a run."""
+        """Eight equal lanes a uniform number: constants are there, the rest comes with a run."""
         uniforms = np.zeros((self.uniforms + 1, 8))
         for place, number in self.constants:
             uniforms[place] = number
@@ -159,14 +159,18 @@ class _Layout:
         for position, instruction in enumerate(lanes):
             for arg in instruction.args:
                 last[arg] = position
+        eights = self._eights(row_inputs & (last.keys() | after.keys()))
         loaded: set[int] = set()
         for position, (op, results, args, _) in enumerate(lanes):
             for arg in args:
                 if arg in row_inputs and arg not in loaded:
-                    loaded.add(arg)
-                    self._load(arg, after)
+                    together = eights.get(arg, [arg])
+                    loaded.update(together)
+                    self._load(together, after)
             in_place = op in IN_PLACE
-            dying = [a for a in dict.fromkeys(args) if last[a] == position and not a_uniform(place[a])]
+            dying = [
+                a for a in dict.fromkeys(args) if last[a] == position and not a_uniform(place[a])
+            ]
             if in_place:
                 self.free.extend(place[a] for a in dying)
             if op == "scatter":
@@ -184,7 +188,9 @@ class _Layout:
                 self.free.extend(place[a] for a in dying)
         for index in list(after):
             if index in row_inputs and index not in loaded:
-                self._load(index, after)
+                together = eights.get(index, [index])
+                loaded.update(together)
+                self._load(together, after)
             else:
                 self._finish(index, after)
         return Plan(
@@ -203,11 +209,26 @@ class _Layout:
             len(program.guards),
         )
 
-    def _load(self, index: int, after: dict[int, list[tuple[int, int, int]]]) -> None:
-        slot = self.slot(index)
-        self.steps += (STEPS["load"], 0, slot, len(self.columns), 0, 0)
-        self.columns.append(index)
-        self._finish(index, after)
+    def _eights(self, used: set[int]) -> dict[int, list[int]]:
+        """Columns that are loaded together: eight adjacent ones of one array, all of them used."""
+        by_place: dict[tuple[str, int], list[int]] = {}
+        for index in sorted(used):
+            given = self.program.inputs[index]
+            if given.column >= 0:
+                by_place.setdefault((given.array, given.column // 8), []).append(index)
+        return {i: group for group in by_place.values() if len(group) == 8 for i in group}
+
+    def _load(self, group: list[int], after: dict[int, list[tuple[int, int, int]]]) -> None:
+        """Load one column, or eight together."""
+        slots = [self.slot(index) for index in group]
+        offset = len(self.extras)
+        if len(group) > 1:
+            self.extras += slots
+        count = len(group) if len(group) > 1 else 0
+        self.steps += (STEPS["load"], count, slots[0], len(self.columns), offset, 0)
+        self.columns += group
+        for index in group:
+            self._finish(index, after)
 
     def _finish(self, index: int, after: dict[int, list[tuple[int, int, int]]]) -> None:
         """Store, reduce or check a number as soon as it is there."""

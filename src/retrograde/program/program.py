@@ -30,11 +30,16 @@ OPERANDS = {name: op.arity for name, op in OPS.items()} | {
 
 
 class Input(NamedTuple):
-    """A number the program does not compute: ``name`` says which, ``number`` a constant's value."""
+    """A number the program does not compute: ``name`` says which, ``number`` a constant's value.
+
+    Rows of an array of two axes also know the array and their column in it.
+    """
 
     kind: str
     name: str = ""
     number: float = 0.0
+    array: str = ""
+    column: int = -1
 
 
 class Instruction(NamedTuple):

@@ -1,4 +1,4 @@
-"""Arguments of compiled functions: which numbers are rows, which are uniform, and where they lie."""
+"""Arguments of compiled functions: which numbers are rows, which uniform, and where they lie."""
 
 from __future__ import annotations
 
@@ -54,6 +54,7 @@ class Bound:
     row_name: str = ""
     kinds: list[str] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
+    places: list[tuple[str, int]] = field(default_factory=list)
     columns: list[tuple[int, int] | None] = field(default_factory=list)
     numbers: list[float] = field(default_factory=list)
     keep: list[Any] = field(default_factory=list)
@@ -65,9 +66,17 @@ class Bound:
         elif self.rows != rows:
             raise RowsError.mismatch(self.row_name, self.rows, name, rows)
 
-    def add(self, kind: str, name: str, column: tuple[int, int] | None, number: float) -> None:
-        """One number of the arguments."""
+    def add(
+        self,
+        kind: str,
+        name: str,
+        column: tuple[int, int] | None,
+        number: float,
+        place: tuple[str, int] = ("", -1),
+    ) -> None:
+        """One number of the arguments; ``place`` is the array and column it is from."""
         self.kinds.append(kind)
+        self.places.append(place)
         self.names.append(name)
         self.columns.append(column)
         self.numbers.append(number)
@@ -169,7 +178,8 @@ def _visit_rows(
     width = array.shape[1]
     samples = array[0].tolist() if len(array) else [unknown] * width
     for j in range(width):
-        bound.add(ROW, f"{name}[{j}]", (address + j * array.strides[1], array.strides[0]), samples[j])
+        column = (address + j * array.strides[1], array.strides[0])
+        bound.add(ROW, f"{name}[{j}]", column, samples[j], (name, j))
     return ("r", width), lambda source: [next(source) for _ in range(width)], differentiable
 
 

@@ -85,7 +85,8 @@ def header(ops: Iterable[Op]) -> str:
     )
     return "\n\n".join(
         (
-            "/* Generated from src/retrograde/ops/scalar.py by tools/regenerate.py: do not edit. */",
+            "/* Generated from src/retrograde/ops/scalar.py by tools/regenerate.py: "
+            "do not edit. */",
             "#ifndef RG_OPS_GEN_H\n#define RG_OPS_GEN_H\n\n#include <math.h>\n\n"
             "#define RG_RULE static inline __attribute__((unused))",
             "\n\n".join(functions(op) for op in rows),
