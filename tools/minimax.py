@@ -104,33 +104,35 @@ def atanh_rest(z: mpf) -> mpf:
     return (2 * mpmath.atanh(s) / s - 2) / z
 
 
-def cosh_rest(z: mpf) -> mpf:
-    """What follows 1 in cosh(r) = 1 + z * rest(z), where z = r^2."""
-    return (mpmath.cosh(mpmath.sqrt(z)) - 1) / z
-
-
-def sinh_rest(z: mpf) -> mpf:
-    """What follows r in sinh(r) = r + r * z * rest(z), where z = r^2."""
-    r = mpmath.sqrt(z)
-    return (mpmath.sinh(r) / r - 1) / z
-
-
-HALF_LN2 = mpmath.log(2) / 2 * mpf("1.0001")  # a little more than rounding to a whole leaves
+LN2_32ND = mpmath.log(2) / 32 * mpf("1.0001")
 TASKS = {
-    # exp(r) = 1 + r + r^2 * p(r)
+    # exp(r) = 1 + r + r^2 * p(r), for the |r| that rounding to sixteenths leaves
     "exp": Task(
         function=lambda r: (mpmath.expm1(r) - r) / r**2,
-        weight=lambda r: r**2 / mpmath.exp(r),
-        low=-HALF_LN2,
-        high=HALF_LN2,
-        terms=10,
+        weight=lambda r: r**2,
+        low=-LN2_32ND,
+        high=LN2_32ND,
+        terms=5,
     ),
-    # log takes (1+s)/(1-s) from 3/4 to 3/2, so |s| <= 0.2; v_atanh up to 0.226
+    # the same, relatively accurate near zero
+    "expm1": Task(
+        function=lambda r: (mpmath.expm1(r) - r) / r**2,
+        weight=lambda r: r,
+        low=-LN2_32ND,
+        high=LN2_32ND,
+        terms=6,
+    ),
+    # log(1+r) = r + r^2 * p(r), for the r that LOG_ROWS leaves
+    "log": Task(
+        function=lambda r: (mpmath.log1p(r) - r) / r**2,
+        weight=lambda r: r,
+        low=mpf("-0.0372"),
+        high=mpf("0.0625"),
+        terms=9,
+    ),
     "atanh": Task(
         function=atanh_rest, weight=lambda z: z / 2, low=mpf(0), high=mpf("0.0512"), terms=8
     ),
-    "cosh": Task(function=cosh_rest, weight=lambda z: z, low=mpf(0), high=HALF_LN2**2, terms=6),
-    "sinh": Task(function=sinh_rest, weight=lambda z: z, low=mpf(0), high=HALF_LN2**2, terms=5),
     # log(1+r) = r - r^2/2 + r^3 * p(r), with a relative error far below a double's
     "pow": Task(
         function=lambda r: (mpmath.log1p(r) - r + r**2 / 2) / r**3,
@@ -142,43 +144,69 @@ TASKS = {
 }
 
 
-def pow_rows() -> list[tuple[float, float, float]]:
-    """v_pow's table: c near 1/m, and -log(c) in two parts, for 64 intervals of m in [3/4, 3/2).
+def two_parts(value: mpf, bits: int | None = None) -> tuple[float, float]:
+    """The value as a sum: first a double, or a multiple of 2^-bits, and then the rest."""
+    first = mpf(float(value)) if bits is None else mpmath.nint(value * 2**bits) / 2**bits
+    return float(first), float(value - first)
+
+
+def short_inverses(count: int) -> list[mpf]:
+    """For each of `count` intervals of m in [3/4, 3/2), a c near 1/m.
 
     c has so few bits that m * c - 1 is a double without rounding, and is the c that keeps it
-    smallest. The first part of the logarithm is a multiple of 2^-42, so that adding a multiple of
-    v_pow's ln(2) to it is exact.
+    smallest. The intervals are those of the leading bits of m's mantissa: from 1 up, then below 1.
     """
-    rows = []
-    for j in range(64):
-        low = 1 + mpf(j) / 64 if j < 32 else (1 + mpf(j) / 64) / 2
-        high = low + (mpf(1) / 64 if j < 32 else mpf(1) / 128)
-        step = 52 if j < 32 else 53  # m is a multiple of 2^-step
-        best = (mpf(1), mpf(1))
+    inverses = []
+    for j in range(count):
+        above = j < count // 2
+        low, high = ((1 + mpf(i) / count) / (1 if above else 2) for i in (j, j + 1))
+        step = 52 if above else 53  # m is a multiple of 2^-step
+        fitting = []
         for bits in range(10):
-            middle = int(2**bits * 2 / (low + high))
-            for c in (mpf(middle) / 2**bits, mpf(middle + 1) / 2**bits):
+            near = int(2**bits * 2 / (low + high))
+            for c in (mpf(near) / 2**bits, mpf(near + 1) / 2**bits):
                 most = max(abs(low * c - 1), abs(high * c - 1))
                 if most <= mpf(2) ** (53 - step - bits):
-                    best = min(best, (most, c))
-        if j in (0, 63):  # next to 1: c is 1, so that the logarithm's leading part vanishes there
-            best = (max(abs(low - 1), abs(high - 1)), mpf(1))
-        assert best[0] <= mpf(1) / 64
-        value = -mpmath.log(best[1])
-        first = mpmath.nint(value * 2**42) / 2**42
-        rows.append((float(best[1]), float(first), float(value - first)))
-    return rows
+                    fitting.append((most, c))
+        # next to 1, c is 1: the logarithm's leading part vanishes there
+        inverses.append(mpf(1) if j in (0, count - 1) else min(fitting)[1])
+    return inverses
+
+
+def exp_table() -> list[list[float]]:
+    """2^(j/16) and what rounding takes from it."""
+    return [list(row) for row in zip(*(two_parts(mpf(2) ** (mpf(j) / 16)) for j in range(16)))]
+
+
+def log_table() -> list[list[float]]:
+    """c, and -log(c) in two parts: natural, to base 2, to base 10.
+
+    First parts are multiples of 2^-42, so adding a multiple of such a log(2) to them is exact.
+    """
+    inverses = short_inverses(16)
+    table = [[float(c) for c in inverses]]
+    for base in (mp.e, 2, 10):
+        parts = (two_parts(-mpmath.log(c) / mpmath.log(base), 42) for c in inverses)
+        table += [list(row) for row in zip(*parts)]
+    return table
+
+
+def pow_table() -> list[list[float]]:
+    """Rows of c, and -log(c) in two parts as above."""
+    return [[float(c), *two_parts(-mpmath.log(c), 42)] for c in short_inverses(64)]
+
+
+TABLES = {"exp": exp_table, "log": log_table, "pow": pow_table}
 
 
 def main(names: Sequence[str]) -> None:
-    """Print the named polynomials, or all of them."""
+    """Print the named polynomials and tables, or all of them."""
     for name in names or TASKS:
         coefficients, worst = fit(TASKS[name])
         print(f"{name}: error 2^{float(mpmath.log(worst, 2)):.1f}")
         for c in coefficients:
             print(f"    {c.hex()},")
-    if not names or "pow" in names:
-        for row in pow_rows():
+        for row in TABLES[name]() if name in TABLES else ():
             print("    {" + ", ".join(c.hex() for c in row) + "},")
 
 

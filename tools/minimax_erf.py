@@ -3,8 +3,9 @@
     python tools/minimax_erf.py             # every table
     python tools/minimax_erf.py erfc sin    # some
 
-Each is printed as the headers spell it, lowest power first, with the largest weighted error it leaves as a
-power of two. The fitting itself is tools/minimax.py's. Needs mpmath; nothing else imports this.
+Each is printed as the headers spell it, lowest power first, with the largest weighted error it
+leaves as a power of two. The fitting itself is tools/minimax.py's. Needs mpmath; nothing else
+imports this.
 """
 
 from __future__ import annotations
@@ -35,17 +36,19 @@ def two_parts(name: str, value: mpf, parts: int, bits: int = 53) -> None:
     """A constant as a sum of doubles; all but the last with only `bits` bits."""
     numbers = []
     for i in range(parts):
-        unit = mpf(2) ** (mpmath.floor(mpmath.log(abs(value), 2)) + 1 - (53 if i == parts - 1 else bits))
+        unit = mpf(2) ** (
+            mpmath.floor(mpmath.log(abs(value), 2)) + 1 - (53 if i == parts - 1 else bits)
+        )
         numbers.append(float(mpmath.nint(value / unit) * unit))
         value -= mpf(numbers[-1])
     show(name, numbers)
 
 
 def tail(scale: mpf, middle: int, last: mpf, terms: int) -> Task:
-    """(a + middle) * exp(x^2) * erfc(x) with x = a / scale, as a polynomial in t = (a-middle)/(a+middle).
+    """(a + middle) * exp(x^2) * erfc(x) with x = a / scale, in t = (a - middle) / (a + middle).
 
-    The map takes a = 0 to -1 and a = `last` to nearly 1; the factor takes out the 1/x of the tail, so
-    that what is left varies little.
+    The map takes a = 0 to -1 and a = `last` to nearly 1; the factor takes out the 1/x of the tail,
+    so that what is left varies little.
     """
 
     def function(t: mpf) -> mpf:
@@ -75,8 +78,8 @@ def erfc() -> None:
 def exp() -> None:
     """exp(-r) - 1 = -r + r^2 * p(r) for |r| <= ln2/32, and the table of 2^(i/16).
 
-    The table's bits are less by i << 48, so that adding k << 48 with k = 16n + i makes 2^(n + i/16); and
-    it carries 2^128, which keeps the exponent in range down to the last denormal.
+    The table's bits are less by i << 48, so that adding k << 48 with k = 16n + i makes 2^(n + i/16);
+    and it carries 2^128, which keeps the exponent in range down to the last denormal.
     """
     end = LN2 / 32 * mpf("1.001")
     task = Task(
@@ -96,7 +99,7 @@ def exp() -> None:
 
 
 def erf() -> None:
-    """Sixteen pieces around multiples of 49/128, as columns: one row a power, one column a piece."""
+    """Sixteen pieces around multiples of 49/128, a column each; a row is one power of all."""
     columns = []
     errors = []
     width = mpf(49) / 128
@@ -145,8 +148,9 @@ def odd(function: Callable[[mpf], mpf], end: mpf, terms: int) -> Task:
 
 
 def sin() -> None:
-    """sin(r) = r + r*z*p(z) and cos(r) = 1 + z*(-1/2 + z*q(z)), z = r^2, for |r| <= pi/4 and a little more,
-    as the multiple of pi/2 taken away is not always the nearest.
+    """sin(r) = r + r*z*p(z) and cos(r) = 1 + z*(-1/2 + z*q(z)), z = r^2, for |r| <= pi/4.
+
+    A little more, as the multiple of pi/2 taken away is not always the nearest.
     """
     end = PI / 4 * mpf("1.0001")
     show("rg_sin", *fit(odd(mpmath.sin, end, 6)))
@@ -164,7 +168,8 @@ def sin() -> None:
 def tan() -> None:
     """tan(r) = r * (1 + z*p(z)) / (1 + z*q(z)), z = r^2, for |r| <= pi/4.
 
-    q comes from interpolation at the Chebyshev points; once its coefficients are doubles, p is fitted for it.
+    q comes from interpolation at the Chebyshev points; once its coefficients are doubles, p is
+    fitted for it.
     """
     end = (PI / 4 * mpf("1.0001")) ** 2
     terms = 3, 4
@@ -208,7 +213,15 @@ def two_over_pi() -> None:
     print("};")
 
 
-TABLES: dict[str, Callable[[], None]] = {"erfc": erfc, "exp": exp, "erf": erf, "sin": sin, "tan": tan, "atan": atan, "two_over_pi": two_over_pi}
+TABLES: dict[str, Callable[[], None]] = {
+    "erfc": erfc,
+    "exp": exp,
+    "erf": erf,
+    "sin": sin,
+    "tan": tan,
+    "atan": atan,
+    "two_over_pi": two_over_pi,
+}
 
 
 def main(names: Sequence[str]) -> None:

@@ -11,7 +11,7 @@
 
 #include "vector.h"
 
-enum { INPUTS = 5, OUTPUTS = 6, BLOCK = 240, ABREAST = 3, AHEAD = BLOCK };
+enum { INPUTS = 5, OUTPUTS = 6, BLOCK = 48, ABREAST = 3, AHEAD = 4 * BLOCK };
 
 _Static_assert(BLOCK % (ABREAST * LANES) == 0, "a block is whole steps");
 

@@ -202,17 +202,17 @@ SIMD vd v_floor(vd x) {
 
 #if RG_LANES != 8 /* what AVX-512 has instructions for: scaleB and logB of IEEE 754, both exact */
 
-/* x * 2^n, rounded once, for whole n from -2044 to 2046 and x within 2^500 of 1 */
+/* x * 2^floor(n), rounded once, for n in sixteenths from -2044 to 2046 and x within 2^500 of 1 */
 SIMD vd v_scale(vd x, vd n) {
     /* 2^n itself may not be a double: multiply by two halves of it, the first time exactly. */
-    vi fields = v_bits(v_add(n, v_set(0x1.8p52 + 2046.0)));
+    vi fields = v_bits(v_add(v_sub(n, v_set(15.0 / 32)), v_set(0x1.8p52 + 2046.0)));
     vi half = vi_shr(fields, 1);
     vd first = v_from_bits(vi_shl(half, 52));
     vd second = v_from_bits(vi_shl(vi_sub(fields, half), 52));
     return v_mul(v_mul(x, first), second);
 }
-/* The m from 3/4 to 3/2 and the whole k with x = m * 2^k, also where x is denormal. Zeros give k =
- * -inf, infinity m = 1 and k = inf, NaNs themselves; for x < 0, m is a NaN and k means nothing. */
+/* The m from 3/4 to 3/2 and the whole k with x = m * 2^k, also where x is denormal. Where x is zero, k
+ * is -inf; infinite, inf; a NaN, that; negative, a NaN: and m then means nothing. */
 SIMD vd v_split(vd x, vd *k) {
     vm tiny = v_lt(x, v_set(0x1p-1022));
     vd scaled = v_select(tiny, v_mul(x, v_set(0x1p54)), x);
@@ -221,10 +221,11 @@ SIMD vd v_split(vd x, vd *k) {
     vd m = v_from_bits(vi_add(vi_and(moved, vi_set(0x000fffffffffffff)), start));
     vd biased = v_from_bits(vi_or(vi_shr(moved, 52), vi_set(0x4330000000000000))); /* + 2^52 */
     vd e = v_sub(biased, v_select(tiny, v_set(0x1p52 + 1023 + 54), v_set(0x1p52 + 1023)));
-    e = v_select(v_eq(x, v_set(0.0)), v_set(-__builtin_inf()), e);
+    vd negative = v_from_bits(vi_set((int64_t)0xfff8000000000000)); /* the NaN that x86 makes */
+    vd other = v_select(v_eq(x, v_set(0.0)), v_set(-__builtin_inf()), negative);
+    e = v_select(v_gt(x, v_set(0.0)), e, other);
     *k = v_select(v_lt(x, v_set(__builtin_inf())), e, x);
-    m = v_select(v_lt(x, v_set(0.0)), v_from_bits(vi_set((int64_t)0xfff8000000000000)), m);
-    return v_select(v_is_nan(x), x, m);
+    return m;
 }
 
 #endif

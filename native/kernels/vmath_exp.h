@@ -22,234 +22,245 @@
 
 /* ---- exp and what is made of it ---------------------------------------------------------------
  *
- * exp(x) = 2^n exp(r) with n whole and |r| <= ln(2)/2. r is kept in two parts: high, exact, and low,
- * the correction for the rest of ln(2). exp(r) = 1 + high + rest, and each function adds the three
- * in the order that suits. */
+ * exp(x) = 2^n exp(r), where n is a multiple of 1/16: |r| <= ln(2)/32, and a short polynomial will
+ * do. The table has t = 2^(n - floor(n)); sixteen entries stay in registers where lanes are wide.
+ * exp(x) = 2^floor(n) (t + rest), and rest is so small that its rounding errors hardly count. */
+
+static const double rg_exp_table[2][16] = {
+    /* 2^(j/16), and what rounding took from it */
+    {0x1.0000000000000p+0, 0x1.0b5586cf9890fp+0, 0x1.172b83c7d517bp+0, 0x1.2387a6e756238p+0,
+     0x1.306fe0a31b715p+0, 0x1.3dea64c123422p+0, 0x1.4bfdad5362a27p+0, 0x1.5ab07dd485429p+0,
+     0x1.6a09e667f3bcdp+0, 0x1.7a11473eb0187p+0, 0x1.8ace5422aa0dbp+0, 0x1.9c49182a3f090p+0,
+     0x1.ae89f995ad3adp+0, 0x1.c199bdd85529cp+0, 0x1.d5818dcfba487p+0, 0x1.ea4afa2a490dap+0},
+    {0x0.0p+0, 0x1.8a62e4adc610bp-54, -0x1.19041b9d78a76p-55, 0x1.9b07eb6c70573p-54,
+     0x1.6f46ad23182e4p-55, 0x1.ada0911f09ebcp-55, 0x1.d4397afec42e2p-56, 0x1.6324c054647adp-54,
+     -0x1.bdd3413b26456p-54, -0x1.41577ee04992fp-55, 0x1.6e9f156864b27p-54, 0x1.c7c46b071f2bep-56,
+     0x1.7a1cd345dcc81p-54, 0x1.11065895048ddp-55, 0x1.2ed02d75b3707p-55, -0x1.e9c23179c2893p-54},
+};
 
 typedef struct {
-    vd n;     /* the whole number of ln(2)s, */
-    vi field; /* and 1023 more than that in the low bits: shifted left by 52, that is 2^n */
-    vd high, low;
-} rg_reduced;
+    vd n;
+    vi field; /* floor(n) + 1023 in the bits from the fifth on: the exponent of a double */
+    vd r, t;
+} rg_power;
 
-/* For |x| <= 800, and NaNs pass. */
-SIMD rg_reduced rg_reduce(vd x) {
-    rg_reduced of;
-    /* A sum near 1.5 * 2^52 is rounded to a whole number, which then fills its low bits. */
-    vd magic = v_set(0x1.8p52 + 1023.0);
+/* For |x| <= 800, and a NaN passes. low is added to x; where it is a constant -0.0, that is no work. */
+SIMD rg_power rg_reduce(vd x, vd low) {
+    rg_power of;
+    /* A sum near 1.5 * 2^48 is rounded to sixteenths, which then fill its low bits. */
+    vd magic = v_set(0x1.8p48 + 1023.0);
     vd sum = v_fma(x, v_set(RG_LOG2E), magic);
-    of.n = v_sub(sum, magic);
     of.field = v_bits(sum);
-    of.high = v_fma(of.n, v_set(-RG_LN2_HIGH), x);
-    of.low = v_mul(of.n, v_set(-RG_LN2_LOW));
+    of.n = v_sub(sum, magic);
+    vd r = v_fma(of.n, v_set(-RG_LN2_HIGH), x); /* exact */
+    of.r = v_add(v_fma(of.n, v_set(-RG_LN2_LOW), r), low);
+    of.t = v_lookup16(rg_exp_table[0], of.field);
     return of;
 }
 
-/* exp(r) - 1 - high */
-SIMD vd rg_exp_rest(rg_reduced of) {
-    vd r = v_add(of.high, of.low);
-    vd r2 = v_mul(r, r);
-    vd r4 = v_mul(r2, r2);
-    vd p0 = v_fma(r, v_set(0x1.55555555554fdp-3), v_set(0x1.000000000000ap-1));
-    vd p2 = v_fma(r, v_set(0x1.1111111126e44p-7), v_set(0x1.55555555506aep-5));
-    vd p4 = v_fma(r, v_set(0x1.a01a012f217d6p-13), v_set(0x1.6c16c1847b293p-10));
-    vd p6 = v_fma(r, v_set(0x1.71df1a508b930p-19), v_set(0x1.a01999529350cp-16));
-    vd p8 = v_fma(r, v_set(0x1.ad9144ec4c448p-26), v_set(0x1.28ae08c652db3p-22));
-    p0 = v_fma(r2, p2, p0);
-    p4 = v_fma(r2, p6, p4);
-    p4 = v_fma(r4, p8, p4);
-    p0 = v_fma(r4, p4, p0);
-    return v_fma(r2, p0, of.low);
+/* t exp(r) - t, and what rounding took from t, given exp(r) - 1 */
+SIMD vd rg_exp_rest(rg_power of, vd expm1_r) {
+    return v_fma(of.t, expm1_r, v_lookup16(rg_exp_table[1], of.field));
 }
 
-SIMD vd rg_exp_of(rg_reduced of) {
-    vd r = v_add(of.high, rg_exp_rest(of));
-    return v_scale(v_add(v_set(1.0), r), of.n);
+/* exp(x + low) / 2^halvings */
+SIMD vd rg_exp(vd x, vd low, int halvings) {
+    rg_power of = rg_reduce(x, low);
+    vd r = of.r, r2 = v_mul(r, r);
+    vd p0 = v_fma(r, v_set(0x1.555555548f7bep-3), v_set(0x1.0000000000005p-1));
+    vd p2 = v_fma(r, v_set(0x1.11123ab80e9abp-7), v_set(0x1.5555555460c65p-5));
+    p2 = v_fma(r2, v_set(0x1.6c185c8a3a38dp-10), p2);
+    p0 = v_fma(r2, p2, p0);
+    vd rest = rg_exp_rest(of, v_fma(r2, p0, r));
+    return v_scale(v_add(of.t, rest), halvings ? v_sub(of.n, v_set(halvings)) : of.n);
 }
 
 SIMD vd v_exp(vd x) {
     /* From these bounds on, everything overflows or vanishes. */
-    return rg_exp_of(rg_reduce(v_max(v_set(-746.0), v_min(v_set(710.0), x))));
-}
-
-/* 2^n (1 + high + rest) - 1. The greatest n would overflow, so half of that is computed. */
-SIMD vd v_expm1(vd x) {
-    rg_reduced of = rg_reduce(v_max(v_set(-60.0), v_min(v_set(710.0), x)));
-    vd rest = rg_exp_rest(of);
-    vd scale = v_from_bits(vi_shl(vi_sub(of.field, vi_set(1)), 52)); /* 2^(n-1) */
-    vd most = v_fma(of.high, scale, v_sub(scale, v_set(0.5)));
-    vd half = v_fma(rest, scale, most);
-    /* Tiny x is its own answer; halving it could lose a bit, or zero's sign. */
-    return v_select(v_lt(v_abs(x), v_set(0x1p-54)), x, v_add(half, half));
-}
-
-/* With e = exp(2|x|) - 1: tanh |x| = e / (e + 2). From 20 on that is 1. Near zero -2|x| does as well,
- * and is better: e + 2 is then a little under 2 and not over, where doubles are half as far apart. */
-SIMD vd v_tanh(vd x) {
-    vd twice = v_min(v_set(40.0), v_abs(v_add(x, x)));
-    rg_reduced of = rg_reduce(v_select(v_lt(twice, v_set(0.34)), v_neg(twice), twice));
-    vd rest = rg_exp_rest(of);
-    vd scale = v_from_bits(vi_shl(of.field, 52));
-    vd e = v_fma(rest, scale, v_fma(of.high, scale, v_sub(scale, v_set(1.0))));
-    return v_copysign(v_div(e, v_add(e, v_set(2.0))), x);
+    return rg_exp(v_max(v_set(-746.0), v_min(v_set(710.0), x)), v_set(-0.0), 0);
 }
 
 /* With e = exp(-|x|) and q = e / (1 + e), this is 1 - q on the right and e - e q on the left, where
- * the rounding errors of q hardly count. Those of e do, so what 1 + high rounds off is kept. */
+ * the rounding errors of q hardly count. */
 SIMD vd v_sigmoid(vd x) {
     vd one = v_set(1.0);
     vd left = v_from_bits(vi_or(v_bits(x), vi_set(INT64_MIN)));
-    rg_reduced of = rg_reduce(v_max(v_set(-746.0), left));
-    vd most = v_add(one, of.high);
-    vd lost = v_sub(of.high, v_sub(most, one));
-    vd e = v_scale(v_add(most, v_add(lost, rg_exp_rest(of))), of.n);
+    vd e = rg_exp(v_max(v_set(-746.0), left), v_set(-0.0), 0);
     vd q = v_div(e, v_add(one, e));
     vd top = v_select(v_lt(x, v_set(0.0)), e, one);
     return v_fnma(top, q, top);
 }
 
-/* sinh and cosh of |x| without a division: with |x| = n ln(2) + r,
- *
- *     sinh = minus cosh(r) + plus sinh(r)        plus  = 2^(n-1) + 2^(-n-1)
- *     cosh = plus cosh(r) + minus sinh(r)        minus = 2^(n-1) - 2^(-n-1)
- *
- * all halved once more, since the greatest n would overflow. */
-typedef struct {
-    vd plus, minus;     /* halved */
-    vd high;            /* r, all but */
-    vd cosh_rest;       /* cosh(r) - 1 */
-    vd sinh_rest;       /* sinh(r) - high */
-} rg_hyperbolic;
-
-SIMD rg_hyperbolic rg_hyperbolics(vd x) {
-    rg_hyperbolic of;
-    rg_reduced reduced = rg_reduce(v_min(v_set(710.5), v_abs(x)));
-    vd up = v_from_bits(vi_shl(vi_sub(reduced.field, vi_set(2)), 52));
-    /* 2^(-n-2), or 2^-514 where that is too small to matter and might not be a double. */
-    vd fewer = v_min(v_set(512.0), reduced.n);
-    vd field = v_sub(v_set(0x1.8p52 + 1021.0), fewer);
-    vd down = v_from_bits(vi_shl(v_bits(field), 52));
-    of.plus = v_add(up, down);
-    of.minus = v_sub(up, down);
-    of.high = reduced.high;
-    vd r = v_add(reduced.high, reduced.low);
-    vd z = v_mul(r, r);
-    vd z2 = v_mul(z, z);
-    vd c0 = v_fma(z, v_set(0x1.5555555555558p-5), v_set(0x1.0000000000000p-1));
-    vd c2 = v_fma(z, v_set(0x1.a01a01ad71fabp-16), v_set(0x1.6c16c16c15013p-10));
-    vd c4 = v_fma(z, v_set(0x1.1f8b95001248ep-29), v_set(0x1.27e4cc3700d92p-22));
-    vd s0 = v_fma(z, v_set(0x1.111111110f650p-7), v_set(0x1.5555555555559p-3));
-    vd s2 = v_fma(z, v_set(0x1.71ddf8082cec2p-19), v_set(0x1.a01a01b0062a3p-13));
-    c2 = v_fma(z2, c4, c2);
-    s2 = v_fma(z2, v_set(0x1.af5f3894cf34ap-26), s2);
-    c0 = v_fma(z2, c2, c0);
-    s0 = v_fma(z2, s2, s0);
-    of.cosh_rest = v_mul(z, c0);
-    of.sinh_rest = v_fma(v_mul(z, r), s0, reduced.low);
-    return of;
-}
-
-SIMD vd v_sinh(vd x) {
-    rg_hyperbolic of = rg_hyperbolics(x);
-    vd most = v_fma(of.plus, of.high, of.minus);
-    vd half = v_add(most, v_fma(of.minus, of.cosh_rest, v_mul(of.plus, of.sinh_rest)));
-    /* Tiny x is its own answer; halving it could lose a bit. */
-    vd y = v_select(v_lt(v_abs(x), v_set(0x1p-54)), x, v_add(half, half));
-    return v_copysign(y, x);
-}
-
+/* Half of e^|x|, which is a double wherever the result is, and a quarter of its inverse. */
 SIMD vd v_cosh(vd x) {
-    rg_hyperbolic of = rg_hyperbolics(x);
-    vd most = v_fma(of.minus, of.high, of.plus);
-    vd half = v_add(most, v_fma(of.plus, of.cosh_rest, v_mul(of.minus, of.sinh_rest)));
-    return v_add(half, half);
+    vd half = rg_exp(v_min(v_set(710.5), v_abs(x)), v_set(-0.0), 1);
+    return v_add(half, v_div(v_set(0.25), half));
+}
+
+/* (exp(x) - 1) / 2^halvings, for x >= -60. Near zero 2^n t - 1 is exact and exp(r) - 1, with a term
+ * more than above, relatively accurate, so nothing is lost. */
+SIMD vd rg_expm1(vd x, int halvings) {
+    rg_power of = rg_reduce(x, v_set(-0.0));
+    vd r = of.r, r2 = v_mul(r, r);
+    vd p0 = v_fma(r, v_set(0x1.555555555555fp-3), v_set(0x1.0000000000003p-1));
+    vd p2 = v_fma(r, v_set(0x1.1111110fb625ap-7), v_set(0x1.55555554a0754p-5));
+    vd p4 = v_fma(r, v_set(0x1.a01d0fa441a3ep-13), v_set(0x1.6c1828db2c1a1p-10));
+    p2 = v_fma(r2, p4, p2);
+    p0 = v_fma(r2, p2, p0);
+    vd rest = rg_exp_rest(of, v_fma(r2, p0, r));
+    vi exponent = vi_sub(vi_shr(of.field, 4), vi_set(halvings));
+    vd scale = v_from_bits(vi_shl(exponent, 52));
+    return v_fma(scale, rest, v_fma(scale, of.t, v_set(-1.0 / (1 << halvings))));
+}
+
+/* The greatest 2^n are not doubles, so half of the result is computed. Tiny x is its own answer:
+ * halving it could lose a bit, or zero's sign. */
+SIMD vd v_expm1(vd x) {
+    vd half = rg_expm1(v_max(v_set(-60.0), v_min(v_set(710.0), x)), 1);
+    return v_select(v_lt(v_abs(x), v_set(0x1p-54)), x, v_add(half, half));
+}
+
+/* (e + e / (e + 1)) / 2 with e = exp(|x|) - 1, of which q is a quarter. */
+SIMD vd v_sinh(vd x) {
+    vd q = rg_expm1(v_min(v_set(710.5), v_abs(x)), 2);
+    vd half = v_add(q, v_div(q, v_fma(q, v_set(4.0), v_set(1.0))));
+    return v_copysign(v_select(v_lt(v_abs(x), v_set(0x1p-54)), x, v_add(half, half)), x);
+}
+
+/* e / (e + 2) with e = exp(2|x|) - 1, of which h is half. From 20 on that is 1. Near zero -2|x| does
+ * too, and is better: h + 1 is then a little under 1 and not over, where doubles lie closer. */
+SIMD vd v_tanh(vd x) {
+    vd twice = v_min(v_set(40.0), v_abs(v_add(x, x)));
+    vd h = rg_expm1(v_select(v_lt(twice, v_set(0.34)), v_neg(twice), twice), 1);
+    return v_copysign(v_div(h, v_add(h, v_set(1.0))), x);
 }
 
 /* ---- log and what is made of it ---------------------------------------------------------------
  *
- * x = 2^k m with m from 3/4 to 3/2, and f = m - 1 is exact. With s = f / (2 + f) and z = s^2,
- * log(m) = 2s + s z p(z). Only f is exact, so that is rearranged into f less a correction:
- * log(m) = f - (f^2/2 - s (f^2/2 + z p(z))). */
+ * x = 2^k m with m from 3/4 to 3/2. The table has c, close to 1/m and so short that r = m c - 1 is
+ * exact, and -log(c): log(x) = k log(2) - log(c) + log(1 + r). Next to 1, c is 1: nothing cancels.
+ * Sums start with the exact terms and keep what rounding takes from them. */
 
-/* z p(z) + more, for z <= 0.051 */
-SIMD vd rg_atanh_poly(vd z, vd more) {
-    vd w = v_mul(z, z);
-    vd odd = v_fma(w, v_set(0x1.0b8694bceff1dp-3), v_set(0x1.745addf11552fp-3));
-    vd even = v_fma(w, v_set(0x1.28df44c5f326ep-3), v_set(0x1.3b5dbb7187003p-3));
-    odd = v_fma(w, odd, v_set(0x1.2492491857981p-2));
-    even = v_fma(w, even, v_set(0x1.c71c7bb446dcep-3));
-    odd = v_fma(w, odd, v_set(0x1.5555555555526p-1));
-    even = v_fma(w, even, v_set(0x1.99999999a8279p-2));
-    return v_fma(z, odd, v_fma(w, even, more));
+static const double rg_log_table[7][16] = {
+    /* c */
+    {0x1.0000000000000p+0, 0x1.d000000000000p-1, 0x1.c000000000000p-1, 0x1.a000000000000p-1,
+     0x1.9000000000000p-1, 0x1.8000000000000p-1, 0x1.7000000000000p-1, 0x1.6000000000000p-1,
+     0x1.5000000000000p+0, 0x1.4000000000000p+0, 0x1.3800000000000p+0, 0x1.2800000000000p+0,
+     0x1.2000000000000p+0, 0x1.1800000000000p+0, 0x1.1000000000000p+0, 0x1.0000000000000p+0},
+    /* -ln(c) */
+    {0x0.0p+0, 0x1.9335e5d594000p-4, 0x1.1178e8227e000p-3, 0x1.a93ed3c8ae000p-3,
+     0x1.f991c6cb3c000p-3, 0x1.269621134e000p-2, 0x1.522ae0738a000p-2, 0x1.7fafa3bd81000p-2,
+     -0x1.1675cababa000p-2, -0x1.c8ff7c79aa000p-3, -0x1.9525a9cf46000p-3, -0x1.29552f8200000p-3,
+     -0x1.e27076e2b0000p-4, -0x1.6f0d28ae58000p-4, -0x1.f0a30c0118000p-5, 0x0.0p+0},
+    /* the rest of it */
+    {0x0.0p+0, 0x1.3115c3abd47dap-45, 0x1.1ef78ce2d07f2p-45, -0x1.8724350562169p-45,
+     -0x1.90d04cd7cc834p-44, -0x1.1b61f10522625p-44, 0x1.ebe708164c759p-45, 0x1.46fb79bf6d4cbp-44,
+     -0x1.8380e731f55c4p-44, 0x1.7794f689f8434p-45, 0x1.297137d9f158fp-44, 0x1.5b967f4471dfcp-44,
+     0x1.a342c2af0003cp-45, 0x1.4b4641b664613p-44, 0x1.d599e83368e91p-45, 0x0.0p+0},
+    /* -log2(c) */
+    {0x0.0p+0, 0x1.22dadc2ab4000p-3, 0x1.8a8980abfc000p-3, 0x1.32bfee370f000p-2,
+     0x1.6cb0f6865d000p-2, 0x1.a8ff971811000p-2, 0x1.e7df5fe539000p-2, 0x1.14c560fe68800p-1,
+     -0x1.91bba891f1000p-2, -0x1.49a784bcd2000p-2, -0x1.24407ab0e0000p-2, -0x1.acf5e2db4e000p-3,
+     -0x1.5c01a39fbe000p-3, -0x1.08c588cda8000p-3, -0x1.663f6fac90000p-4, 0x0.0p+0},
+    /* the rest of it */
+    {0x0.0p+0, -0x1.6d25a5b8a19b2p-44, -0x1.66cccab240e90p-46, -0x1.979a5db68721dp-46,
+     -0x1.c57f2495fb7fap-44, -0x1.6879fa00b120ap-44, -0x1.532c412ba94dbp-44, 0x1.7c407050799bfp-44,
+     -0x1.c22d2cad415aep-44, 0x1.1d406db502403p-44, -0x1.ce60916e52e91p-44, -0x1.927dfc23d9780p-44,
+     0x1.2f0c0bfe9dbecp-44, 0x1.871a7610e40bdp-45, -0x1.3167ccc538261p-44, 0x0.0p+0},
+    /* -log10(c) */
+    {0x0.0p+0, 0x1.5e3966b7e8000p-5, 0x1.db11ed7668000p-5, 0x1.715d0ce368000p-4,
+     0x1.b721cd1714000p-4, 0x1.ffbfc2bbc8000p-4, 0x1.25ba8215b0000p-3, 0x1.4d43f8275a000p-3,
+     -0x1.e3bc1ab0e0000p-4, -0x1.8cf1838864000p-4, -0x1.5fe80488b0000p-4, -0x1.02428c1f08000p-4,
+     -0x1.a30a9d60a0000p-5, -0x1.3ed1199a60000p-5, -0x1.af5f92b010000p-6, 0x0.0p+0},
+    /* the rest of it */
+    {0x0.0p+0, 0x1.2951bb9cd2fb7p-45, 0x1.5fa196e1e0ddap-44, -0x1.41149840eaa65p-46,
+     0x1.7e295f660b9dap-44, -0x1.ff229f20ed3d2p-46, -0x1.007bf2d8bf07ap-44, 0x1.20ca9a2bcc728p-45,
+     -0x1.9fe3d562a53f0p-44, -0x1.019365163f2fcp-45, 0x1.606adb567e739p-45, -0x1.5ea6bc2bc8c2cp-52,
+     0x1.0163d7e67d282p-45, 0x1.bdafc8ad828b8p-45, 0x1.9f05921f59258p-46, 0x0.0p+0},
+};
+
+/* The row of m is the top four bits of its mantissa, at the end. */
+SIMD vi rg_log_row(vd m) { return vi_shr(v_bits(m), 48); }
+
+/* log(1 + r) - r + more, for r from -0.038 to 1/16 */
+SIMD vd rg_log_rest(vd r, vd more) {
+    vd r2 = v_mul(r, r);
+    vd r4 = v_mul(r2, r2);
+    vd p0 = v_fma(r, v_set(0x1.5555555556259p-2), v_set(-0x1.fffffffffffe7p-2));
+    vd p2 = v_fma(r, v_set(0x1.9999998237dd4p-3), v_set(-0x1.00000000375eep-2));
+    vd p4 = v_fma(r, v_set(0x1.24929bf3a9f4cp-3), v_set(-0x1.5555510f33ca4p-3));
+    vd p6 = v_fma(r, v_set(0x1.c6f76346c23a2p-4), v_set(-0x1.001042351dad3p-3));
+    p6 = v_fma(r2, v_set(-0x1.70192234b6a88p-4), p6);
+    p0 = v_fma(r2, p2, p0);
+    p4 = v_fma(r2, p6, p4);
+    return v_fma(r2, v_fma(r4, p4, p0), more);
 }
 
-SIMD vd rg_half_square(vd f) { return v_mul(v_mul(f, v_set(0.5)), f); }
-
-/* f - log(1 + f) for f from -1/4 to 1/2 */
-SIMD vd rg_log_rest(vd f, vd half) {
-    vd s = v_div(f, v_add(f, v_set(2.0)));
-    return v_fnma(s, rg_atanh_poly(v_mul(s, s), half), half);
-}
-
-/* k ln(2) + f - less. What the sum of the first two rounds off is added to the last. Where k is
- * infinite that is a NaN, which v_min turns into a 1 that leaves infinity alone: the answers of
- * log at zero and infinity need nothing more. */
-SIMD vd rg_log_sum(vd k, vd f, vd less) {
-    vd whole = v_mul(k, v_set(RG_LN2_HIGH));
-    vd high = v_add(whole, f);
-    vd low = v_add(v_sub(whole, high), f);
-    low = v_sub(v_fma(k, v_set(RG_LN2_LOW), low), less);
-    return v_add(high, v_min(low, v_set(1.0)));
+/* k log(2) - log(c) + log(1 + r) + more. Where k is infinite, low is a NaN, which v_min turns into
+ * a 1 that leaves infinity alone: log needs nothing more at zero and infinity. */
+SIMD vd rg_log_sum(vd k, vi row, vd r, vd more) {
+    vd base = v_fma(k, v_set(RG_LN2_HIGH), v_lookup16(rg_log_table[1], row)); /* exact */
+    vd low = v_fma(k, v_set(RG_LN2_LOW), v_lookup16(rg_log_table[2], row));
+    vd high = v_add(base, r);
+    low = v_add(v_add(low, more), v_add(v_sub(base, high), r));
+    return v_add(high, v_min(rg_log_rest(r, low), v_set(1.0)));
 }
 
 SIMD vd v_log(vd x) {
-    vd k, f = v_sub(v_split(x, &k), v_set(1.0));
-    return rg_log_sum(k, f, rg_log_rest(f, rg_half_square(f)));
+    vd k, m = v_split(x, &k);
+    vi row = rg_log_row(m);
+    vd r = v_fma(m, v_lookup16(rg_log_table[0], row), v_set(-1.0));
+    return rg_log_sum(k, row, r, v_set(-0.0));
 }
 
-/* The same in another base: k whole + log(m) unit, each constant in two parts. */
-SIMD vd rg_log_base(vd x, double whole, double whole_low, double unit, double unit_low) {
-    vd k, f = v_sub(v_split(x, &k), v_set(1.0));
-    vd half = rg_half_square(f);
-    vd less = rg_log_rest(f, half);
-    vd first = v_mul(f, v_set(unit));
-    vd slip = v_fma(f, v_set(unit), v_neg(first)); /* what first rounded off */
-    vd half_slip = v_fma(v_mul(f, v_set(0.5)), f, v_neg(half));
-    vd base = v_mul(k, v_set(whole));
+/* The same in another base: two is log(2) and unit log(e) in that base, each in two parts, and the
+ * table's rows from `column` on are -log(c). */
+SIMD vd rg_log_base(vd x, int column, double two, double two_low, double unit, double unit_low) {
+    vd k, m = v_split(x, &k);
+    vi row = rg_log_row(m);
+    vd r = v_fma(m, v_lookup16(rg_log_table[0], row), v_set(-1.0));
+    vd base = v_fma(k, v_set(two), v_lookup16(rg_log_table[column], row)); /* exact */
+    vd low = v_fma(k, v_set(two_low), v_lookup16(rg_log_table[column + 1], row));
+    vd first = v_mul(r, v_set(unit));
     vd high = v_add(base, first);
-    vd low = v_add(v_sub(base, high), first);
-    if (whole_low != 0.0) low = v_fma(k, v_set(whole_low), low);
-    low = v_add(low, v_fma(f, v_set(unit_low), slip));
-    low = v_fnma(v_add(less, half_slip), v_set(unit), low);
+    low = v_add(low, v_add(v_sub(base, high), first));
+    vd slip = v_fma(r, v_set(unit), v_neg(first));
+    vd rest = rg_log_rest(r, v_set(0.0));
+    low = v_add(low, v_fma(r, v_set(unit_low), slip));
+    low = v_fma(rest, v_set(unit), low);
     return v_add(high, v_min(low, v_set(1.0)));
 }
 
-SIMD vd v_log2(vd x) { return rg_log_base(x, 1.0, 0.0, 0x1.71547652b82fep+0, 0x1.777d0ffda0d24p-56); }
+SIMD vd v_log2(vd x) {
+    return rg_log_base(x, 3, 1.0, 0.0, 0x1.71547652b82fep+0, 0x1.777d0ffda0d24p-56);
+}
 
-SIMD vd v_log10(vd x) { return rg_log_base(x, 0x1.34413509f8000p-2, -0x1.80433b83b532ap-44, 0x1.bcb7b1526e50ep-2, 0x1.95355baaafad3p-57); }
+SIMD vd v_log10(vd x) {
+    return rg_log_base(x, 5, 0x1.34413509f8000p-2, -0x1.80433b83b532ap-44, 0x1.bcb7b1526e50ep-2,
+                       0x1.95355baaafad3p-57);
+}
 
-/* With 1 + x = 2^k m, f = m - 1 = (2^-k - 1) + 2^-k x: one rounding, and none where k is 0. */
+/* With 1 + x = 2^k m and s = c / 2^k, r = m c - 1 = x s + (s - 1): rounded once, and where k is 0
+ * and c is 1 not at all. At -1 and infinity r may be a NaN, and v_min a number, as in rg_log_sum. */
 SIMD vd v_log1p(vd x) {
-    vd k;
-    v_split(v_add(x, v_set(1.0)), &k);
-    vd scale = v_scale(v_set(1.0), v_neg(k));
-    vd f = v_fma(x, scale, v_sub(scale, v_set(1.0)));
-    vd y = v_copysign(rg_log_sum(k, f, rg_log_rest(f, rg_half_square(f))), x); /* a zero keeps its sign */
-    y = v_select(v_lt(x, v_set(RG_INF)), y, x);
-    y = v_select(v_eq(x, v_set(-1.0)), v_set(-RG_INF), y);
-    return v_select(v_lt(x, v_set(-1.0)), v_set(RG_NAN), y);
+    vd k, m = v_split(v_add(x, v_set(1.0)), &k);
+    vi row = rg_log_row(m);
+    vd s = v_scale(v_lookup16(rg_log_table[0], row), v_neg(k));
+    vd r = v_min(v_fma(x, s, v_sub(s, v_set(1.0))), v_set(1.0));
+    return v_copysign(rg_log_sum(k, row, r, v_set(-0.0)), x); /* a zero keeps its sign */
 }
 
-/* log(u + c), or where x is big log(2x): c, what u rounded off, is divided by u. */
+/* log(u + c), or where x is big log(2x): c, what u rounded off, comes divided by u. */
 SIMD vd rg_log_of_sum(vd x, vm big, vd u, vd c_over_u) {
-    vd k, f = v_sub(v_split(v_select(big, x, u), &k), v_set(1.0));
+    vd k, m = v_split(v_select(big, x, u), &k);
+    vi row = rg_log_row(m);
+    vd r = v_fma(m, v_lookup16(rg_log_table[0], row), v_set(-1.0));
     k = v_select(big, v_add(k, v_set(1.0)), k);
-    vd less = v_sub(rg_log_rest(f, rg_half_square(f)), v_select(big, v_set(0.0), c_over_u));
-    return rg_log_sum(k, f, less);
+    return rg_log_sum(k, row, r, v_select(big, v_set(0.0), c_over_u));
 }
 
-/* log(x + h), h = sqrt(x^2 + 1), for |x|. Near zero all that matters is what rounding would lose, so
- * both h and the sum carry it along; 1 / (x + h) is h - x, so only log divides. */
+/* log(x + h), h = sqrt(x^2 + 1), for |x|. Near zero all that matters is what rounding would lose:
+ * both h and the sum carry it along. 1 / (x + h) is h - x, so nothing divides. */
 SIMD vd v_asinh(vd x) {
     vd a = v_abs(x);
     vd d = v_fma(a, a, v_set(1.0));
@@ -264,7 +275,7 @@ SIMD vd v_asinh(vd x) {
     vd part = v_mul(inverse, v_fma(v_mul(inverse, inverse), v_set(-0.25), v_set(0.75)));
     c = v_fma(miss, part, c);
     vd y = rg_log_of_sum(a, v_gt(a, v_set(0x1p27)), u, v_mul(c, inverse));
-    return v_select(v_is_nan(x), x, v_copysign(y, x));
+    return v_copysign(y, x);
 }
 
 /* log(x + h), h = sqrt(x^2 - 1), and 1 / (x + h) = x - h. */
@@ -276,13 +287,25 @@ SIMD vd v_acosh(vd x) {
     return v_select(v_ge(x, v_set(1.0)), y, v_set(RG_NAN));
 }
 
+/* z p(z), which follows 2 in log((1+s)/(1-s)) / s, with z = s^2 <= 0.051 */
+SIMD vd rg_atanh_rest(vd z) {
+    vd w = v_mul(z, z);
+    vd odd = v_fma(w, v_set(0x1.0b8694bceff1dp-3), v_set(0x1.745addf11552fp-3));
+    vd even = v_fma(w, v_set(0x1.28df44c5f326ep-3), v_set(0x1.3b5dbb7187003p-3));
+    odd = v_fma(w, odd, v_set(0x1.2492491857981p-2));
+    even = v_fma(w, even, v_set(0x1.c71c7bb446dcep-3));
+    odd = v_fma(w, odd, v_set(0x1.5555555555526p-1));
+    even = v_fma(w, even, v_set(0x1.99999999a8279p-2));
+    return v_mul(z, v_fma(z, even, odd));
+}
+
 /* log((1+a)/(1-a)) / 2 for a = |x|. With that ratio 2^k (1+s)/(1-s), one division makes
  * s = ((1+a) - 2^k (1-a)) / ((1+a) + 2^k (1-a)), which for k = 0 is a itself. */
 SIMD vd v_atanh(vd x) {
     vd a = v_abs(x);
     vd one = v_set(1.0);
-    /* A double's bits are nearly its logarithm, so this is about log2 of the ratio. From 0.6 on it is
-     * rounded up: k is 0 up to a = 1/5, and |s| is never over 0.226. */
+    /* A double's bits are nearly its logarithm, so this is about log2 of the ratio. From 0.6 on it
+     * is rounded up: k is 0 up to a = 1/5, and |s| is never over 0.226. */
     vi ratio = vi_sub(v_bits(v_add(one, a)), v_bits(v_sub(one, a)));
     vi whole = vi_shr(vi_add(ratio, vi_set(0x6666666666666)), 52);
     vd k = v_from_int(whole);
@@ -291,7 +314,7 @@ SIMD vd v_atanh(vd x) {
     vd lost = v_sub(one, v_add(minus, scale)); /* 1 where k is 54, else 0 */
     vd top = v_add(v_fma(a, scale, minus), v_add(a, lost));
     vd s = v_div(top, v_fma(v_add(scale, scale), v_sub(one, a), top));
-    vd rest = v_mul(v_mul(s, v_set(0.5)), rg_atanh_poly(v_mul(s, s), v_set(0.0)));
+    vd rest = v_mul(v_mul(s, v_set(0.5)), rg_atanh_rest(v_mul(s, s)));
     vd base = v_mul(k, v_set(RG_LN2_HIGH / 2));
     vd high = v_add(base, s);
     vd low = v_add(v_sub(base, high), s);
@@ -413,9 +436,7 @@ SIMD vd v_pow(vd x, vd y) {
     vd clamped = v_max(v_set(-746.0), v_min(v_set(710.0), e));
     vm plain = vm_and(v_eq(clamped, e), v_ne(e, zero));
     e_low = v_select(plain, e_low, zero); /* elsewhere it may be a NaN */
-    rg_reduced of = rg_reduce(clamped);
-    of.low = v_add(of.low, e_low);
-    vd z = rg_exp_of(of);
+    vd z = rg_exp(clamped, e_low, 0);
     /* Negative x: whole y decide the sign; others have no real answer, but for x = -inf. */
     vd half = v_mul(y, v_set(0.5));
     vm whole = v_eq(v_rint(y), y);

@@ -267,12 +267,12 @@ SIMD vd rg_atan_rest(vd t) {
     odd = v_fma(odd, zz, v_set(0x1.7ee3ffa3c924ap-5));
     even = v_fma(even, zz, v_set(-0x1.ad32bd848be21p-5));
     odd = v_fma(odd, zz, v_set(0x1.e1781809cb987p-5));
-    even = v_fma(even, zz, v_set(-0x1.11089d1745c53p-4));
-    odd = v_fma(odd, zz, v_set(0x1.3b12b2ebbd031p-4));
-    even = v_fma(even, zz, v_set(-0x1.745d02314c4dap-4));
-    odd = v_fma(odd, zz, v_set(0x1.c71c709e1e762p-4));
-    /* One by one at the end: odd and even sums would cancel. */
+    /* From here one by one: the terms alternate, and sums of odd and of even ones would cancel. */
     vd p = v_fma(even, z, odd);
+    p = v_fma(p, z, v_set(-0x1.11089d1745c53p-4));
+    p = v_fma(p, z, v_set(0x1.3b12b2ebbd031p-4));
+    p = v_fma(p, z, v_set(-0x1.745d02314c4dap-4));
+    p = v_fma(p, z, v_set(0x1.c71c709e1e762p-4));
     p = v_fma(p, z, v_set(-0x1.2492491fa2282p-3));
     p = v_fma(p, z, v_set(0x1.9999999984115p-3));
     p = v_fma(p, z, v_set(-0x1.555555555544cp-2));

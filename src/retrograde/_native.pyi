@@ -721,6 +721,9 @@ def read_grad(nest: Any, array: NDArray[np.float64], /) -> None:
 def write_data(nest: Any, array: NDArray[np.float64], /) -> None:
     """Copy a float64 array into the data of a nest."""
 
+def add_grad(nest: Any, array: NDArray[np.float64], /) -> None:
+    """Add a float64 array to the gradients of a nest."""
+
 def zero(values: list[Value], /) -> None:
     """Set the gradients of a list of values to zero."""
 

@@ -169,7 +169,8 @@ class LeafError(RetrogradeError, RuntimeError):
         return cls(
             _with_place(
                 "requires_grad can be switched off on leaves only; "
-                f"{describe(value)} was computed. Write value.detach() for the same number without its history.",
+                f"{describe(value)} was computed. Write value.detach() for the same number "
+                "without its history.",
                 value,
             )
         )
@@ -548,7 +549,8 @@ class RecordingError(RetrogradeError, RuntimeError):
         return cls(
             _with_place(
                 f"'{value.op}' has its rule in Python or as numbers only, so it cannot be "
-                "replayed. Write it with rg functions, or compute it outside and pass the result in.",
+                "replayed. Write it with rg functions, or compute it outside and pass the result "
+                "in.",
                 value,
             )
         )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import inspect
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import update_wrapper
 from types import CodeType
@@ -58,6 +60,18 @@ def _bindings(function: Callable[..., Any]) -> list[Any]:
         except ValueError:
             found.append(None)
     return found
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Programs are many small tuples and no cycles: the cycle collector would walk them in vain."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 class Compiled:
@@ -295,7 +309,8 @@ class Compiled:
         if trace is not None and len(trace.bindings) == len(bindings):
             if all(then is now for then, now in zip(trace.bindings, bindings)):
                 return trace
-        trace = self._record(bound, shapes, bindings)
+        with collector_paused():
+            trace = self._record(bound, shapes, bindings)
         if bound.rows != 0:  # without rows the branches were decided by made-up numbers
             self._traces[key] = trace
         return trace
@@ -350,7 +365,8 @@ class Compiled:
     ) -> Result:
         key = (mode, tuple(outputs))
         if key not in trace.plans:
-            trace.plans[key] = self._planned(trace, mode, outputs)
+            with collector_paused():
+                trace.plans[key] = self._planned(trace, mode, outputs)
         program, plan = trace.plans[key]
         columns = {i: c for i, c in enumerate(bound.columns) if c is not None}
         if weights is not None:
