@@ -78,8 +78,8 @@ def erfc() -> None:
 def exp() -> None:
     """exp(-r) - 1 = -r + r^2 * p(r) for |r| <= ln2/32, and the table of 2^(i/16).
 
-    The table's bits are less by i << 48, so that adding k << 48 with k = 16n + i makes 2^(n + i/16);
-    and it carries 2^128, which keeps the exponent in range down to the last denormal.
+    The table's bits are less by i << 48, so that adding k << 48 with k = 16n + i makes
+    2^(n + i/16); and it carries 2^128, which keeps the exponent in range down to the last denormal.
     """
     end = LN2 / 32 * mpf("1.001")
     task = Task(
@@ -98,36 +98,34 @@ def exp() -> None:
     show("rg_exp_high", [struct.unpack("<d", struct.pack("<q", b))[0] for b in bits])
 
 
+def piece(middle: mpf, half: mpf, terms: int) -> Task:
+    """erf(middle + h) as a polynomial in h."""
+    return Task(
+        function=lambda h: mpmath.erf(middle + h),
+        weight=lambda h: 1 / mpmath.erf(middle + h),
+        low=-half,
+        high=half,
+        terms=terms,
+    )
+
+
 def erf() -> None:
     """Sixteen pieces around multiples of 49/128, a column each; a row is one power of all."""
-    columns = []
-    errors = []
     width = mpf(49) / 128
+    half = width / 2 * mpf("1.0001")
     terms = 14
-    for i in range(16):
-        middle = i * width
-        half = width / 2 * mpf("1.0001")
-        if i == 0:  # odd: h * (c1 + c3 h^2 + ...)
-            odd, error = fit(
-                Task(
-                    function=lambda z: mpmath.erf(mpmath.sqrt(z)) / mpmath.sqrt(z),
-                    weight=lambda z: mpf(1),
-                    low=mpf(0),
-                    high=half**2,
-                    terms=7,
-                )
-            )
-            column = [c for pair in zip([0.0] * 7, odd, strict=True) for c in pair]
-        else:
-            column, error = fit(
-                Task(
-                    function=lambda h, m=middle: mpmath.erf(m + h),
-                    weight=lambda h, m=middle: 1 / mpmath.erf(m + h),
-                    low=-half,
-                    high=half,
-                    terms=terms,
-                )
-            )
+    # The piece around 0 is odd: h * (c1 + c3 h^2 + ...)
+    task = Task(
+        function=lambda z: mpmath.erf(mpmath.sqrt(z)) / mpmath.sqrt(z),
+        weight=lambda z: mpf(1),
+        low=mpf(0),
+        high=half**2,
+        terms=terms // 2,
+    )
+    rest, error = fit(task)
+    columns, errors = [[c for number in rest for c in (0.0, number)]], [error]
+    for i in range(1, 16):
+        column, error = fit(piece(i * width, half, terms))
         columns.append(column)
         errors.append(error)
     print(f"rg_erf_table[{terms}][16] = {{ /* error 2^{float(mpmath.log(max(errors), 2)):.1f} */")

@@ -1,14 +1,15 @@
 /* The limit for `asian`: an arithmetic Asian call and its five sensitivities on every path.
  *
  * A vector holds the same step of neighbouring paths, so the row-major normals are transposed on
- * the way in, four steps at a time. Going forward, the prices and the transposed normals of one
- * tile of paths are kept, which fit into the first-level cache; going back, the adjoint of the
- * price times the price obeys q[t] = q[t+1] + S[t] (with a seed of one for every price that is
- * averaged), and q[t+1] is what arrives at the exponent of step t: two loads and three additions
- * a step. The seed is applied at the end. While one tile is worked on, the next is fetched.
+ * the way in, four steps at a time. Going forward, the prices and the transposed normals of a
+ * tile of paths are kept, 32 kB, while the next tile is fetched. Going back, let q be the adjoint
+ * of a price times that price. Then q[t] = q[t+1] + S[t] (with a seed of one for every price in
+ * the average, the true one applied at the end), and q[t+1] is just what arrives at the exponent
+ * of step t.
  */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "vector.h"
 
@@ -20,7 +21,7 @@ typedef struct {
     double spot, strike, r, sigma, t, drift, volatility, discount;
 } market;
 
-/* Steps of LANES neighbouring paths, one vector a step; `stride` is from path to path. */
+/* Four steps of LANES neighbouring paths, one vector a step; `stride` is from path to path. */
 static inline void transpose(const double *z, size_t stride, vec step[STEPS_AT_ONCE])
 {
 #if LANES == 8
@@ -52,45 +53,110 @@ static inline void transpose(const double *z, size_t stride, vec step[STEPS_AT_O
 #endif
 }
 
-/* One tile: LANES paths. `kept` has room for a price and a normal of every step. */
-static void tile(const market *m, const double *z, size_t stride, double *kept,
-                 double *const out[OUTPUTS], size_t path)
+/* One step forward; the price and the normal are kept for the way back. */
+static inline vec advance(const market *m, vec price, vec normal, double *kept)
 {
-    const vec drift = splat(m->drift), volatility = splat(m->volatility);
-    const size_t steps = m->steps;
+    price = price * vexp(fma_(splat(m->volatility), normal, splat(m->drift)));
+    store(kept, price);
+    store(kept + LANES, normal);
+    return price;
+}
+
+static inline vec forward(const market *m, const double *z, double *kept)
+{
+    const size_t steps = m->steps, whole = steps - steps % STEPS_AT_ONCE;
+    const double *next = z + LANES * steps;
     vec price = splat(m->spot), sum = splat(0.0);
-    for (size_t t = 0; t < steps; t += STEPS_AT_ONCE) {
+    for (size_t t = 0; t < whole; t += STEPS_AT_ONCE) {
         vec normal[STEPS_AT_ONCE];
-        transpose(z + t, stride, normal);
-        for (int i = 0; i < STEPS_AT_ONCE; i++) {
-            price = price * vexp(fma_(volatility, normal[i], drift));
+        transpose(z + t, steps, normal);
+        for (size_t i = 0; i < STEPS_AT_ONCE; i++) {
+            fetch(next + (t + i) * LANES);
+            price = advance(m, price, normal[i], kept + (t + i) * 2 * LANES);
             sum = sum + price;
-            store(kept + (t + i) * 2 * LANES, price);
-            store(kept + (t + i) * 2 * LANES + LANES, normal[i]);
         }
     }
-
-    vec q = splat(0.0), to_drift = splat(0.0), to_volatility = splat(0.0);
-    for (size_t t = steps; t-- > 0;) {
-        q = q + load(kept + t * 2 * LANES);
-        to_drift = to_drift + q;
-        to_volatility = fma_(q, load(kept + t * 2 * LANES + LANES), to_volatility);
+    for (size_t t = whole; t < steps; t++) {
+        double lanes[LANES];
+        for (size_t i = 0; i < LANES; i++) lanes[i] = z[i * steps + t];
+        price = advance(m, price, load(lanes), kept + t * 2 * LANES);
+        sum = sum + price;
     }
+    return sum;
+}
 
-    const double n = (double)steps, dt = m->t / n;
-    vec above = sum * splat(1.0 / n) - splat(m->strike);
-    vec in_the_money = where_not_below(above, splat(0.0), splat(m->discount), splat(0.0));
-    vec value = in_the_money * above;
-    vec seed = in_the_money * splat(1.0 / n);
+/* Four steps at once, so that q waits for one addition and not for four. */
+static inline void back(size_t steps, const double *kept, vec *to_drift, vec *to_volatility)
+{
+    vec q = splat(0.0), drift[2] = {q, q}, volatility[2] = {q, q};
+    for (; steps >= STEPS_AT_ONCE; steps -= STEPS_AT_ONCE) {
+        const double *at = kept + (steps - STEPS_AT_ONCE) * 2 * LANES;
+        vec p3 = load(at + 6 * LANES), p2 = p3 + load(at + 4 * LANES);
+        vec p1 = p2 + load(at + 2 * LANES), p0 = p1 + load(at);
+        vec q3 = q + p3, q2 = q + p2, q1 = q + p1, q0 = q + p0;
+        drift[0] = drift[0] + (q3 + q2);
+        drift[1] = drift[1] + (q1 + q0);
+        volatility[0] = fma_(q3, load(at + 7 * LANES), volatility[0]);
+        volatility[1] = fma_(q2, load(at + 5 * LANES), volatility[1]);
+        volatility[0] = fma_(q1, load(at + 3 * LANES), volatility[0]);
+        volatility[1] = fma_(q0, load(at + LANES), volatility[1]);
+        q = q0;
+    }
+    while (steps-- > 0) {
+        q = q + load(kept + steps * 2 * LANES);
+        drift[0] = drift[0] + q;
+        volatility[0] = fma_(q, load(kept + steps * 2 * LANES + LANES), volatility[0]);
+    }
+    *to_drift = drift[0] + drift[1];
+    *to_volatility = volatility[0] + volatility[1];
+}
+
+/* A tile of LANES paths: writes the results of the first `paths` of them. */
+static void tile(const market *m, const double *z, double *kept, double *const out[OUTPUTS],
+                 size_t path, size_t paths)
+{
+    vec to_drift, to_volatility;
+    vec sum = forward(m, z, kept);
+    back(m->steps, kept, &to_drift, &to_volatility);
+
+    const double share = 1.0 / (double)m->steps, dt = m->t * share;
+    vec above = fms(sum, splat(share), splat(m->strike));
+    vec paid = where_not_below(above, splat(0.0), splat(m->discount), splat(0.0));
+    vec value = paid * above, seed = paid * splat(share);
     to_drift = to_drift * seed;
     to_volatility = to_volatility * seed;
-    store(out[0] + path, value);
-    store(out[1] + path, sum * seed * splat(1.0 / m->spot));
-    store(out[2] + path, -in_the_money);
-    store(out[3] + path, fma_(to_drift, splat(dt), splat(-m->t) * value));
-    store(out[4] + path,
-          fma_(to_drift, splat(-m->sigma * dt), to_volatility * splat(sqrt(dt))));
-    store(out[5] + path, fma_(to_drift, splat(m->drift / m->t),
-                              fma_(to_volatility, splat(0.5 * m->volatility / m->t),
-                                   splat(-m->r) * value)));
+    vec to_t = fma_(to_volatility, splat(0.5 * m->volatility / m->t), splat(-m->r) * value);
+    vec results[OUTPUTS] = {
+        value,
+        sum * seed * splat(1.0 / m->spot),
+        -paid,
+        fma_(to_drift, splat(dt), splat(-m->t) * value),
+        fma_(to_drift, splat(-m->sigma * dt), to_volatility * splat(sqrt(dt))),
+        fma_(to_drift, splat(m->drift / m->t), to_t),
+    };
+    for (int j = 0; j < OUTPUTS; j++) memcpy(out[j] + path, &results[j], paths * sizeof(double));
+}
+
+/* normals: one path after another; uniform: S0, K, r, sigma, T; out: the payoff of every path and
+ * its derivatives to these. */
+void limit_asian(size_t paths, size_t steps, const double *normals, const double uniform[5],
+                 double *const out[OUTPUTS])
+{
+    market m = {steps, uniform[0], uniform[1], uniform[2], uniform[3], uniform[4], 0, 0, 0};
+    const double dt = m.t / (double)steps;
+    m.drift = (m.r - 0.5 * m.sigma * m.sigma) * dt;
+    m.volatility = m.sigma * sqrt(dt);
+    m.discount = exp(-m.r * m.t);
+
+    const size_t numbers = LANES * steps, bytes = (4 * numbers * sizeof(double) + 63) / 64 * 64;
+    double *kept = aligned_alloc(64, bytes), *filled = kept + 2 * numbers;
+    size_t path = 0;
+    for (; path + LANES <= paths; path += LANES)
+        tile(&m, normals + path * steps, kept, out, path, LANES);
+    if (path < paths) { /* the last paths, filled up with zeros */
+        memset(filled, 0, numbers * sizeof(double));
+        memcpy(filled, normals + path * steps, (paths - path) * steps * sizeof(double));
+        tile(&m, filled, kept, out, path, paths - path);
+    }
+    free(kept);
 }

@@ -7,6 +7,7 @@
  * every line that it is about to overwrite, and they leave between the loops over the next
  * block, so that memory and arithmetic are busy at once. Inputs and outputs may lie anywhere.
  */
+#pragma GCC optimize("schedule-insns") /* the three abreast are interleaved */
 #include <string.h>
 
 #include "vector.h"

@@ -56,7 +56,13 @@ SIMD vi vi_shl(vi x, int n) { return _mm512_slli_epi64(x, (unsigned)n); }
 SIMD vi vi_shr(vi x, int n) { return _mm512_srli_epi64(x, (unsigned)n); }
 SIMD vm vi_eq(vi x, vi y) { return _mm512_cmpeq_epi64_mask(x, y); }
 SIMD vi vi_select(vm c, vi x, vi y) { return _mm512_mask_blend_epi64(c, y, x); }
-SIMD vd v_lookup(const double *table, vi index) { return _mm512_i64gather_pd(index, table, 8); }
+/* A gather merges into a register, and so waits for whatever was last computed there: give it a zero.
+ * Compilers drop that where they see that all lanes are asked for, so hide it. */
+SIMD vd v_lookup(const double *table, vi index) {
+    __mmask8 all = 0xff;
+    __asm__("" : "+Yk"(all));
+    return _mm512_mask_i64gather_pd(_mm512_setzero_pd(), all, index, table, 8);
+}
 SIMD vd v_scale(vd x, vd n) { return _mm512_scalef_pd(x, n); }
 SIMD vd v_split(vd x, vd *k) {
     vd m = _mm512_getmant_pd(x, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_nan);
@@ -111,7 +117,12 @@ SIMD vm vi_eq(vi x, vi y) { return _mm256_castsi256_pd(_mm256_cmpeq_epi64(x, y))
 SIMD vi vi_select(vm c, vi x, vi y) {
     return _mm256_castpd_si256(_mm256_blendv_pd(_mm256_castsi256_pd(y), _mm256_castsi256_pd(x), c));
 }
-SIMD vd v_lookup(const double *table, vi index) { return _mm256_i64gather_pd(table, index, 8); }
+/* As above: into a zero, so that it need not wait. */
+SIMD vd v_lookup(const double *table, vi index) {
+    vd all = _mm256_castsi256_pd(_mm256_set1_epi64x(-1));
+    __asm__("" : "+x"(all));
+    return _mm256_mask_i64gather_pd(_mm256_setzero_pd(), table, index, all, 8);
+}
 SIMD vd v_lookup16(const double *table, vi index) {
     return v_lookup(table, vi_and(index, vi_set(15)));
 }
@@ -211,8 +222,8 @@ SIMD vd v_scale(vd x, vd n) {
     vd second = v_from_bits(vi_shl(vi_sub(fields, half), 52));
     return v_mul(v_mul(x, first), second);
 }
-/* The m from 3/4 to 3/2 and the whole k with x = m * 2^k, also where x is denormal. Where x is zero, k
- * is -inf; infinite, inf; a NaN, that; negative, a NaN: and m then means nothing. */
+/* The m from 3/4 to 3/2 and the whole k with x = m * 2^k, also where x is denormal. Where x is zero,
+ * k is -inf; infinite, inf; a NaN, that; negative, a NaN: and m then means nothing. */
 SIMD vd v_split(vd x, vd *k) {
     vm tiny = v_lt(x, v_set(0x1p-1022));
     vd scaled = v_select(tiny, v_mul(x, v_set(0x1p54)), x);

@@ -35,7 +35,15 @@ def describe(value: Value) -> str:
     name = f"'{value.label}'" if value.label else f"the result of {value.op}"
     if not value.label and value.op == "leaf":
         name = "a leaf" if value.requires_grad else "the number"
-    return f"{name} = {value.data!r}"
+    return f"{name} = {_shown(value)}"
+
+
+def _shown(value: Value) -> str:
+    """The number of a value; while recording it may not be read."""
+    try:
+        return repr(value.data)
+    except RecordingError:
+        return "a number of the row recorded"
 
 
 def place(value: Value) -> str:
@@ -304,15 +312,15 @@ class AnomalyError(RetrogradeError, ArithmeticError):
         from .ops import OPS
 
         if value.op == "leaf":
-            return cls._at("forward", value, f"a leaf was made with {value.data!r}.")
+            return cls._at("forward", value, f"a leaf was made with {_shown(value)}.")
         name = f" '{value.label}'" if value.label else ""
         operands = "".join(f"\n  operand {describe(operand)}" for operand in value.inputs[:8])
         more = len(value.inputs) - 8
         if more > 0:
             operands += f"\n  and {more} more operands"
-        came_in = any(operand.data != operand.data for operand in value.inputs)
+        came_in = any(_shown(operand) == "nan" for operand in value.inputs)
         verb = "passed on" if came_in else "produced"
-        message = f"{value.op}{name} {verb} {value.data!r} in the forward pass.{operands}"
+        message = f"{value.op}{name} {verb} {_shown(value)} in the forward pass.{operands}"
         cure = OPS[value.op].cure if value.op in OPS else ""
         if came_in:
             cure = "an operand was NaN before anomaly() saw it: look at where that one was made"

@@ -33,16 +33,23 @@ def _refuse_operator(what: str, cure: str) -> Any:
     return refuse
 
 
+def _number(value: Any) -> float:
+    """The number, for printing: that works always, also while a function is recorded."""
+    from .value import core
+
+    return float(core.peek(value))
+
+
 class Face:
     """The shared part of ``Value``; never instantiated."""
 
     __array_ufunc__ = None  # NumPy leaves operators with values to the value
 
     def __repr__(self: Any) -> str:
-        return f"Value(data={self.data}, grad={self.grad})"
+        return f"Value(data={_number(self)}, grad={self.grad})"
 
     def __format__(self: Any, spec: str) -> str:
-        return format(self.data, spec) if spec else str(self)
+        return format(_number(self), spec) if spec else str(self)
 
     def __float__(self) -> float:
         _refuse_conversion("float(v)")

@@ -457,6 +457,11 @@ def node(
     return value
 
 
+def peek(value: Value) -> float:
+    """The number of a value."""
+    return value._data
+
+
 def recompute(value: Value) -> float | None:
     """What a value's op makes of its inputs now; None for leaves and customs."""
     if value._custom is not None:

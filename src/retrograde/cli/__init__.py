@@ -17,9 +17,9 @@ from typing import Final, NoReturn
 
 from .. import __version__
 from ..errors import RetrogradeError
-from . import demo, info
+from . import bench, demo, info
 
-COMMANDS: Final = {"demo": demo, "info": info}
+COMMANDS: Final = {"demo": demo, "info": info, "bench": bench}
 
 FAILED, MISUSED, INTERRUPTED = 1, 2, 130
 
@@ -28,6 +28,7 @@ examples:
   retrograde demo           watch a gradient being worked out, step by step
   retrograde demo --json    the same as data
   retrograde info           which engine runs here, and why
+  retrograde bench          rg.compile timed against the peers that are installed
 """
 
 

@@ -1,0 +1,103 @@
+"""Programs drawn at random, as plain data: any op that IEEE 754 defines to the bit, n-ary ones,
+takes, stops and guards, on inputs of every kind, with numbers wherever they lead.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from hypothesis import strategies as st
+
+from retrograde.ops import OPS
+from retrograde.program.check import check
+from retrograde.program.program import (
+    CAPTURED,
+    CONSTANT,
+    ROW,
+    UNIFORM,
+    Guard,
+    Input,
+    Instruction,
+    Program,
+)
+
+from ..law.expressions import is_exact
+from .support import AWKWARD
+
+EXACT = sorted(name for name, op in OPS.items() if is_exact(op))
+SMOOTH = sorted(set(OPS) - set(EXACT))
+LENGTH = 3
+"""Of the lists to take from; the row input 0 is an index into them."""
+
+
+@dataclass(frozen=True)
+class Wild:
+    """A program, and the seed of its rows."""
+
+    program: Program
+    seed: int
+
+    def rows(self, count: int) -> list[dict[int, float]]:
+        """Rows of numbers by id; what is uniform is the same in all."""
+        chance = random.Random(self.seed)
+
+        def number() -> float:
+            if chance.random() < 0.3:
+                return chance.choice(AWKWARD)
+            return chance.uniform(-3.0, 3.0)
+
+        uniform = {i: number() for i, g in self.program.inputs.items() if g.kind != ROW}
+        return [
+            {
+                **uniform,
+                **{i: number() for i, g in self.program.inputs.items() if g.kind == ROW},
+                0: float(chance.randrange(LENGTH)),
+            }
+            for _ in range(count)
+        ]
+
+
+@st.composite
+def wild_programs(
+    draw: Callable[..., Any],
+    ops: list[str] | None = None,
+    tame: bool = False,
+    stops: bool = True,
+    most: int = 12,
+) -> Wild:
+    """A well formed program. Tame ones have no conditions and no numbers that lead nowhere."""
+    inputs = {0: Input(ROW, "index")}
+    kinds = st.sampled_from([ROW, ROW, UNIFORM, CAPTURED, CONSTANT])
+    constants = st.sampled_from([0.5, 2.0, -1.0, 1.0, 0.0] if tame else AWKWARD)
+    for kind in [ROW, *draw(st.lists(kinds, min_size=1, max_size=5))]:
+        index = len(inputs)
+        number = draw(constants) if kind == CONSTANT else 0.0
+        inputs[index] = Input(kind, "" if kind == CONSTANT else f"{kind} {index}", number)
+    program = Program(inputs=inputs, count=len(inputs))
+    wide = ["sum", "dot", "take", "fma"] + ["stop"] * stops
+    names = st.one_of(st.sampled_from(ops or EXACT), st.sampled_from(wide))
+    for _ in range(draw(st.integers(1, most))):
+        _add(draw, program, draw(names))
+    made = st.integers(1, program.count - 1)
+    program.outputs = draw(st.lists(made, min_size=1, max_size=3))
+    if not tame:
+        program.guards = [
+            Guard(condition, draw(st.booleans()))
+            for condition in draw(st.lists(made, max_size=2))
+        ]
+    return Wild(check(program, "drawing"), draw(st.integers(0, 2**32)))
+
+
+def _add(draw: Callable[..., Any], program: Program, name: str) -> None:
+    """One more instruction on what is there."""
+    operands = {"sum": 4, "dot": 6, "take": LENGTH, "fma": 3, "stop": 1}
+    count = OPS[name].arity if name in OPS else operands[name]
+    if name in ("sum", "dot"):
+        count -= 2 * draw(st.integers(0, 1))
+    known = st.integers(1, program.count - 1)
+    args = tuple(draw(known) for _ in range(count)) + ((0,) if name == "take" else ())
+    program.instructions.append(Instruction(name, (program.count,), args))
+    program.count += 1
