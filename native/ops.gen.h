@@ -3,6 +3,115 @@
 #ifndef RG_OPS_GEN_H
 #define RG_OPS_GEN_H
 
+enum {
+    RG_OP_add = 0,
+    RG_OP_sub = 1,
+    RG_OP_mul = 2,
+    RG_OP_div = 3,
+    RG_OP_neg = 4,
+    RG_OP_pow = 5,
+    RG_OP_square = 6,
+    RG_OP_reciprocal = 7,
+    RG_OP_exp = 8,
+    RG_OP_expm1 = 9,
+    RG_OP_log = 10,
+    RG_OP_log1p = 11,
+    RG_OP_log2 = 12,
+    RG_OP_log10 = 13,
+    RG_OP_sqrt = 14,
+    RG_OP_tanh = 15,
+    RG_OP_sigmoid = 16,
+    RG_OP_relu = 17,
+    RG_OP_leaky_relu = 18,
+    RG_OP_softplus = 19,
+    RG_OP_silu = 20,
+    RG_OP_sin = 21,
+    RG_OP_cos = 22,
+    RG_OP_tan = 23,
+    RG_OP_asin = 24,
+    RG_OP_acos = 25,
+    RG_OP_atan = 26,
+    RG_OP_atan2 = 27,
+    RG_OP_sinh = 28,
+    RG_OP_cosh = 29,
+    RG_OP_asinh = 30,
+    RG_OP_acosh = 31,
+    RG_OP_atanh = 32,
+    RG_OP_hypot = 33,
+    RG_OP_sign = 34,
+    RG_OP_abs = 35,
+    RG_OP_floor = 36,
+    RG_OP_maximum = 37,
+    RG_OP_minimum = 38,
+    RG_OP_clip = 39,
+    RG_OP_where = 40,
+    RG_OP_less = 41,
+    RG_OP_less_equal = 42,
+    RG_OP_equal = 43,
+    RG_OP_erf = 44,
+    RG_OP_erfc = 45,
+    RG_OP_norm_cdf = 46,
+    RG_OP_gelu = 47,
+    RG_OP_COUNT = 48
+};
+
+#define RG_UNARY_OPS(X) \
+    X(neg) \
+    X(square) \
+    X(reciprocal) \
+    X(exp) \
+    X(expm1) \
+    X(log) \
+    X(log1p) \
+    X(log2) \
+    X(log10) \
+    X(sqrt) \
+    X(tanh) \
+    X(sigmoid) \
+    X(relu) \
+    X(softplus) \
+    X(silu) \
+    X(sin) \
+    X(cos) \
+    X(tan) \
+    X(asin) \
+    X(acos) \
+    X(atan) \
+    X(sinh) \
+    X(cosh) \
+    X(asinh) \
+    X(acosh) \
+    X(atanh) \
+    X(sign) \
+    X(abs) \
+    X(floor) \
+    X(erf) \
+    X(erfc) \
+    X(norm_cdf) \
+    X(gelu)
+
+#define RG_BINARY_OPS(X) \
+    X(add) \
+    X(sub) \
+    X(mul) \
+    X(div) \
+    X(pow) \
+    X(leaky_relu) \
+    X(atan2) \
+    X(hypot) \
+    X(maximum) \
+    X(minimum) \
+    X(less) \
+    X(less_equal) \
+    X(equal)
+
+#define RG_TERNARY_OPS(X) \
+    X(clip) \
+    X(where)
+
+/* The rules on doubles; the vector kernels have rules of their own. */
+#ifndef RG_LISTS_ONLY
+
 #include <math.h>
 
 #define RG_RULE static inline __attribute__((unused))
@@ -265,112 +374,6 @@ static void rg_slopes_norm_cdf(const double *a, double z, double *p) { p[0] = rg
 static double rg_eval_gelu(const double *a) { return rg_gelu(a[0]); }
 static void rg_slopes_gelu(const double *a, double z, double *p) { p[0] = rg_gelu_d0(a[0], z); }
 
-enum {
-    RG_OP_add = 0,
-    RG_OP_sub = 1,
-    RG_OP_mul = 2,
-    RG_OP_div = 3,
-    RG_OP_neg = 4,
-    RG_OP_pow = 5,
-    RG_OP_square = 6,
-    RG_OP_reciprocal = 7,
-    RG_OP_exp = 8,
-    RG_OP_expm1 = 9,
-    RG_OP_log = 10,
-    RG_OP_log1p = 11,
-    RG_OP_log2 = 12,
-    RG_OP_log10 = 13,
-    RG_OP_sqrt = 14,
-    RG_OP_tanh = 15,
-    RG_OP_sigmoid = 16,
-    RG_OP_relu = 17,
-    RG_OP_leaky_relu = 18,
-    RG_OP_softplus = 19,
-    RG_OP_silu = 20,
-    RG_OP_sin = 21,
-    RG_OP_cos = 22,
-    RG_OP_tan = 23,
-    RG_OP_asin = 24,
-    RG_OP_acos = 25,
-    RG_OP_atan = 26,
-    RG_OP_atan2 = 27,
-    RG_OP_sinh = 28,
-    RG_OP_cosh = 29,
-    RG_OP_asinh = 30,
-    RG_OP_acosh = 31,
-    RG_OP_atanh = 32,
-    RG_OP_hypot = 33,
-    RG_OP_sign = 34,
-    RG_OP_abs = 35,
-    RG_OP_floor = 36,
-    RG_OP_maximum = 37,
-    RG_OP_minimum = 38,
-    RG_OP_clip = 39,
-    RG_OP_where = 40,
-    RG_OP_less = 41,
-    RG_OP_less_equal = 42,
-    RG_OP_equal = 43,
-    RG_OP_erf = 44,
-    RG_OP_erfc = 45,
-    RG_OP_norm_cdf = 46,
-    RG_OP_gelu = 47,
-    RG_OP_COUNT = 48
-};
-
-#define RG_UNARY_OPS(X) \
-    X(neg) \
-    X(square) \
-    X(reciprocal) \
-    X(exp) \
-    X(expm1) \
-    X(log) \
-    X(log1p) \
-    X(log2) \
-    X(log10) \
-    X(sqrt) \
-    X(tanh) \
-    X(sigmoid) \
-    X(relu) \
-    X(softplus) \
-    X(silu) \
-    X(sin) \
-    X(cos) \
-    X(tan) \
-    X(asin) \
-    X(acos) \
-    X(atan) \
-    X(sinh) \
-    X(cosh) \
-    X(asinh) \
-    X(acosh) \
-    X(atanh) \
-    X(sign) \
-    X(abs) \
-    X(floor) \
-    X(erf) \
-    X(erfc) \
-    X(norm_cdf) \
-    X(gelu)
-
-#define RG_BINARY_OPS(X) \
-    X(add) \
-    X(sub) \
-    X(mul) \
-    X(div) \
-    X(pow) \
-    X(leaky_relu) \
-    X(atan2) \
-    X(hypot) \
-    X(maximum) \
-    X(minimum) \
-    X(less) \
-    X(less_equal) \
-    X(equal)
-
-#define RG_TERNARY_OPS(X) \
-    X(clip) \
-    X(where)
-
 typedef struct {
     const char *name;
     const char *symbol;
@@ -433,4 +436,5 @@ static const RgOp RG_OPS[RG_OP_COUNT] __attribute__((unused)) = {
     {"gelu", "gelu", 1, 0, {0.0}, {"x"}, rg_eval_gelu, rg_slopes_gelu},
 };
 
+#endif
 #endif

@@ -104,7 +104,19 @@ def atanh_rest(z: mpf) -> mpf:
     return (2 * mpmath.atanh(s) / s - 2) / z
 
 
+def cosh_rest(z: mpf) -> mpf:
+    """What follows 1 in cosh(r) = 1 + z * rest(z), where z = r^2."""
+    return (mpmath.cosh(mpmath.sqrt(z)) - 1) / z
+
+
+def sinh_rest(z: mpf) -> mpf:
+    """What follows r in sinh(r) = r + r * z * rest(z), where z = r^2."""
+    r = mpmath.sqrt(z)
+    return (mpmath.sinh(r) / r - 1) / z
+
+
 LN2_32ND = mpmath.log(2) / 32 * mpf("1.0001")
+HALF_LN2 = 16 * LN2_32ND
 TASKS = {
     # exp(r) = 1 + r + r^2 * p(r), for the |r| that rounding to sixteenths leaves
     "exp": Task(
@@ -122,6 +134,9 @@ TASKS = {
         high=LN2_32ND,
         terms=6,
     ),
+    # for |r| <= ln(2)/2, what rounding to a whole leaves
+    "cosh": Task(function=cosh_rest, weight=lambda z: z, low=mpf(0), high=HALF_LN2**2, terms=6),
+    "sinh": Task(function=sinh_rest, weight=lambda z: z, low=mpf(0), high=HALF_LN2**2, terms=5),
     # log(1+r) = r + r^2 * p(r), for the r that LOG_ROWS leaves
     "log": Task(
         function=lambda r: (mpmath.log1p(r) - r) / r**2,

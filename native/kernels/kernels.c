@@ -1,4 +1,5 @@
 /* One source, compiled once a SIMD level: RG_LEVEL names the table it defines. */
+#define RG_LISTS_ONLY
 #include "kernels.h"
 
 #include "simd.h"

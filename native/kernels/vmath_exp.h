@@ -41,35 +41,37 @@ static const double rg_exp_table[2][16] = {
 typedef struct {
     vd n;
     vi field; /* floor(n) + 1023 in the bits from the fifth on: the exponent of a double */
-    vd r, r_low; /* in two parts, the first exact */
-    vd t, t_low;
+    vd r, t;
 } rg_power;
 
-/* For |x| <= 800, and a NaN passes. */
-SIMD rg_power rg_reduce(vd x) {
+/* For |x| <= 800, and a NaN passes. low is added to x: a constant -0.0 there costs nothing. */
+SIMD rg_power rg_reduce(vd x, vd low) {
     rg_power of;
     /* A sum near 1.5 * 2^48 is rounded to sixteenths, which then fill its low bits. */
     vd magic = v_set(0x1.8p48 + 1023.0);
     vd sum = v_fma(x, v_set(RG_LOG2E), magic);
     of.field = v_bits(sum);
     of.n = v_sub(sum, magic);
-    of.r = v_fma(of.n, v_set(-RG_LN2_HIGH), x);
-    of.r_low = v_mul(of.n, v_set(-RG_LN2_LOW));
+    vd r = v_fma(of.n, v_set(-RG_LN2_HIGH), x); /* exact */
+    of.r = v_add(v_fma(of.n, v_set(-RG_LN2_LOW), r), low);
     of.t = v_lookup16(rg_exp_table[0], of.field);
-    of.t_low = v_lookup16(rg_exp_table[1], of.field);
     return of;
 }
 
-/* exp(x + low) / 2^halvings. Adding a constant -0.0 costs nothing. */
+/* t exp(r) - t, and what rounding took from t, given exp(r) - 1 */
+SIMD vd rg_exp_rest(rg_power of, vd expm1_r) {
+    return v_fma(of.t, expm1_r, v_lookup16(rg_exp_table[1], of.field));
+}
+
+/* exp(x + low) / 2^halvings */
 SIMD vd rg_exp(vd x, vd low, int halvings) {
-    rg_power of = rg_reduce(x);
-    vd r = v_add(v_fma(of.n, v_set(-RG_LN2_LOW), of.r), low);
-    vd r2 = v_mul(r, r);
+    rg_power of = rg_reduce(x, low);
+    vd r = of.r, r2 = v_mul(r, r);
     vd p0 = v_fma(r, v_set(0x1.555555548f7bep-3), v_set(0x1.0000000000005p-1));
     vd p2 = v_fma(r, v_set(0x1.11123ab80e9abp-7), v_set(0x1.5555555460c65p-5));
     p2 = v_fma(r2, v_set(0x1.6c185c8a3a38dp-10), p2);
     p0 = v_fma(r2, p2, p0);
-    vd rest = v_fma(of.t, v_fma(r2, p0, r), of.t_low);
+    vd rest = rg_exp_rest(of, v_fma(r2, p0, r));
     return v_scale(v_add(of.t, rest), halvings ? v_sub(of.n, v_set(halvings)) : of.n);
 }
 
@@ -95,20 +97,17 @@ SIMD vd v_cosh(vd x) {
     return v_add(half, v_div(v_set(0.25), half));
 }
 
-/* (exp(x) - 1) / 2^halvings, for x >= -60. Where that is small 2^n t - 1 is exact, and the rest has
- * a term more than above and is summed from small to large, so that it is relatively accurate. */
+/* (exp(x) - 1) / 2^halvings, for x >= -60. Near zero 2^n t - 1 is exact and exp(r) - 1, with a term
+ * more than above, relatively accurate, so nothing is lost. */
 SIMD vd rg_expm1(vd x, int halvings) {
-    rg_power of = rg_reduce(x);
-    vd r = v_add(of.r, of.r_low);
-    vd r2 = v_mul(r, r);
+    rg_power of = rg_reduce(x, v_set(-0.0));
+    vd r = of.r, r2 = v_mul(r, r);
     vd p0 = v_fma(r, v_set(0x1.555555555555fp-3), v_set(0x1.0000000000003p-1));
     vd p2 = v_fma(r, v_set(0x1.1111110fb625ap-7), v_set(0x1.55555554a0754p-5));
     vd p4 = v_fma(r, v_set(0x1.a01d0fa441a3ep-13), v_set(0x1.6c1828db2c1a1p-10));
     p2 = v_fma(r2, p4, p2);
     p0 = v_fma(r2, p2, p0);
-    vd rest = v_fma(of.t, of.r_low, of.t_low);
-    rest = v_fma(v_mul(of.t, r2), p0, rest);
-    rest = v_fma(of.t, of.r, rest);
+    vd rest = rg_exp_rest(of, v_fma(r2, p0, r));
     vi exponent = vi_sub(vi_shr(of.field, 4), vi_set(halvings));
     vd scale = v_from_bits(vi_shl(exponent, 52));
     return v_fma(scale, rest, v_fma(scale, of.t, v_set(-1.0 / (1 << halvings))));
@@ -121,20 +120,46 @@ SIMD vd v_expm1(vd x) {
     return v_select(v_lt(v_abs(x), v_set(0x1p-54)), x, v_add(half, half));
 }
 
-/* e - e e / (e + 1) / 2 with e = exp(|x|) - 1, of which q is a quarter. */
-SIMD vd v_sinh(vd x) {
-    vd q = rg_expm1(v_min(v_set(710.5), v_abs(x)), 2);
-    vd ratio = v_div(q, v_add(q, v_set(0.25)));
-    vd y = v_mul(v_fnma(v_mul(q, v_set(0.5)), ratio, q), v_set(4.0));
-    return v_copysign(v_select(v_lt(v_abs(x), v_set(0x1p-54)), x, y), x);
-}
-
 /* e / (e + 2) with e = exp(2|x|) - 1, of which h is half. From 20 on that is 1. Near zero -2|x|
  * serves too, and better: h + 1 is then a little under 1 and not over, where doubles lie closer. */
 SIMD vd v_tanh(vd x) {
     vd twice = v_min(v_set(40.0), v_abs(v_add(x, x)));
     vd h = rg_expm1(v_select(v_lt(twice, v_set(0.34)), v_neg(twice), twice), 1);
     return v_copysign(v_div(h, v_add(h, v_set(1.0))), x);
+}
+
+/* Subtracting exponentials would lose too much near zero. With |x| = n ln(2) + r, n whole,
+ *
+ *     sinh |x| = minus cosh(r) + plus sinh(r)      plus, minus = (2^n +- 2^-n) / 2
+ *
+ * halved throughout, since the greatest 2^(n-1) is not a double. */
+SIMD vd v_sinh(vd x) {
+    vd a = v_min(v_set(710.5), v_abs(x));
+    vd magic = v_set(0x1.8p52 + 1021.0);
+    vd sum = v_fma(a, v_set(RG_LOG2E), magic);
+    vd n = v_sub(sum, magic);
+    vd up = v_from_bits(vi_shl(v_bits(sum), 52)); /* 2^(n-2) */
+    /* 2^(-n-2); for great n, something else that is too small to matter */
+    vd down = v_from_bits(vi_shl(v_bits(v_sub(magic, v_min(v_set(512.0), n))), 52));
+    vd plus = v_add(up, down), minus = v_sub(up, down);
+    vd high = v_fma(n, v_set(-RG_LN2_HIGH), a); /* exact */
+    vd low = v_mul(n, v_set(-RG_LN2_LOW));
+    vd r = v_add(high, low);
+    vd z = v_mul(r, r);
+    vd z2 = v_mul(z, z);
+    vd c0 = v_fma(z, v_set(0x1.5555555555558p-5), v_set(0x1.0000000000000p-1));
+    vd c2 = v_fma(z, v_set(0x1.a01a01ad71fabp-16), v_set(0x1.6c16c16c15013p-10));
+    vd c4 = v_fma(z, v_set(0x1.1f8b95001248ep-29), v_set(0x1.27e4cc3700d92p-22));
+    vd s0 = v_fma(z, v_set(0x1.111111110f650p-7), v_set(0x1.5555555555559p-3));
+    vd s2 = v_fma(z, v_set(0x1.71ddf8082cec2p-19), v_set(0x1.a01a01b0062a3p-13));
+    c2 = v_fma(z2, c4, c2);
+    s2 = v_fma(z2, v_set(0x1.af5f3894cf34ap-26), s2);
+    vd c = v_mul(z, v_fma(z2, c2, c0));                    /* cosh(r) - 1 */
+    vd s = v_fma(v_mul(z, r), v_fma(z2, s2, s0), low);     /* sinh(r) - high */
+    vd most = v_fma(plus, high, minus);
+    vd half = v_add(most, v_fma(minus, c, v_mul(plus, s)));
+    /* Tiny x is its own answer: halving it could lose a bit. */
+    return v_copysign(v_select(v_lt(a, v_set(0x1p-54)), a, v_add(half, half)), x);
 }
 
 /* ---- log and what is made of it ---------------------------------------------------------------

@@ -26,7 +26,7 @@ def fma(x: float, y: float, z: float) -> float:
     try:
         return float(exact)
     except OverflowError:
-        return math.copysign(math.inf, exact)
+        return math.inf if exact > 0 else -math.inf
 
 
 def _take(elements: Sequence[float], index: float) -> float:

@@ -32,6 +32,7 @@ class Ready:
     call: Callable[[], Any]
     columns: Callable[[Any], list[Array]]
     rows: int
+    threads: int
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,6 @@ class Engine:
     how: str
     package: str
     prepare: Callable[[Program, Inputs, int], Ready]
-    threaded: bool = True
 
 
 # ---- retrograde -------------------------------------------------------------------------------
@@ -54,16 +54,15 @@ def _compiled(program: Program, inputs: Inputs, threads: int) -> Ready:
     def call() -> Any:
         return function.value_and_grad(*inputs.values(), wrt=program.sensitivities, threads=threads)
 
-    return Ready(call, _values_and_gradients, _rows(inputs))
+    return Ready(call, _values_and_gradients, _rows(inputs), threads)
 
 
 def _eager(program: Program, inputs: Inputs, threads: int) -> Ready:
     """Values, one graph a row, on a few rows: they are not made for many."""
     rows = min(_rows(inputs), program.eager_rows)
-    taken = range(rows)
     arguments = [
         [x[row].tolist() if isinstance(x, np.ndarray) else x for x in inputs.values()]
-        for row in taken
+        for row in range(rows)
     ]
     places = [list(inputs).index(name) for name in program.sensitivities]
 
@@ -78,7 +77,7 @@ def _eager(program: Program, inputs: Inputs, threads: int) -> Ready:
             results.append([price.data, *(given[place].grad for place in places)])
         return results
 
-    return Ready(call, lambda results: list(np.array(results).T), rows)
+    return Ready(call, lambda results: list(np.array(results).T), rows, 1)
 
 
 # ---- peers ------------------------------------------------------------------------------------
@@ -107,7 +106,10 @@ def _jax(program: Program, inputs: Inputs, threads: int) -> Ready:
     )
     arguments = jax.block_until_ready([jnp.asarray(x) for x in inputs.values()])
     return Ready(
-        lambda: jax.block_until_ready(function(*arguments)), _values_and_gradients, _rows(inputs)
+        lambda: jax.block_until_ready(function(*arguments)),
+        _values_and_gradients,
+        _rows(inputs),
+        threads,
     )
 
 
@@ -135,7 +137,7 @@ def _torch(program: Program, inputs: Inputs, threads: int) -> Ready:
         values = _price(program, torch, norm_cdf, growth, arguments)
         return values.detach(), torch.autograd.grad(values.sum(), leaves)
 
-    return Ready(call, _values_and_gradients, rows)
+    return Ready(call, _values_and_gradients, rows, threads)
 
 
 def _numpy(program: Program, inputs: Inputs, threads: int) -> Ready:
@@ -152,7 +154,7 @@ def _numpy(program: Program, inputs: Inputs, threads: int) -> Ready:
 
     arguments = list(inputs.values())
     return Ready(
-        lambda: _price(program, np, norm_cdf, growth, arguments), lambda values: [values], rows
+        lambda: _price(program, np, norm_cdf, growth, arguments), lambda values: [values], rows, 1
     )
 
 
@@ -197,6 +199,6 @@ COMPILED: Final = Engine("retrograde", "rg.compile", "retrograde", _compiled)
 PEERS: Final = (
     Engine("JAX", "jit(vmap)", "jax", _jax),
     Engine("torch", "batched autograd", "torch", _torch),
-    Engine("NumPy", "value only", "numpy", _numpy, threaded=False),
-    Engine("retrograde", "eager", "retrograde", _eager, threaded=False),
+    Engine("NumPy", "value only", "numpy", _numpy),
+    Engine("retrograde", "eager", "retrograde", _eager),
 )

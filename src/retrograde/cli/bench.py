@@ -38,6 +38,7 @@ MOST_CALLS_A_TURN = 20
 
 QUIET, STRONG, GOOD = "dim", "bold", "bold green"
 INDENT = 2
+_ONE_THREAD = "NumPy and eager values run on one thread, whatever --threads says."
 
 
 class Timing(TypedDict):
@@ -174,7 +175,6 @@ class _Entry:
     ready: Ready
     columns: list[Array]
     first_call_s: float
-    calls_a_turn: int
     difference: float = 0.0
     seconds: list[float] = field(default_factory=list)
 
@@ -206,12 +206,9 @@ def _prepared(program: Program, rows: int, threads: int, steps: _Steps) -> _Cont
 
 
 def _entered(engine: Engine, program: Program, inputs: Inputs, threads: int) -> _Entry:
-    """One call, which compiles, and another that tells how many of them make a turn."""
     ready = engine.prepare(program, inputs, threads)
     first, result = _timed(ready.call)
-    again, _ = _timed(ready.call)
-    calls = max(1, min(MOST_CALLS_A_TURN, int(TURN_SECONDS / again)))
-    return _Entry(engine, ready, ready.columns(result), first, calls)
+    return _Entry(engine, ready, ready.columns(result), first)
 
 
 def _reason(engine: Engine, error: ModuleNotFoundError) -> str:
@@ -240,11 +237,18 @@ def _disagreements(contest: _Contest) -> list[str]:
 
 
 def _take_turns(contest: _Contest, rounds: int, steps: _Steps) -> None:
+    calls = [_calls_a_turn(entry) for entry in contest.entries]
     for _ in range(rounds):
-        for entry in contest.entries:
-            entry.seconds += [_timed(entry.ready.call)[0] for _ in range(entry.calls_a_turn)]
+        for entry, count in zip(contest.entries, calls):
+            entry.seconds += [_timed(entry.ready.call)[0] for _ in range(count)]
             steps.advance()
         steps.advance(len(contest.absent))
+
+
+def _calls_a_turn(entry: _Entry) -> int:
+    """One call off the record, which tells how many fit into a turn."""
+    seconds, _ = _timed(entry.ready.call)
+    return max(1, min(MOST_CALLS_A_TURN, int(TURN_SECONDS / seconds)))
 
 
 def _timed(call: Callable[[], Any]) -> tuple[float, Any]:
@@ -272,6 +276,7 @@ def _timing(entry: _Entry, ours_ns: float) -> Timing:
         "engine": entry.engine.name,
         "how": entry.engine.how,
         "version": _version(entry.engine.package),
+        "threads": entry.ready.threads,
         "rows": entry.ready.rows,
         "calls": len(entry.seconds),
         "ns_a_row": _ns_a_row(entry),
@@ -302,6 +307,9 @@ def _show(measured: Bench) -> None:
     for table in measured["programs"]:
         page.print()
         _show_table(page, table)
+    if measured["threads"] > 1:
+        page.print()
+        print_line(page, (_ONE_THREAD, QUIET), indent=INDENT)
 
 
 def _show_table(page: Console, table: Table) -> None:

@@ -87,19 +87,21 @@ def header(ops: Iterable[Op]) -> str:
         (
             "/* Generated from src/retrograde/ops/scalar.py by tools/regenerate.py: "
             "do not edit. */",
-            "#ifndef RG_OPS_GEN_H\n#define RG_OPS_GEN_H\n\n#include <math.h>\n\n"
-            "#define RG_RULE static inline __attribute__((unused))",
-            "\n\n".join(functions(op) for op in rows),
-            "\n".join(generic),
+            "#ifndef RG_OPS_GEN_H\n#define RG_OPS_GEN_H",
             f"enum {{\n{numbers}\n    RG_OP_COUNT = {len(rows)}\n}};",
             _list("RG_UNARY_OPS", by_arity[1]),
             _list("RG_BINARY_OPS", by_arity[2]),
             _list("RG_TERNARY_OPS", by_arity[3]),
+            "/* The rules on doubles; the vector kernels have rules of their own. */\n"
+            "#ifndef RG_LISTS_ONLY",
+            "#include <math.h>\n\n#define RG_RULE static inline __attribute__((unused))",
+            "\n\n".join(functions(op) for op in rows),
+            "\n".join(generic),
             "typedef struct {\n    const char *name;\n    const char *symbol;\n    int arity;\n"
             "    int defaults;\n    double default_value[2];\n    const char *inputs[3];\n"
             "    double (*eval)(const double *inputs);\n"
             "    void (*slopes)(const double *inputs, double z, double *partials);\n} RgOp;",
             f"static const RgOp RG_OPS[RG_OP_COUNT] __attribute__((unused)) = {{\n{table}\n}};",
-            "#endif\n",
+            "#endif\n#endif\n",
         )
     )
