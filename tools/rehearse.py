@@ -34,6 +34,7 @@ ROWS = """\
 PROGRAM = """
 import math
 import sys
+import numpy as np
 import retrograde as rg
 from retrograde import Value
 from retrograde.value import core_name
@@ -65,6 +66,13 @@ y = rg.rehearsed_blend(a, 0.25, b)
 y.backward()
 assert (y.data, a.grad, b.grad) == (2.0, 0.75, 0.25), (y, a, b)
 assert "rehearsed_damp" in rg.ops
+
+# replayed over rows, with gradients
+if core_name == "native":
+    damp = rg.compile(lambda x, y: rg.rehearsed_damp(x, y).rehearsed_cube())
+    values, (slopes, _) = damp.value_and_grad(np.array([2.0, 1.0]), 0.5)
+    assert abs(values[0] - 8 * e**3) < 1e-13, values
+    assert abs(slopes[0]) < 1e-13, slopes
 """
 
 

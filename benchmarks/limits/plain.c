@@ -11,13 +11,13 @@ enum { LANES = 32, MOST_STEPS = 1024 };
 #define HALF_ROOT 0.70710678118654752440
 #define ONE_OVER_SQRT_2PI 0.39894228040143267794
 
-/* in: S, K, r, sigma, T; out: the value and its derivatives to these. */
-void plain_black_scholes(size_t rows, const double *const in[5], double *const out[6])
+static void black_scholes(size_t rows, const double *restrict s, const double *restrict k,
+                          const double *restrict r, const double *restrict sigma,
+                          const double *restrict t, double *restrict value, double *restrict to_s,
+                          double *restrict to_k, double *restrict to_r, double *restrict to_sigma,
+                          double *restrict to_t)
 {
-    const double *restrict s = in[0], *restrict k = in[1], *restrict r = in[2];
-    const double *restrict sigma = in[3], *restrict t = in[4];
-    double *restrict value = out[0], *restrict to_s = out[1], *restrict to_k = out[2];
-    double *restrict to_r = out[3], *restrict to_sigma = out[4], *restrict to_t = out[5];
+#pragma GCC ivdep
     for (size_t i = 0; i < rows; i++) {
         double root_t = sqrt(t[i]), deviation = sigma[i] * root_t;
         double d1 = (log(s[i] / k[i]) + r[i] * t[i]) / deviation + 0.5 * deviation;
@@ -31,6 +31,13 @@ void plain_black_scholes(size_t rows, const double *const in[5], double *const o
         to_sigma[i] = to_deviation * root_t;
         to_t[i] = 0.5 * to_deviation * sigma[i] / root_t + r[i] * owed;
     }
+}
+
+/* in: S, K, r, sigma, T; out: the value and its derivatives to these. */
+void plain_black_scholes(size_t rows, const double *const in[5], double *const out[6])
+{
+    black_scholes(rows, in[0], in[1], in[2], in[3], in[4], out[0], out[1], out[2], out[3], out[4],
+                  out[5]);
 }
 
 /* normals: one path after another; uniform: S0, K, r, sigma, T; at most MOST_STEPS steps, and a

@@ -41,7 +41,7 @@ static const double rg_exp_table[2][16] = {
 typedef struct {
     vd n;
     vi field; /* floor(n) + 1023 in the bits from the fifth on: the exponent of a double */
-    vd r, t;
+    vd r, t, t_low;
 } rg_power;
 
 /* For |x| <= 800, and a NaN passes. low is added to x: a constant -0.0 there costs nothing. */
@@ -55,12 +55,8 @@ SIMD rg_power rg_reduce(vd x, vd low) {
     vd r = v_fma(of.n, v_set(-RG_LN2_HIGH), x); /* exact */
     of.r = v_add(v_fma(of.n, v_set(-RG_LN2_LOW), r), low);
     of.t = v_lookup16(rg_exp_table[0], of.field);
+    of.t_low = v_lookup16(rg_exp_table[1], of.field);
     return of;
-}
-
-/* t exp(r) - t, and what rounding took from t, given exp(r) - 1 */
-SIMD vd rg_exp_rest(rg_power of, vd expm1_r) {
-    return v_fma(of.t, expm1_r, v_lookup16(rg_exp_table[1], of.field));
 }
 
 /* exp(x + low) / 2^halvings */
@@ -71,7 +67,7 @@ SIMD vd rg_exp(vd x, vd low, int halvings) {
     vd p2 = v_fma(r, v_set(0x1.11123ab80e9abp-7), v_set(0x1.5555555460c65p-5));
     p2 = v_fma(r2, v_set(0x1.6c185c8a3a38dp-10), p2);
     p0 = v_fma(r2, p2, p0);
-    vd rest = rg_exp_rest(of, v_fma(r2, p0, r));
+    vd rest = v_fma(of.t, v_fma(r2, p0, r), of.t_low);
     return v_scale(v_add(of.t, rest), halvings ? v_sub(of.n, v_set(halvings)) : of.n);
 }
 
@@ -97,8 +93,8 @@ SIMD vd v_cosh(vd x) {
     return v_add(half, v_div(v_set(0.25), half));
 }
 
-/* (exp(x) - 1) / 2^halvings, for x >= -60. Near zero 2^n t - 1 is exact and exp(r) - 1, with a term
- * more than above, relatively accurate, so nothing is lost. */
+/* (exp(x) - 1) / 2^halvings, for x >= -60. Where that is small 2^n t - 1 is exact, and the rest has
+ * a term more than above and is rounded once less, to be relatively accurate. */
 SIMD vd rg_expm1(vd x, int halvings) {
     rg_power of = rg_reduce(x, v_set(-0.0));
     vd r = of.r, r2 = v_mul(r, r);
@@ -107,7 +103,7 @@ SIMD vd rg_expm1(vd x, int halvings) {
     vd p4 = v_fma(r, v_set(0x1.a01d0fa441a3ep-13), v_set(0x1.6c1828db2c1a1p-10));
     p2 = v_fma(r2, p4, p2);
     p0 = v_fma(r2, p2, p0);
-    vd rest = rg_exp_rest(of, v_fma(r2, p0, r));
+    vd rest = v_fma(of.t, r, v_fma(v_mul(of.t, r2), p0, of.t_low));
     vi exponent = vi_sub(vi_shr(of.field, 4), vi_set(halvings));
     vd scale = v_from_bits(vi_shl(exponent, 52));
     return v_fma(scale, rest, v_fma(scale, of.t, v_set(-1.0 / (1 << halvings))));
@@ -120,12 +116,14 @@ SIMD vd v_expm1(vd x) {
     return v_select(v_lt(v_abs(x), v_set(0x1p-54)), x, v_add(half, half));
 }
 
-/* e / (e + 2) with e = exp(2|x|) - 1, of which h is half. From 20 on that is 1. Near zero -2|x|
- * serves too, and better: h + 1 is then a little under 1 and not over, where doubles lie closer. */
+/* q = h / (h + 1) with h = (exp(2|x|) - 1) / 2. From 20 on that is 1. Near zero -2|x| serves too, and
+ * keeps h + 1 below 1, where doubles lie closer; and there h - h q forgets most errors of q. */
 SIMD vd v_tanh(vd x) {
     vd twice = v_min(v_set(40.0), v_abs(v_add(x, x)));
-    vd h = rg_expm1(v_select(v_lt(twice, v_set(0.34)), v_neg(twice), twice), 1);
-    return v_copysign(v_div(h, v_add(h, v_set(1.0))), x);
+    vm near = v_lt(twice, v_set(0.34));
+    vd h = rg_expm1(v_select(near, v_neg(twice), twice), 1);
+    vd q = v_div(h, v_add(h, v_set(1.0)));
+    return v_copysign(v_select(near, v_fnma(h, q, h), q), x);
 }
 
 /* Subtracting exponentials would lose too much near zero. With |x| = n ln(2) + r, n whole,

@@ -23,7 +23,7 @@ from .conftest import Terminal
 from .schema import misfits
 
 ESCAPE = "\x1b"
-TINY = ("bench", "--quick", "--rows", "40")
+TINY = ("bench", "--quick", "--rows", "400")
 EAGER = peers.PEERS[-1]
 
 
@@ -83,7 +83,7 @@ def test_the_figures_fit_each_other(alone, capsys):
     measured = printed_json(capsys)
     assert (measured["threads"], measured["rounds"]) == (1, bench.QUICK_ROUNDS)
     assert [table["program"] for table in measured["programs"]] == ["black_scholes", "asian"]
-    assert [table["rows"] for table in measured["programs"]] == [40, 4]
+    assert [table["rows"] for table in measured["programs"]] == [400, 40]
     for table in measured["programs"]:
         ours, *others = table["engines"]
         assert (ours["how"], ours["times_retrograde"], ours["difference"]) == ("rg.compile", 1, 0)
@@ -107,7 +107,7 @@ def test_absent_peers_are_named(alone, capsys):
 def test_numpy_names_scipy_where_it_needs_it(alone, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "scipy.special", None)
     calls, paths = printed_json(capsys)["programs"]
-    assert {"engine": "NumPy", "reason": "scipy is not installed"} in calls["absent"]
+    assert {"engine": "NumPy", "reason": "scipy not installed"} in calls["absent"]
     assert "NumPy" in [it["engine"] for it in paths["engines"]]
 
 
@@ -178,12 +178,12 @@ def test_the_text_shows_who_ran_and_who_did_not(alone, capsys):
     assert cli.main(list(TINY)) == 0
     printed = capsys.readouterr().out
     assert re.match(r"retrograde \S+ · .+ · 1 thread · medians of 5 rounds\n", printed)
-    assert "  Black-Scholes call  40 rows, the value and 5 sensitivities of each\n" in printed
-    assert "  Asian call, 252 steps  4 paths, the value and 5 sensitivities of each\n" in printed
+    assert "  Black-Scholes call  400 rows, the value and 5 sensitivities of each\n" in printed
+    assert "  Asian call, 252 steps  40 paths, the value and 5 sensitivities of each\n" in printed
     for unit in ("row", "path"):
         assert re.search(rf"^ +ns/{unit} +times retrograde +first call$", printed, re.MULTILINE)
     figures = r"[\d,.]+ +[\d,.]+ +\d+\.\d{3} s"
-    for line in ("retrograde +rg.compile", r"NumPy \S+ +value only", "retrograde +eager"):
+    for line in ("retrograde +rg.compile", r"NumPy \S+ +value only", "retrograde +eager.*"):
         assert len(re.findall(rf"^    {line} +{figures}$", printed, re.MULTILINE)) == 2
     for name in ("JAX", "torch"):
         assert len(re.findall(rf"^    {name} +not installed$", printed, re.MULTILINE)) == 2
@@ -200,12 +200,13 @@ def test_engines_that_have_one_thread_are_told_apart(alone, capsys):
 
 
 def test_large_figures_stay_on_one_line_of_80_columns(alone, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "scipy.special", None)  # the longest thing to say
+
     def slow(entry, ours_ns):
         timing = measure(entry, ours_ns)
         return {
             **timing,
             "version": "2.13.10+cpu",
-            "rows": 1_000,
             "ns_a_row": 1_234_567.8,
             "times_retrograde": 12_345.6,
             "first_call_s": 123.4567,
@@ -216,7 +217,7 @@ def test_large_figures_stay_on_one_line_of_80_columns(alone, capsys, monkeypatch
     assert cli.main(list(TINY)) == 0
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
-    assert sum(line.endswith("123.457 s") and "1,234,568" in line for line in lines) == 6
+    assert sum(line.endswith("123.457 s") and "1,234,568" in line for line in lines) == 5
 
 
 def test_a_pipe_gets_no_colour_no_trailing_spaces_no_bar_and_80_columns(alone, capsys, monkeypatch):

@@ -1,7 +1,7 @@
 """Two small engines in the styles everyone learns from, in our own words.
 
-``ClosureEngine`` builds a graph of closures, as micrograd does; ``LocalGradEngine`` keeps a tuple of
-local gradients beside a tuple of children, as microgpt does. Both are what programs were written
+``ClosureEngine`` builds a graph of closures, as micrograd does; ``LocalGradEngine`` keeps a tuple
+of local gradients beside a tuple of children, as microgpt does. Both are what programs were written
 for; the tests run the same programs on them and on ``Value``.
 """
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from itertools import pairwise
 from typing import Any
 
 # ---- a network trained on two moons, micrograd's way -------------------------------------------
@@ -27,7 +28,7 @@ class Network:
     def __init__(self, Value, sizes, rng):
         self.layers = [
             [Neuron(Value, inputs, rng, nonlinear=index < len(sizes) - 2) for _ in range(outputs)]
-            for index, (inputs, outputs) in enumerate(zip(sizes, sizes[1:]))
+            for index, (inputs, outputs) in enumerate(pairwise(sizes))
         ]
 
     def __call__(self, x):

@@ -321,8 +321,10 @@ def test_a_refused_copy_leaves_no_leaf_thawed(rg):
     memo = {}
     with pytest.raises(rg.errors.CopyError):
         copy.deepcopy(frozen * x + out, memo)
-    assert all(not v.requires_grad for v in memo.values() if isinstance(v, rg.Value) and v.data == 2)
-    with pytest.raises(rg.errors.CopyError, match="^copy: "):
+    assert all(
+        not v.requires_grad for v in memo.values() if isinstance(v, rg.Value) and v.data == 2
+    )
+    with pytest.raises(rg.errors.CopyError, match=r"^copy: "):
         copy.copy(out)
     assert rg.grad_enabled()
 

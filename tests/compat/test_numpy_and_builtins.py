@@ -1,4 +1,4 @@
-"""NumPy scalars and arrays on either side of an operator, and Python's own functions over values."""
+"""NumPy scalars and arrays on either side of an operator; Python's own functions over values."""
 
 from __future__ import annotations
 
@@ -87,7 +87,9 @@ def test_arrays_of_values_combine_with_values_numbers_and_arrays(rg, op):
 
 
 def test_matrices_of_values_multiply(rg):
-    weights = np.array([[rg.Value(1.0), rg.Value(2.0)], [rg.Value(3.0), rg.Value(4.0)]], dtype=object)
+    weights = np.array(
+        [[rg.Value(1.0), rg.Value(2.0)], [rg.Value(3.0), rg.Value(4.0)]], dtype=object
+    )
     x = np.array([5.0, 6.0])
     y = weights @ x
     assert [v.data for v in y] == [17.0, 39.0]

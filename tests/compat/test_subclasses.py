@@ -29,7 +29,10 @@ def added(rg):
 
 
 def test_a_method_can_be_added_to_the_class(rg, added):
-    added("gelu2", lambda self: 0.5 * self * (1 + (self * 0.79788456 * (1 + 0.044715 * self**2)).tanh()))
+    added(
+        "gelu2",
+        lambda self: 0.5 * self * (1 + (self * 0.79788456 * (1 + 0.044715 * self**2)).tanh()),
+    )
     x = rg.Value(0.7)
     y = x.gelu2()
     y.backward()

@@ -56,9 +56,7 @@ def himmelblau(m, v):
 @classic(0.8, 0.3)
 def beale(m, v):
     x, y = v[0], v[1]
-    return (
-        (1.5 - x + x * y) ** 2 + (2.25 - x + x * y**2) ** 2 + (2.625 - x + x * y**3) ** 2
-    )
+    return (1.5 - x + x * y) ** 2 + (2.25 - x + x * y**2) ** 2 + (2.625 - x + x * y**3) ** 2
 
 
 @classic(0.5, -1.5)
@@ -86,9 +84,7 @@ def rastrigin(m, v):
 @classic(0.4, 1.7, -0.8)
 def levy(m, v):
     w = [1 + (v[i] - 1) / 4 for i in range(3)]
-    middle = total(
-        (w[i] - 1) ** 2 * (1 + 10 * m.sin(math.pi * w[i] + 1) ** 2) for i in range(2)
-    )
+    middle = total((w[i] - 1) ** 2 * (1 + 10 * m.sin(math.pi * w[i] + 1) ** 2) for i in range(2))
     last = (w[2] - 1) ** 2 * (1 + m.sin(2 * math.pi * w[2]) ** 2)
     return m.sin(math.pi * w[0]) ** 2 + middle + last
 
@@ -150,7 +146,9 @@ def softmax_regression(m, v):
 @classic(0.5, -0.4, 0.1, 0.9, 0.3, -0.2, -0.7, 0.6, 0.05, 0.8, -0.9, 0.4, 0.1)
 def small_network(m, v):
     def output(row):
-        hidden = [m.tanh(v[3 * k] * row[0] + v[3 * k + 1] * row[1] + v[3 * k + 2]) for k in range(3)]
+        hidden = [
+            m.tanh(v[3 * k] * row[0] + v[3 * k + 1] * row[1] + v[3 * k + 2]) for k in range(3)
+        ]
         return total(v[9 + k] * hidden[k] for k in range(3)) + v[12]
 
     return total((output(row) - row[2]) ** 2 for row in ROWS) / len(ROWS)

@@ -1,4 +1,4 @@
-"""What several of these tests share: the core behind a package, nests, and gradients under watch."""
+"""What several of these tests share: the core behind a package, nests, gradients under watch."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ class Point(NamedTuple):
 
 NUMBERS = st.floats(-2.0, 2.0).map(lambda x: round(x, 3) + 0.0)
 ARRAYS = st.sampled_from([(2,), (3,), (1, 2), (2, 2), (0,), (2, 1, 2)]).flatmap(
-    lambda shape: st.lists(
-        NUMBERS, min_size=int(np.prod(shape)), max_size=int(np.prod(shape))
-    ).map(lambda items: np.array(items, dtype=np.float64).reshape(shape))
+    lambda shape: st.lists(NUMBERS, min_size=int(np.prod(shape)), max_size=int(np.prod(shape))).map(
+        lambda items: np.array(items, dtype=np.float64).reshape(shape)
+    )
 )
 KEYS = st.one_of(st.sampled_from("abcdef"), st.integers(0, 5))
 NESTS = st.recursive(

@@ -1,4 +1,4 @@
-"""Derivatives of any order: every op and random programs to the third, and every way to get there."""
+"""Derivatives of any order: ops and random programs to the third, and every way to get there."""
 
 from __future__ import annotations
 
@@ -77,7 +77,9 @@ def test_every_op_has_a_symmetric_hessian_equal_to_its_products(rg, op):
     full = rg.hessian(lambda v: function(*v))(list(point))
     for index in range(op.arity):
         unit = [float(index == other) for other in range(op.arity)]
-        assert rg.hvp(lambda v: function(*v), list(point), unit) == pytest.approx(full[index], 1e-13)
+        assert rg.hvp(lambda v: function(*v), list(point), unit) == pytest.approx(
+            full[index], 1e-13
+        )
         assert [row[index] for row in full] == pytest.approx(full[index], rel=1e-12, abs=1e-13)
 
 

@@ -388,7 +388,7 @@ def test_two_ops_of_one_name_are_two_ops(rg):
 @pytest.mark.parametrize("operand", ["text", None, [1.0], 1j, {}])
 def test_an_operand_that_is_no_number_names_the_op(rg, operand):
     op = three_forms(rg)["partials"]
-    with pytest.raises(rg.errors.OperandError, match="^partials: cannot compute with "):
+    with pytest.raises(rg.errors.OperandError, match=r"^partials: cannot compute with "):
         op(rg.Value(1.0), operand)
 
 

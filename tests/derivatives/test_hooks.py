@@ -248,7 +248,9 @@ def test_a_wrong_return_names_the_value_and_its_line(rg, returned):
 @pytest.mark.parametrize("hook", [None, 3.0, "print"])
 def test_a_hook_must_be_callable(rg, hook):
     x = rg.Value(3.0)
-    with pytest.raises(rg.errors.HookError, match="^register_hook takes a function of the gradient"):
+    with pytest.raises(
+        rg.errors.HookError, match=r"^register_hook takes a function of the gradient"
+    ):
         x.register_hook(hook)
     (x * 1.0).backward()
     assert x.grad == 1.0

@@ -1,4 +1,4 @@
-"""Arguments and results as numbers, lists, tuples, named tuples, dicts, arrays and nests of them."""
+"""Arguments and results: numbers, lists, tuples, named tuples, dicts, arrays and nests of them."""
 
 from __future__ import annotations
 
@@ -61,7 +61,9 @@ def test_the_gradient_has_the_shape_of_the_argument(rg, argument, expected):
 @pytest.mark.parametrize("shape", [(3,), (2, 2), (1, 0), (0,), (2, 1, 2)])
 def test_arrays_of_numbers_give_float64_arrays(rg, dtype, shape):
     argument = np.arange(np.prod(shape)).reshape(shape).astype(dtype)
-    found = rg.grad(lambda a: weighted_squares(rg, a) + rg.Value(0.0, requires_grad=False))(argument)
+    found = rg.grad(lambda a: weighted_squares(rg, a) + rg.Value(0.0, requires_grad=False))(
+        argument
+    )
     expected = 2.0 * np.arange(1, np.prod(shape) + 1).reshape(shape) * argument.astype(float)
     assert found.dtype == np.float64
     assert found.shape == shape
@@ -278,7 +280,9 @@ def test_hessians_of_any_nest_and_their_products(rg, nest):
     vector = mapped(lambda item: item + 1.0, nest)
     product = rg.hvp(lambda n: coupled(rg, n), nest, vector)
     assert skeleton(product) == skeleton(mapped(float, nest))
-    assert np.allclose(flatten(product), expected @ np.array(flatten(vector)), rtol=1e-11, atol=1e-11)
+    assert np.allclose(
+        flatten(product), expected @ np.array(flatten(vector)), rtol=1e-11, atol=1e-11
+    )
 
 
 # ---- shapes worth an example -------------------------------------------------------------------

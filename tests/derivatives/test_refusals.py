@@ -90,7 +90,7 @@ def test_results_of_several_outputs_are_checked_by_place(rg, name):
     with pytest.raises(rg.errors.FunctionResultError) as caught:
         call(lambda x: {"loss": x, "parts": [x, ("name", x)]})
     assert text_of(caught) == (
-        f'{name}: the result["parts"][1][0] is str (\'name\'); return values and numbers, or '
+        f"{name}: the result[\"parts\"][1][0] is str ('name'); return values and numbers, or "
         "lists, tuples, dicts and arrays of them."
     )
 
@@ -170,9 +170,7 @@ def test_gradients_takes_a_value_and_a_nest_of_values(rg):
         rg.gradients([x * x], x)
     with pytest.raises(rg.errors.ArgumentError) as caught:
         rg.gradients(x * x, {"x": x, "step": [0.5]})
-    assert text_of(caught) == (
-        'gradients at inputs["step"][0]: expected a value, got float (0.5).'
-    )
+    assert text_of(caught) == ('gradients at inputs["step"][0]: expected a value, got float (0.5).')
     with pytest.raises(rg.errors.ArgumentError, match=r'^inputs\["x"\] is str'):
         rg.gradients(x * x, {"x": "x"})
 
@@ -180,7 +178,7 @@ def test_gradients_takes_a_value_and_a_nest_of_values(rg):
 @pytest.mark.parametrize("seed", ["one", None, [1.0], 1j])
 def test_a_seed_is_a_number_or_a_value(rg, seed):
     x = rg.Value(2.0)
-    with pytest.raises(rg.errors.NumberError, match="^the seed must be a real number, got "):
+    with pytest.raises(rg.errors.NumberError, match=r"^the seed must be a real number, got "):
         rg.gradients(x * x, x, seed)
 
 
@@ -229,7 +227,9 @@ def test_the_vector_of_an_hvp_must_have_the_shape_of_the_point(rg):
     assert text_of(caught) == "the vector at its top: expected 2 numbers, got list ([1.0])."
     with pytest.raises(rg.errors.ArgumentError, match=r'at the place of arg\[0\]\["b"\]: expected'):
         rg.hvp(lambda p: p["a"] * p["b"], {"a": 1.0, "b": 2.0}, {"a": 1.0, "c": 1.0})
-    with pytest.raises(rg.errors.ArgumentError, match=r"at the place of arg\[0\]\[0, 0\]: expected"):
+    with pytest.raises(
+        rg.errors.ArgumentError, match=r"at the place of arg\[0\]\[0, 0\]: expected"
+    ):
         rg.hvp(lambda a: a[0, 0] * a[0, 1], np.ones((1, 2)), np.ones(2))
 
 
@@ -282,7 +282,7 @@ def test_only_what_the_inputs_reach_must_be_fresh(rg):
     root = x * x + aside
     other.data = 6.0
     assert rg.gradients(root, x).data == 6.0
-    with pytest.raises(rg.errors.StaleGraph, match="the result of mul = 10.0"):
+    with pytest.raises(rg.errors.StaleGraph, match=r"the result of mul = 10.0"):
         rg.gradients(root, other)
 
 
@@ -357,7 +357,7 @@ def test_closures_cannot_be_differentiated_again(rg):
         return out
 
     assert rg.grad(lambda x: double(x) * x)(3.0) == 12.0
-    with pytest.raises(rg.errors.NotTwiceDifferentiable, match="the result of double = 6.0"):
+    with pytest.raises(rg.errors.NotTwiceDifferentiable, match=r"the result of double = 6.0"):
         rg.grad(rg.grad(double))(3.0)
 
 

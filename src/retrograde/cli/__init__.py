@@ -28,7 +28,7 @@ examples:
   retrograde demo           watch a gradient being worked out, step by step
   retrograde demo --json    the same as data
   retrograde info           which engine runs here, and why
-  retrograde bench          rg.compile timed against the peers that are installed
+  retrograde bench          rg.compile timed against its peers
 """
 
 

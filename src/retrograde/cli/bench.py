@@ -213,7 +213,7 @@ def _entered(engine: Engine, program: Program, inputs: Inputs, threads: int) -> 
 
 def _reason(engine: Engine, error: ModuleNotFoundError) -> str:
     missing = (error.name or engine.package).partition(".")[0]
-    return "not installed" if missing == engine.package else f"{missing} is not installed"
+    return "not installed" if missing == engine.package else f"{missing} not installed"
 
 
 def _difference(found: Sequence[Array], expected: Sequence[Array]) -> float:
@@ -336,7 +336,7 @@ def _timing_row(it: Timing, table: Table) -> Row:
     # The first line has said which retrograde this is; builds such as 2.13.0+cpu are in the data.
     version = "" if it["engine"] == "retrograde" else it["version"].partition("+")[0]
     return (
-        (f"{it['engine']} {version}", style),
+        (f"{it['engine']} {version} ", style),
         (f"{it['how']}{few}", style),
         (_figure(it["ns_a_row"]), style),
         (_figure(it["times_retrograde"]), style),

@@ -1,0 +1,171 @@
+"""Bits: a row's results do not depend on the block, the threads, the SIMD level or its neighbours;
+sums over rows not on the first three.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from retrograde.program import plan
+
+from .support import CASES, LEVELS, flat, kernels, numbers, same
+
+ROWS = 3333
+
+
+@pytest.fixture
+def rg(native: Any) -> Any:
+    return native
+
+
+def results(compiled: Any, columns: dict[str, Any], **options: Any) -> list[Any]:
+    """Everything a compiled function gives per row, as one array."""
+    value, grads = compiled.value_and_grad(**columns, **options)
+    return [np.array([value, *flat(grads)])]
+
+
+def sums(compiled: Any, columns: dict[str, Any], **options: Any) -> list[Any]:
+    """Everything it gives reduced over the rows."""
+    found = []
+    for reduce in ("sum", "mean"):
+        value, grads = compiled.value_and_grad(**columns, reduce=reduce, **options)
+        found += [value, *flat(grads)]
+    return found
+
+
+def same_all(one: list[Any], other: list[Any]) -> bool:
+    return all(map(same, one, other))
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("ask", [results, sums])
+def test_blocks_threads_and_levels(
+    rg: Any, monkeypatch: pytest.MonkeyPatch, name: str, ask: Any
+) -> None:
+    case = CASES[name]
+    columns = case.columns(ROWS)
+    function = case.make(rg)
+    expected = ask(rg.compile(function), columns, threads=1)
+    for block in (8, 16, 64, 128, 1024):
+        with monkeypatch.context() as patch:
+            patch.setattr(plan, "block_for", lambda slots, block=block: block)
+            compiled = rg.compile(function)
+            for threads in (1, 2, 3, 4):
+                assert same_all(ask(compiled, columns, threads=threads), expected)
+            assert {plan.block for _, plan in compiled.traces[0].plans.values()} == {block}
+            for level in LEVELS:
+                with kernels(level):
+                    assert same_all(ask(compiled, columns, threads=2), expected)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_neighbours_and_order(rg: Any, name: str) -> None:
+    case = CASES[name]
+    columns = case.columns(ROWS)
+    compiled = rg.compile(case.make(rg))
+    (expected,) = results(compiled, columns)
+    chance = np.random.default_rng(0)
+    for order in (
+        np.arange(ROWS)[::-1], chance.permutation(ROWS), chance.integers(0, ROWS, 2000),
+        np.arange(17), np.array([ROWS - 1]), np.repeat(5, 100),
+    ):  # fmt: skip
+        moved = {
+            key: part[order] if isinstance(part, np.ndarray) else part
+            for key, part in columns.items()
+        }
+        (got,) = results(compiled, moved)
+        assert same(got, expected[:, order])
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_alone_uniform_or_in_a_crowd(rg: Any, name: str) -> None:
+    """What is uniform is computed once, by the same kernels."""
+    case = CASES[name]
+    columns = case.columns(9)
+    compiled = rg.compile(case.make(rg))
+    (expected,) = results(compiled, columns)
+    for row in range(9):
+        alone = {
+            key: part[row].tolist() if isinstance(part, np.ndarray) else part
+            for key, part in columns.items()
+        }
+        value, grads = compiled.value_and_grad(**alone)
+        assert same(np.array([value, *flat(grads)]), expected[:, row])
+
+
+def test_which_arguments_are_rows_does_not_matter(rg: Any) -> None:
+    f = rg.compile(lambda x, y, z: rg.exp(x) * rg.sin(y) + x / z - rg.tanh(z) * y)
+    x, y, z = 0.7, 1.9, -0.3
+    expected = f.value_and_grad(x, y, z)
+    for rows in range(8):
+        given = [np.full(3, n) if rows >> place & 1 else n for place, n in enumerate((x, y, z))]
+        value, grads = f.value_and_grad(*given)
+        assert same(np.broadcast_to(value, 3), np.full(3, expected[0]))
+        for got, wanted in zip(grads, expected[1]):
+            assert same(np.broadcast_to(got, 3), np.full(3, wanted))
+
+
+def test_folded_constants_have_the_bits_of_the_executor(rg: Any) -> None:
+    """log(3) in a program is log(3) of a row, whatever libm says."""
+    points = numbers(50, 0.1, 3.0)
+    for name in ("log", "exp", "sin", "tanh", "erf", "log1p", "sqrt"):
+        function = getattr(rg, name)
+        by_rows = rg.compile(lambda x, function=function: function(x))(points)
+        for point, wanted in zip(points.tolist(), by_rows):
+            constant = rg.Value(point)
+            folded = rg.compile(lambda x, c=constant, function=function: function(c.detach()) + 0 * x)
+            inside = rg.compile(lambda x, p=point, function=function: function(rg.Value(p)) + 0 * x)
+            assert same(folded(np.zeros(1)), [wanted])
+            assert same(inside(np.zeros(1)), [wanted])
+
+
+def test_the_same_call_again_gives_the_same_bits(rg: Any) -> None:
+    case = CASES["network"]
+    columns = case.columns(ROWS)
+    compiled = rg.compile(case.make(rg))
+    first = sums(compiled, columns)
+    for _ in range(10):
+        assert same_all(sums(compiled, columns), first)
+
+
+def test_training_steps_have_the_same_bits_whatever_the_threads(
+    rg: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def trained(threads: int, block: int, level: str) -> list[float]:
+        ws = [rg.Value(0.1 * k) for k in range(4)]
+        x, y = numbers(ROWS, seed=1), numbers(ROWS, seed=2)
+        monkeypatch.setattr(plan, "block_for", lambda slots: block)
+        step = rg.compile(lambda x, y: (rg.dot(ws, [1.0, x, x * x, rg.exp(-x * x)]) - y) ** 2)
+        with kernels(level):
+            for _ in range(3):
+                rg.zero_grad(ws)
+                step.backward(x, y, reduce="mean", threads=threads, weights=abs(y))
+                for w in ws:
+                    w.data -= 0.01 * w.grad
+        return [w.data for w in ws]
+
+    expected = trained(1, 1024, "")
+    for threads, block, level in [(2, 8, "base"), (4, 64, LEVELS[-1]), (3, 512, "")]:
+        assert trained(threads, block, level) == expected
+
+
+def test_the_best_level_of_the_processor_is_there() -> None:
+    about = Path("/proc/cpuinfo")
+    if not about.exists():
+        pytest.skip("no /proc/cpuinfo: which SIMD levels there are cannot be told")
+    found = re.search(r"^flags\s*: (.*)$", about.read_text(), re.MULTILINE)
+    flags = set(found[1].split()) if found else set()
+    assert ("v3" in LEVELS) == ({"avx2", "fma"} <= flags)
+    assert ("v4" in LEVELS) == ({"avx512f", "avx512dq", "avx512vl", "avx512bw"} <= flags)
+
+
+def test_an_unknown_level_is_refused(native: Any) -> None:
+    from retrograde.value import core
+
+    with pytest.raises(ValueError, match="no SIMD level 'v9'"):
+        core.use_kernels("v9")
