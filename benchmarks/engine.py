@@ -13,18 +13,15 @@ import json
 import os
 import platform
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-
-from rich.console import Console
-from rich.progress import Progress
 
 from agreement import disagreements
 from engines import Engine, Floats, Microgpt, Retrograde, all_engines
 from goals import Goal, goals
 from measure import Effort, count_collections, steps_of, time_in_turns
 from memory import bytes_per_operation
+from progress import progress
 from report import print_report
 from results import Machine, Presence, Results, Weight
 from workloads import Workload, chain, mlp, mlp_through_dot, weighted_sum
@@ -154,7 +151,7 @@ def _measure(
     plan: Plan,
 ) -> None:
     """Fill in the sections of `results`."""
-    with _progress() as bar:
+    with progress() as bar:
         for section, entries in pairs.items():
             advance = bar(section.replace("_", " "), steps_of(entries, plan.effort))
             setattr(results, section, time_in_turns(entries, plan.effort, advance))
@@ -176,19 +173,6 @@ def _weigh(engine: Engine, plan: Plan) -> Weight:
         two_input_bytes=bytes_per_operation(engine, "two", operations),
         collections=count_collections(engine, mlp()) + count_collections(engine, chain(watched)),
     )
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[str, int], Callable[[], None]]]:
-    """A bar on standard error, shown on a terminal only: call it for a section's `advance`."""
-    console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
-
-        def bar(title: str, steps: int) -> Callable[[], None]:
-            task = progress.add_task(title, total=steps)
-            return lambda: progress.advance(task)
-
-        yield bar
 
 
 def _as_json(results: Results, judged: Sequence[Goal]) -> dict[str, object]:

@@ -34,20 +34,18 @@ MOST_ULPS = 2.0
 Doubles = np.ndarray[Any, np.dtype[np.float64]]
 
 
-class CannotBuild(RuntimeError):
+class CannotBuildError(RuntimeError):
     """There is no compiler, or it refused."""
 
 
 def tuned(rows: Rows, flags: Sequence[str] = NATIVE) -> Callable[..., None]:
     """The limit of a program: fills the arrays it is given, the value first."""
-    stem = rows.name.replace("-", "_")
-    return _bind(rows, getattr(library(stem, tuple(flags)), f"limit_{stem}"))
+    return _bind(rows, getattr(library(rows.stem, tuple(flags)), f"limit_{rows.stem}"))
 
 
 def plain(rows: Rows) -> Callable[..., None]:
     """The same program in C that is left to the compiler to vectorise."""
-    stem = rows.name.replace("-", "_")
-    return _bind(rows, getattr(library("plain", FAST_MATH), f"plain_{stem}"))
+    return _bind(rows, getattr(library("plain", FAST_MATH), f"plain_{rows.stem}"))
 
 
 def outputs_of(rows: Rows) -> list[Doubles]:
@@ -58,77 +56,69 @@ def outputs_of(rows: Rows) -> list[Doubles]:
 @cache
 def library(stem: str, flags: tuple[str, ...]) -> ctypes.CDLL:
     """A file of `limits/`, compiled, or taken from the cache, and loaded."""
-    compiler = _compiler()
     key = hashlib.sha256()
-    for part in (stem, *flags, *compiler, _version(compiler), _processor()):
+    for part in (stem, *flags, *compiler(), _version(), _processor()):
         key.update(part.encode())
     for source in sorted(SOURCES.iterdir()):
         key.update(source.read_bytes())
     built = CACHE / f"{stem}-{key.hexdigest()[:16]}.so"
     if not built.exists():
-        _build(compiler, SOURCES / f"{stem}.c", flags, built)
+        _build(stem, flags, built)
     return ctypes.CDLL(str(built))
 
 
-def building_time(rows: Rows) -> float:
-    """Seconds that the compiler takes for the limit of a program, measured anew."""
-    source = SOURCES / f"{rows.name.replace('-', '_')}.c"
-    beside = CACHE / f"timed-{os.getpid()}.so"
+def building_time(stem: str, flags: Sequence[str]) -> float:
+    """Seconds that the compiler takes for a file of `limits/`, measured anew."""
     start = perf_counter()
-    _build(_compiler(), source, NATIVE, beside)
-    seconds = perf_counter() - start
+    beside = CACHE / f"timed-{os.getpid()}.so"
+    _build(stem, flags, beside)
     beside.unlink()
-    return seconds
+    return perf_counter() - start
 
 
-def compile_shared(compiler: Sequence[str], source: Path, flags: Sequence[str], to: Path) -> None:
+def compile_shared(source: Path, flags: Sequence[str], to: Path) -> None:
     """Compile one C file to a shared library.
 
     In two steps, because a library that is *linked* with -ffast-math switches denormals off for
     the whole process when it is loaded.
     """
-    unlinked = to.with_suffix(f".{os.getpid()}.o")
-    linked = to.with_suffix(f".{os.getpid()}.so")
-    _run([*compiler, "-std=gnu17", "-O3", "-fPIC", *flags, "-c", str(source), "-o", str(unlinked)])
+    unlinked, linked = (to.with_suffix(f".{os.getpid()}.{kind}") for kind in ("o", "so"))
     vector_library = ["-lmvec"] if "-ffast-math" in flags else []
     try:
-        _run([*compiler, "-shared", str(unlinked), *vector_library, "-lm", "-o", str(linked)])
+        _run("-std=gnu17", "-O3", "-fPIC", *flags, "-c", str(source), "-o", str(unlinked))
+        _run("-shared", str(unlinked), *vector_library, "-lm", "-o", str(linked))
+        linked.replace(to)
     finally:
-        unlinked.unlink()
-    linked.replace(to)
-
-
-def system_compiler() -> tuple[str, ...]:
-    """The system's C compiler, or CannotBuild."""
-    return _compiler()
-
-
-def _build(compiler: Sequence[str], source: Path, flags: Sequence[str], to: Path) -> None:
-    CACHE.mkdir(exist_ok=True)
-    (CACHE / ".gitignore").write_text("*\n")
-    compile_shared(compiler, source, flags, to)
-
-
-def _run(command: Sequence[str]) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        lines = [line for line in done.stderr.splitlines() if "error" in line] or ["no message"]
-        raise CannotBuild(f"{Path(command[0]).name}: {lines[0].strip()}")
+        unlinked.unlink(missing_ok=True)
 
 
 @cache
-def _compiler() -> tuple[str, ...]:
+def compiler() -> tuple[str, ...]:
+    """The system's C compiler, or CannotBuildError."""
     if platform.machine().lower() not in ("x86_64", "amd64"):
-        raise CannotBuild(f"the limits are written for x86-64, this is {platform.machine()}")
+        raise CannotBuildError(f"the limits are written for x86-64, this is {platform.machine()}")
     wanted = os.environ.get("CC", "").split()
     found = wanted or [path for name in ("gcc", "clang", "cc") if (path := shutil.which(name))][:1]
     if not found:
-        raise CannotBuild("no C compiler was found (gcc, clang, cc, or the variable CC)")
+        raise CannotBuildError("no C compiler was found (gcc, clang, cc, or the variable CC)")
     return tuple(found)
 
 
-def _version(compiler: Sequence[str]) -> str:
-    return subprocess.run([*compiler, "--version"], capture_output=True, text=True).stdout
+def _build(stem: str, flags: Sequence[str], to: Path) -> None:
+    CACHE.mkdir(exist_ok=True)
+    (CACHE / ".gitignore").write_text("*\n")
+    compile_shared(SOURCES / f"{stem}.c", flags, to)
+
+
+def _run(*arguments: str) -> None:
+    done = subprocess.run([*compiler(), *arguments], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        lines = [line for line in done.stderr.splitlines() if "error" in line] or ["no message"]
+        raise CannotBuildError(f"{Path(compiler()[0]).name}: {lines[0].strip()}")
+
+
+def _version() -> str:
+    return subprocess.run([*compiler(), "--version"], capture_output=True, text=True).stdout
 
 
 def _processor() -> str:

@@ -51,8 +51,8 @@ class Peer(ABC):
     differentiates: ClassVar[bool] = True
     only: ClassVar[str | None] = None
     """The one workload for which this peer is meant, if it is not for all."""
-    slow_to_compile: ClassVar[bool] = False
-    """Left out of a quick run."""
+    slow_to_compile: ClassVar[tuple[str, ...]] = ()
+    """The workloads for which it is left out of a quick run."""
     on_request: ClassVar[bool] = False
     """Left out of every run that does not name it: it takes minutes to compile."""
 
@@ -79,9 +79,13 @@ class Peer(ABC):
         except PackageNotFoundError:
             return None
 
+    def building_time(self, rows: Rows) -> float:
+        """Seconds of what `prepare` may have found done already, to be added to the first call."""
+        return 0.0
+
     def joins(self, rows: Rows) -> bool:
         """Whether this peer is meant for a workload."""
-        return self.only is None or self.only == rows.name
+        return self.only in (None, rows.name)
 
 
 # ---- retrograde and the limit --------------------------------------------------------------------
@@ -121,37 +125,28 @@ class TunedC(Peer):
     title = "tuned C"
 
     def load(self) -> None:
-        replay_limits.system_compiler()
+        replay_limits.compiler()
 
     def prepare(self, rows: Rows) -> Replay:
         run = replay_limits.tuned(rows)
+        return lambda: _filled(run, replay_limits.outputs_of(rows))
 
-        def replay() -> Results:
-            outputs = replay_limits.outputs_of(rows)
-            run(outputs)
-            return outputs[0], outputs[1:]
-
-        return replay
+    def building_time(self, rows: Rows) -> float:
+        return replay_limits.building_time(rows.stem, replay_limits.NATIVE)
 
 
 class TunedCKept(TunedC):
-    """The limit when the arrays for the results exist already: no pages to be had from the system."""
+    """The limit when the arrays for its results exist already, and need no pages of the system."""
 
     key = "c-kept"
     title = "tuned C, into kept arrays"
 
     def prepare(self, rows: Rows) -> Replay:
-        run = replay_limits.tuned(rows)
-        outputs = replay_limits.outputs_of(rows)
-
-        def replay() -> Results:
-            run(outputs)
-            return outputs[0], outputs[1:]
-
-        return replay
+        run, kept = replay_limits.tuned(rows), replay_limits.outputs_of(rows)
+        return lambda: _filled(run, kept)
 
 
-class PlainC(TunedC):
+class PlainC(Peer):
     """Plain C, vectorised by the compiler with the C library's vector functions."""
 
     key = "c-plain"
@@ -162,13 +157,15 @@ class PlainC(TunedC):
 
     def prepare(self, rows: Rows) -> Replay:
         run = replay_limits.plain(rows)
+        return lambda: _filled(run, replay_limits.outputs_of(rows))
 
-        def replay() -> Results:
-            outputs = replay_limits.outputs_of(rows)
-            run(outputs)
-            return outputs[0], outputs[1:]
+    def building_time(self, rows: Rows) -> float:
+        return replay_limits.building_time("plain", replay_limits.FAST_MATH)
 
-        return replay
+
+def _filled(run: Callable[..., None], outputs: Sequence[Any]) -> Results:
+    run(outputs)
+    return outputs[0], outputs[1:]
 
 
 # ---- NumPy ---------------------------------------------------------------------------------------
@@ -211,7 +208,7 @@ class Jax(Peer):
     key = "jax"
     title = "JAX, jit(vmap(grad))"
     distribution = "jax"
-    slow_to_compile = True
+    slow_to_compile = ("asian",)
 
     def load(self) -> None:
         self._jax = importlib.import_module("jax")
@@ -255,7 +252,7 @@ class JaxScan(Jax):
     key = "jax-scan"
     title = "JAX, lax.scan"
     only = "asian"
-    slow_to_compile = False
+    slow_to_compile = ()
 
     def _sum_of_prices(self, z: Any, price: Any, drift: Any, volatility: Any) -> Any:
         def step(carry: tuple[Any, Any], normal: Any) -> tuple[tuple[Any, Any], None]:
@@ -273,7 +270,7 @@ class JaxCumulative(Jax):
     key = "jax-cumsum"
     title = "JAX, cumulative sum"
     only = "asian"
-    slow_to_compile = False
+    slow_to_compile = ()
 
     def _sum_of_prices(self, z: Any, price: Any, drift: Any, volatility: Any) -> Any:
         return price * self._np.exp(self._np.cumsum(drift + volatility * z)).sum()
@@ -283,7 +280,7 @@ class JaxCumulative(Jax):
 
 
 class Torch(Peer):
-    """Written again for whole tensors; the market is a leaf for every row, for its sensitivities."""
+    """Written again for whole tensors; every row has leaves of its own, for its sensitivities."""
 
     key = "torch"
     title = "torch, batched"
@@ -355,7 +352,7 @@ class TorchCompile(TorchCumulative):
     key = "torch-compile"
     title = "torch.compile"
     only = None
-    slow_to_compile = True
+    slow_to_compile = ("black-scholes", "asian")
 
     def _compiled(self, function: Callable[..., Any]) -> Callable[..., Any]:
         compiled: Callable[..., Any] = self._torch.compile(function, dynamic=False)
@@ -415,13 +412,13 @@ class Casadi(Peer):
         self._casadi = importlib.import_module("casadi")
 
     def prepare(self, rows: Rows) -> Replay:
-        mapped = self._final(self._mapped(rows))
+        buffer, run = self._final(self._mapped(rows)).buffer()
+        arguments = [np.atleast_1d(it) for it in rows.arguments]  # the buffer does not keep them
+        for i, it in enumerate(arguments):
+            buffer.set_arg(i, memoryview(it))
 
-        def replay() -> Results:
+        def replay(_alive: Any = arguments) -> Results:
             outputs = replay_limits.outputs_of(rows)
-            buffer, run = mapped.buffer()
-            for i, it in enumerate(rows.arguments):
-                buffer.set_arg(i, memoryview(np.ascontiguousarray(np.atleast_1d(it))))
             for i, it in enumerate(outputs):
                 buffer.set_res(i, memoryview(it))
             run()
@@ -475,18 +472,16 @@ class CasadiThroughC(Casadi):
 
     def load(self) -> None:
         super().load()
-        replay_limits.system_compiler()
+        replay_limits.compiler()
 
     def _final(self, mapped: Any) -> Any:
-        folder = tempfile.TemporaryDirectory(prefix="replay-")
-        source, built = Path(folder.name) / "all_rows.c", Path(folder.name) / "all_rows.so"
-        mapped.generate(source.name, {"with_header": False})
-        Path(source.name).replace(source)
-        compiler = replay_limits.system_compiler()
-        replay_limits.compile_shared(compiler, source, replay_limits.FAST_MATH, built)
-        external = self._casadi.external("all_rows", str(built))
-        folder.cleanup()  # the library stays loaded
-        return external
+        with tempfile.TemporaryDirectory(prefix="replay-") as folder:  # once loaded, it may go
+            source, built = Path(folder) / "all_rows.c", Path(folder) / "all_rows.so"
+            generator = self._casadi.CodeGenerator(source.name)
+            generator.add(mapped)
+            generator.generate(f"{folder}{os.sep}")
+            replay_limits.compile_shared(source, replay_limits.FAST_MATH, built)
+            return self._casadi.external("all_rows", str(built))
 
 
 def all_peers() -> list[Peer]:

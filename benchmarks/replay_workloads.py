@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
 import retrograde as rg
 
 SEED = 4
@@ -55,6 +56,11 @@ class Rows:
     wrt: tuple[str, ...]
     """The parameters to which it is differentiated."""
     count: int
+
+    @property
+    def stem(self) -> str:
+        """The name as it is spelled in C."""
+        return self.name.replace("-", "_")
 
     @property
     def arguments(self) -> tuple[Any, ...]:

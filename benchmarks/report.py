@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from goals import Goal
+from measure import Timing
+from results import Machine, Presence, Results
 from rich import box
 from rich.console import Console
 from rich.table import Table
-
-from goals import Goal
-from measure import Timing
-from results import Results
 
 NOTHING = "-"
 STYLES = {"met": "green", "missed": "red", "not measured": "dim"}
@@ -22,12 +21,7 @@ PIPE_WIDTH = 110
 
 def print_report(results: Results, judged: Sequence[Goal]) -> None:
     """Print the whole run to standard output."""
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=PIPE_WIDTH)
-    machine = results.machine
-    console.print(f"Python {machine.python}, {machine.platform}, {machine.cores} cores")
-    tables = [_engines(results)]
+    tables = [presence_table("engines", results.engines)]
     if results.mlp:
         tables.append(_timings(f"mlp: {_operations(results.mlp)}", results, results.mlp))
     if results.weighted_sum:
@@ -40,7 +34,16 @@ def print_report(results: Results, judged: Sequence[Goal]) -> None:
         tables.append(_chain(results))
     if results.memory:
         tables.append(_memory(results))
-    tables.append(_goals(judged))
+    tables.append(goals_table(judged))
+    print_tables(results.machine, tables)
+
+
+def print_tables(machine: Machine, tables: Sequence[Table]) -> None:
+    """Print where the numbers come from, and the tables, to standard output."""
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=PIPE_WIDTH)
+    console.print(f"Python {machine.python}, {machine.platform}, {machine.cores} cores")
     for table in tables:
         table.box = box.SIMPLE_HEAD if console.is_terminal else box.ASCII2
         table.title_justify = "left"
@@ -48,12 +51,13 @@ def print_report(results: Results, judged: Sequence[Goal]) -> None:
         console.print(table)
 
 
-def _engines(results: Results) -> Table:
-    table = Table(title="engines")
-    table.add_column("engine")
+def presence_table(title: str, presences: Sequence[Presence]) -> Table:
+    """Who was asked to take part, and who is absent and why."""
+    table = Table(title=title)
+    table.add_column(title.removesuffix("s"))
     table.add_column("version")
     table.add_column("here")
-    for presence in results.engines:
+    for presence in presences:
         here = "present" if presence.absent is None else f"absent: {presence.absent}"
         table.add_row(presence.title, presence.version or NOTHING, here)
     return table
@@ -68,7 +72,7 @@ def _timings(title: str, results: Results, timings: Sequence[Timing]) -> Table:
     for timing in timings:
         spreads = (timing.forward, timing.backward, timing.whole)
         cells = [
-            NOTHING if spread is None else f"{_number(spread.median)} ({_number(spread.minimum)})"
+            NOTHING if spread is None else f"{number(spread.median)} ({number(spread.minimum)})"
             for spread in spreads
         ]
         milliseconds = timing.whole.median * timing.operations / 1e6
@@ -88,7 +92,7 @@ def _chain(results: Results) -> Table:
         row = [cells.get((engine, size)) for size in sizes]
         table.add_row(
             results.title(engine),
-            *(f"{_number(it.median)} ({_number(it.minimum)})" if it else NOTHING for it in row),
+            *(f"{number(it.median)} ({number(it.minimum)})" if it else NOTHING for it in row),
         )
     return table
 
@@ -102,14 +106,15 @@ def _memory(results: Results) -> Table:
         table.add_row(
             results.title(weight.engine),
             f"{weight.operations:,}",
-            _number(weight.one_input_bytes),
-            _number(weight.two_input_bytes),
+            number(weight.one_input_bytes),
+            number(weight.two_input_bytes),
             str(weight.collections),
         )
     return table
 
 
-def _goals(judged: Sequence[Goal]) -> Table:
+def goals_table(judged: Sequence[Goal]) -> Table:
+    """Every goal with its verdict."""
     table = Table(title="goals, on the median; beside it the same of the minima")
     table.add_column("goal")
     for column in ("bound", "median", "minimum"):
@@ -131,5 +136,6 @@ def _operations(timings: Sequence[Timing]) -> str:
     return f"{timings[0].operations:,} operations"
 
 
-def _number(value: float) -> str:
+def number(value: float) -> str:
+    """A few digits, as many as are worth reading."""
     return f"{value:.1f}" if value < 100 else f"{value:,.0f}"

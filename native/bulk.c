@@ -28,6 +28,12 @@ static int walk_nest(Nest *nest, PyObject *item, int depth, int checking, Action
             int number = PyFloat_Check(item) || PyLong_CheckExact(item);
             int fine = value || (action == READ_DATA && number);
             if (!fine) wrong_item(nest, depth, item);
+            if (value && rg_recording() &&
+                (action == WRITE_DATA ||
+                 (action == READ_DATA && ((Value *)item)->flags & RG_TRACED))) {
+                rg_fail("RecordingError", action == WRITE_DATA ? "assignment" : "data", "(O)", item);
+                return -1;
+            }
             return fine ? 0 : -1;
         }
         Value *v = (Value *)item;

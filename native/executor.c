@@ -51,7 +51,8 @@ static void do_dot(const RgRun *run, const RgStep *step, double *slots, size_t n
     }
 }
 
-static int do_take(const RgRun *run, const RgStep *step, double *slots, size_t rows, size_t n) {
+static int do_take(const RgRun *run, const RgStep *step, double *slots, size_t first, size_t rows,
+                   size_t n) {
     const uint32_t *elements = run->extras + step->x;
     uint32_t chooser = elements[step->count];
     const double *index = operand(run, slots, chooser);
@@ -59,7 +60,8 @@ static int do_take(const RgRun *run, const RgStep *step, double *slots, size_t r
     for (size_t i = 0; i < n; i++) {
         double wanted = index[chooser & RG_UNIFORM ? 0 : i];
         if (!(wanted >= 0.0 && wanted < (double)step->count) || wanted != floor(wanted)) {
-            if (i < rows) return -1;
+            int left = run->failed && i < rows && run->failed[first + i] >= 0;
+            if (i < rows && !left) return -1; /* a row that failed a guard never gets here */
             wanted = 0.0;
         }
         uint32_t at = elements[(size_t)wanted];
@@ -166,7 +168,7 @@ static int run_block(const RgRun *run, double *slots, double *sums, size_t first
             case RG_DO_SUM: do_sum(run, step, slots, n); break;
             case RG_DO_DOT: do_dot(run, step, slots, n); break;
             case RG_DO_TAKE:
-                if (do_take(run, step, slots, rows, n) < 0) return -1;
+                if (do_take(run, step, slots, first, rows, n) < 0) return -1;
                 break;
             case RG_DO_SCATTER: do_scatter(run, step, slots, n); break;
             case RG_DO_LOAD: do_load(run, step, slots, first, rows, n); break;

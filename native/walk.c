@@ -31,6 +31,7 @@ typedef struct {
     int no_hooks;        /* a functional transform: hooks are for backward() */
     int callbacks;       /* whether a hook or a closure will run Python code */
     int takes_gradient;  /* whether any leaf does */
+    int traced;          /* whether anything depends on an argument being recorded */
     Value *culprit;      /* the node that closes a cycle */
     size_t turns;        /* since the last look for Ctrl-C, modulo INTERRUPT_EVERY */
 } Graph;
@@ -92,6 +93,7 @@ static inline int is_old(const Graph *graph, const Value *v) {
 static inline int enter_leaf(Graph *graph, Value *leaf) {
     leaf->flags |= RG_VISITED;
     if (leaf->flags & RG_REQUIRES_GRAD) graph->takes_gradient = 1;
+    if (RG_UNLIKELY(leaf->flags & RG_TRACED)) graph->traced = 1;
     int hooked = (leaf->flags & RG_HOOKED) && !graph->no_hooks;
     if (RG_UNLIKELY(hooked)) graph->callbacks = 1;
     if (nodes_push(graph->leaves_in_order || hooked ? &graph->order : &graph->leaves, leaf) == 0)
@@ -373,6 +375,12 @@ static int run_careful(Graph *graph, Value **roots, const double *seeds, Py_ssiz
 int rg_backward(Value **roots, const double *seeds, Py_ssize_t count) {
     Graph graph = {.oldest = ANY_AGE};
     if (order_graph(&graph, roots, count) < 0) return -1;
+    if (graph.traced && rg_recording()) {
+        unmark(&graph);
+        graph_free(&graph);
+        rg_fail("RecordingError", "backward", "(O)", roots[0]);
+        return -1;
+    }
     if (!graph.takes_gradient) {
         unmark(&graph);
         graph_free(&graph);
@@ -507,6 +515,7 @@ static PyObject *made_since(PyObject *Py_UNUSED(module), PyObject *args) {
 /* Whether every leaf that takes gradients is among the inputs. */
 static int is_closed(const Graph *graph, Value **inputs, Py_ssize_t count) {
     Py_ssize_t taking = 0, given = 0;
+    if (graph->traced && rg_recording()) return 0; /* numbers would be those of one row */
     for (size_t i = 0; i < graph->leaves.count; i++)
         taking += (graph->leaves.items[i]->flags & RG_REQUIRES_GRAD) != 0;
     for (Py_ssize_t i = 0; i < count; i++) {

@@ -1,10 +1,11 @@
 """Where the polynomial coefficients of native/kernels/vmath_exp.h come from.
 
-    python tools/minimax.py            # every polynomial
+    python tools/minimax.py            # all of them
     python tools/minimax.py exp log    # some
 
 For each polynomial this prints its coefficients, lowest power first, as the header spells them, and
-the largest weighted error they leave, as a power of two. Needs mpmath; nothing else imports this.
+the largest weighted error they leave, as a power of two; then the table or the constants that go
+with it. Needs mpmath; nothing else imports this.
 """
 
 from __future__ import annotations
@@ -58,11 +59,11 @@ def remez(
         chosen = alternation(errors, terms + 1)
         if len(chosen) <= terms or max(map(abs, errors)) <= abs(level) * mpf("1.001"):
             break
-    return c
+    return list(c)
 
 
 def alternation(errors: Sequence[mpf], count: int) -> list[int]:
-    """Where the error peaks with alternating signs: the `count` neighbouring peaks that are highest."""
+    """Where the error peaks with alternating signs: the highest `count` neighbouring peaks."""
     peaks: list[int] = []
     for k, error in enumerate(errors):
         if peaks and (error > 0) == (errors[peaks[-1]] > 0):
@@ -76,7 +77,7 @@ def alternation(errors: Sequence[mpf], count: int) -> list[int]:
 
 
 def fit(task: Task) -> tuple[list[float], mpf]:
-    """Coefficients as doubles: each is rounded in turn, lowest first, and the rest make up for it."""
+    """Coefficients as doubles: each is rounded in turn, lowest first, and the rest adjusted."""
     xs = grid(task.low, task.high, 30 * task.terms)
     values = [task.function(x) for x in xs]
     weights = [abs(task.weight(x)) for x in xs]
@@ -137,7 +138,7 @@ TASKS = {
     # for |r| <= ln(2)/2, what rounding to a whole leaves
     "cosh": Task(function=cosh_rest, weight=lambda z: z, low=mpf(0), high=HALF_LN2**2, terms=6),
     "sinh": Task(function=sinh_rest, weight=lambda z: z, low=mpf(0), high=HALF_LN2**2, terms=5),
-    # log(1+r) = r + r^2 * p(r), for the r that LOG_ROWS leaves
+    # log(1+r) = r + r^2 * p(r), for the r that log_table leaves
     "log": Task(
         function=lambda r: (mpmath.log1p(r) - r) / r**2,
         weight=lambda r: r,
@@ -145,8 +146,9 @@ TASKS = {
         high=mpf("0.0625"),
         terms=9,
     ),
+    # for the |s| that v_atanh leaves
     "atanh": Task(
-        function=atanh_rest, weight=lambda z: z / 2, low=mpf(0), high=mpf("0.0512"), terms=8
+        function=atanh_rest, weight=lambda z: z / 2, low=mpf(0), high=mpf("0.0608"), terms=8
     ),
     # log(1+r) = r - r^2/2 + r^3 * p(r), with a relative error far below a double's
     "pow": Task(
@@ -211,16 +213,25 @@ def pow_table() -> list[list[float]]:
     return [[float(c), *two_parts(-mpmath.log(c), 42)] for c in short_inverses(64)]
 
 
-TABLES = {"exp": exp_table, "log": log_table, "pow": pow_table}
+def constants() -> list[list[float]]:
+    """ln(2), log10(2) with a short first part; log2(e), log10(e); all in two parts."""
+    two, ten = mpmath.log(2), mpmath.log(10)
+    parts = (two_parts(two, 42), two_parts(two / ten, 42), two_parts(1 / two), two_parts(1 / ten))
+    return [list(pair) for pair in parts]
+
+
+TABLES = {"exp": exp_table, "log": log_table, "pow": pow_table, "constants": constants}
 
 
 def main(names: Sequence[str]) -> None:
     """Print the named polynomials and tables, or all of them."""
-    for name in names or TASKS:
-        coefficients, worst = fit(TASKS[name])
-        print(f"{name}: error 2^{float(mpmath.log(worst, 2)):.1f}")
-        for c in coefficients:
-            print(f"    {c.hex()},")
+    for name in names or dict.fromkeys([*TASKS, *TABLES]):
+        print(f"{name}:")
+        if name in TASKS:
+            coefficients, worst = fit(TASKS[name])
+            print(f"    error 2^{float(mpmath.log(worst, 2)):.1f}")
+            for c in coefficients:
+                print(f"    {c.hex()},")
         for row in TABLES[name]() if name in TABLES else ():
             print("    {" + ", ".join(c.hex() for c in row) + "},")
 

@@ -15,14 +15,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import scratch
+
 ROOT = Path(__file__).resolve().parents[1]
 HOME = ROOT / ".cache" / "sanitize"
 SITE = HOME / "site"
 
 # Python runs this at its start: tests that ask for these libraries skip.
-WITHOUT_PEERS = """\
-import sys
-
+WITHOUT_PEERS = """
 sys.modules.update(dict.fromkeys(("torch", "jax", "jaxlib")))
 """
 
@@ -60,7 +60,7 @@ def build() -> None:
     leave = shutil.ignore_patterns("__pycache__", "*.so")
     shutil.copytree(ROOT / "src" / "retrograde", SITE / "retrograde", ignore=leave)
     subprocess.run([tool("cmake"), "--install", HOME / "build"], check=True)
-    (SITE / "sitecustomize.py").write_text(WITHOUT_PEERS, encoding="utf-8")
+    (SITE / "sitecustomize.py").write_text(scratch.COMES_FIRST + WITHOUT_PEERS, encoding="utf-8")
 
 
 def runtimes() -> str:

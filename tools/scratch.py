@@ -19,6 +19,15 @@ LEFT_BEHIND = (
 )  # fmt: skip
 """What a clean checkout does not hold."""
 
+COMES_FIRST = """\
+import sys
+
+sys.meta_path[:] = [
+    finder for finder in sys.meta_path if "editable" not in type(finder).__module__
+]
+"""
+"""A ``sitecustomize`` that lets PYTHONPATH go before an editable install of the package."""
+
 
 def copy_checkout(target: Path, root: Path = ROOT) -> Path:
     """Copy the checkout as a fresh clone would have it."""
@@ -80,4 +89,5 @@ def build_wheel(
     (wheel,) = wheels.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(target)
+    (target / "sitecustomize.py").write_text(COMES_FIRST, encoding="utf-8")
     return printed

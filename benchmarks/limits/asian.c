@@ -22,8 +22,7 @@ typedef struct {
 } market;
 
 /* Four steps of LANES neighbouring paths, one vector a step; `stride` is from path to path. */
-static inline void transpose(const double *z, size_t stride, vec step[STEPS_AT_ONCE])
-{
+static inline void transpose(const double *z, size_t stride, vec step[STEPS_AT_ONCE]) {
 #if LANES == 8
     __m512d pairs[4];
     for (int i = 0; i < 4; i++) {
@@ -54,16 +53,14 @@ static inline void transpose(const double *z, size_t stride, vec step[STEPS_AT_O
 }
 
 /* One step forward; the price and the normal are kept for the way back. */
-static inline vec advance(const market *m, vec price, vec normal, double *kept)
-{
+static inline vec advance(const market *m, vec price, vec normal, double *kept) {
     price = price * vexp(fma_(splat(m->volatility), normal, splat(m->drift)));
     store(kept, price);
     store(kept + LANES, normal);
     return price;
 }
 
-static inline vec forward(const market *m, const double *z, double *kept)
-{
+static inline vec forward(const market *m, const double *z, double *kept) {
     const size_t steps = m->steps, whole = steps - steps % STEPS_AT_ONCE;
     const double *next = z + LANES * steps;
     vec price = splat(m->spot), sum = splat(0.0);
@@ -86,8 +83,7 @@ static inline vec forward(const market *m, const double *z, double *kept)
 }
 
 /* Four steps at once, so that q waits for one addition and not for four. */
-static inline void back(size_t steps, const double *kept, vec *to_drift, vec *to_volatility)
-{
+static inline void back(size_t steps, const double *kept, vec *to_drift, vec *to_volatility) {
     vec q = splat(0.0), drift[2] = {q, q}, volatility[2] = {q, q};
     for (; steps >= STEPS_AT_ONCE; steps -= STEPS_AT_ONCE) {
         const double *at = kept + (steps - STEPS_AT_ONCE) * 2 * LANES;
@@ -113,8 +109,7 @@ static inline void back(size_t steps, const double *kept, vec *to_drift, vec *to
 
 /* A tile of LANES paths: writes the results of the first `paths` of them. */
 static void tile(const market *m, const double *z, double *kept, double *const out[OUTPUTS],
-                 size_t path, size_t paths)
-{
+                 size_t path, size_t paths) {
     vec to_drift, to_volatility;
     vec sum = forward(m, z, kept);
     back(m->steps, kept, &to_drift, &to_volatility);
@@ -140,8 +135,7 @@ static void tile(const market *m, const double *z, double *kept, double *const o
 /* normals: one path after another; uniform: S0, K, r, sigma, T; out: the payoff of every path and
  * its derivatives to these. */
 void limit_asian(size_t paths, size_t steps, const double *normals, const double uniform[5],
-                 double *const out[OUTPUTS])
-{
+                 double *const out[OUTPUTS]) {
     market m = {steps, uniform[0], uniform[1], uniform[2], uniform[3], uniform[4], 0, 0, 0};
     const double dt = m.t / (double)steps;
     m.drift = (m.r - 0.5 * m.sigma * m.sigma) * dt;

@@ -29,8 +29,7 @@ typedef struct {
     size_t waiting; /* how many rows before the block have not been sent */
 } parcel;
 
-static void arguments(const double *const in[INPUTS], scratch *at)
-{
+static void arguments(const double *const in[INPUTS], scratch *at) {
     for (size_t i = 0; i < BLOCK; i += LANES) {
         vec s = load(in[0] + i), k = load(in[1] + i), r = load(in[2] + i), t = load(in[4] + i);
         for (int j = 0; j < INPUTS; j++) fetch(in[j] + i + AHEAD);
@@ -48,8 +47,7 @@ static void arguments(const double *const in[INPUTS], scratch *at)
 }
 
 /* In place. The density is kept where there is a place for it. */
-static inline void distribution(double *x, double *density)
-{
+static inline void distribution(double *x, double *density) {
     for (size_t i = 0; i < BLOCK; i += ABREAST * LANES) {
         vec n[ABREAST], d[ABREAST];
         for (int j = 0; j < ABREAST; j++) n[j] = normal(load(x + i + j * LANES), &d[j]);
@@ -59,8 +57,7 @@ static inline void distribution(double *x, double *density)
 }
 
 /* As S n(d1) = K exp(-rT) n(d2), d1 and d2 pass nothing on but through sigma sqrt(T). */
-static void outputs(const double *const in[INPUTS], const scratch *at, parcel out[OUTPUTS])
-{
+static void outputs(const double *const in[INPUTS], const scratch *at, parcel out[OUTPUTS]) {
     for (size_t i = 0; i < BLOCK; i += LANES) {
         vec s = load(in[0] + i), k = load(in[1] + i), sigma = load(in[3] + i);
         vec n1 = load(at->n1 + i);
@@ -73,13 +70,13 @@ static void outputs(const double *const in[INPUTS], const scratch *at, parcel ou
         store(out[2].rows + LANES + i, -strike);
         store(out[3].rows + LANES + i, owed * load(in[4] + i));
         store(out[4].rows + LANES + i, to_deviation * load(at->root_t + i));
-        store(out[5].rows + LANES + i, fma_(to_root_t, load(at->scale + i), load(in[2] + i) * owed));
+        store(out[5].rows + LANES + i,
+              fma_(to_root_t, load(at->scale + i), load(in[2] + i) * owed));
     }
 }
 
 /* Sends the whole lines of n more rows past the caches; what is left over waits in `next`. */
-static void send(const parcel *it, parcel *next, size_t n)
-{
+static void send(const parcel *it, parcel *next, size_t n) {
     const double *from = it->rows + LANES - it->waiting;
     double *to = it->to - it->waiting;
     size_t i = 0, end = it->waiting + n;
@@ -90,8 +87,7 @@ static void send(const parcel *it, parcel *next, size_t n)
 }
 
 /* in: S, K, r, sigma, T; out: the value and its derivatives to these. */
-void limit_black_scholes(size_t rows, const double *const in[INPUTS], double *const out[OUTPUTS])
-{
+void limit_black_scholes(size_t rows, const double *const in[INPUTS], double *const out[OUTPUTS]) {
     scratch at;
     parcel parcels[2][OUTPUTS], *made = parcels[0], *sent = parcels[1];
     _Alignas(64) double padded[INPUTS][BLOCK];

@@ -3,16 +3,14 @@
 #include "vector.h"
 
 #define OVER_ARRAYS(name, expression)                                                              \
-    void name(size_t n, const double *from, double *to)                                            \
-    {                                                                                              \
+    void name(size_t n, const double *from, double *to) {                                          \
         for (size_t i = 0; i < n; i += LANES) {                                                    \
             vec x = load(from + i);                                                                \
             store(to + i, expression);                                                             \
         }                                                                                          \
     }
 
-static inline vec cdf(vec x)
-{
+static inline vec cdf(vec x) {
     vec density;
     return normal(x, &density);
 }

@@ -15,8 +15,7 @@ static void black_scholes(size_t rows, const double *restrict s, const double *r
                           const double *restrict r, const double *restrict sigma,
                           const double *restrict t, double *restrict value, double *restrict to_s,
                           double *restrict to_k, double *restrict to_r, double *restrict to_sigma,
-                          double *restrict to_t)
-{
+                          double *restrict to_t) {
 #pragma GCC ivdep
     for (size_t i = 0; i < rows; i++) {
         double root_t = sqrt(t[i]), deviation = sigma[i] * root_t;
@@ -34,8 +33,7 @@ static void black_scholes(size_t rows, const double *restrict s, const double *r
 }
 
 /* in: S, K, r, sigma, T; out: the value and its derivatives to these. */
-void plain_black_scholes(size_t rows, const double *const in[5], double *const out[6])
-{
+void plain_black_scholes(size_t rows, const double *const in[5], double *const out[6]) {
     black_scholes(rows, in[0], in[1], in[2], in[3], in[4], out[0], out[1], out[2], out[3], out[4],
                   out[5]);
 }
@@ -43,8 +41,7 @@ void plain_black_scholes(size_t rows, const double *const in[5], double *const o
 /* normals: one path after another; uniform: S0, K, r, sigma, T; at most MOST_STEPS steps, and a
  * whole number of times LANES paths. */
 void plain_asian(size_t paths, size_t steps, const double *normals, const double uniform[5],
-                 double *const out[6])
-{
+                 double *const out[6]) {
     static _Thread_local double price[MOST_STEPS + 1][LANES], factor[MOST_STEPS][LANES];
     const double spot = uniform[0], strike = uniform[1], r = uniform[2], sigma = uniform[3];
     const double t = uniform[4], n = (double)steps, dt = t / n, root_dt = sqrt(dt);
@@ -77,8 +74,8 @@ void plain_asian(size_t paths, size_t steps, const double *normals, const double
             out[2][path + i] = -seed[i] * n;
             out[3][path + i] = to_drift[i] * dt - t * value;
             out[4][path + i] = to_volatility[i] * root_dt - to_drift[i] * sigma * dt;
-            out[5][path + i] = to_drift[i] * drift / t + to_volatility[i] * volatility / (2.0 * t)
-                               - r * value;
+            out[5][path + i] =
+                to_drift[i] * drift / t + to_volatility[i] * volatility / (2.0 * t) - r * value;
         }
     }
 }

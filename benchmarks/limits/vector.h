@@ -38,8 +38,7 @@ static inline vec fms(vec x, vec y, vec z) { return _mm512_fmsub_pd(x, y, z); }
 static inline vec magnitude(vec x) { return _mm512_abs_pd(x); }
 /* A NaN as the second operand is kept. */
 static inline vec at_most(double bound, vec x) { return _mm512_min_pd(splat(bound), x); }
-static inline vec where_not_below(vec x, vec bound, vec yes, vec no)
-{
+static inline vec where_not_below(vec x, vec bound, vec yes, vec no) {
     return _mm512_mask_blend_pd(_mm512_cmp_pd_mask(x, bound, _CMP_GE_OQ), no, yes);
 }
 
@@ -47,8 +46,7 @@ static inline void fetch(const double *from) { _mm_prefetch((const char *)from, 
 
 /* sqrt(x) to the last bit or the one before, without the divider, which is slow and wanted for
  * quotients; zero and infinity, where the first guess is of no use, are their own roots. */
-static inline vec root(vec x)
-{
+static inline vec root(vec x) {
     __mmask8 itself = _mm512_fpclass_pd_mask(x, 0x0e);
     vec guess = _mm512_rsqrt14_pd(x);
     vec g = x * guess, h = splat(0.5) * guess;
@@ -59,8 +57,7 @@ static inline vec root(vec x)
 }
 
 /* 1 / x for normal x above 0, all but the last bit. */
-static inline vec reciprocal(vec x)
-{
+static inline vec reciprocal(vec x) {
     vec w = _mm512_rcp14_pd(x);
     vec e = fnma(x, w, splat(1.0));
     return fma_(w, fma_(fma_(e, e, e), e, e), w);
@@ -73,10 +70,22 @@ static const double EXP_TABLE[16] = {
     0x1.ae89f995ad3adp+0, 0x1.c199bdd85529cp+0, 0x1.d5818dcfba487p+0, 0x1.ea4afa2a490dap+0,
 };
 static const double EXP_TABLE_TAIL[16] = {
-    0x0.0p+0,               0x1.8a62e4adc610bp-54,  -0x1.19041b9d78a76p-55, 0x1.9b07eb6c70573p-54,
-    0x1.6f46ad23182e4p-55,  0x1.ada0911f09ebcp-55,  0x1.d4397afec42e2p-56,  0x1.6324c054647adp-54,
-    -0x1.bdd3413b26456p-54, -0x1.41577ee04992fp-55, 0x1.6e9f156864b27p-54,  0x1.c7c46b071f2bep-56,
-    0x1.7a1cd345dcc81p-54,  0x1.11065895048ddp-55,  0x1.2ed02d75b3707p-55,  -0x1.e9c23179c2893p-54,
+    0x0.0p+0,
+    0x1.8a62e4adc610bp-54,
+    -0x1.19041b9d78a76p-55,
+    0x1.9b07eb6c70573p-54,
+    0x1.6f46ad23182e4p-55,
+    0x1.ada0911f09ebcp-55,
+    0x1.d4397afec42e2p-56,
+    0x1.6324c054647adp-54,
+    -0x1.bdd3413b26456p-54,
+    -0x1.41577ee04992fp-55,
+    0x1.6e9f156864b27p-54,
+    0x1.c7c46b071f2bep-56,
+    0x1.7a1cd345dcc81p-54,
+    0x1.11065895048ddp-55,
+    0x1.2ed02d75b3707p-55,
+    -0x1.e9c23179c2893p-54,
 };
 static const double EXP[] = {
     0x1.0000000000000p-1, 0x1.55555554dcc9bp-3,  0x1.55555555190f9p-5,
@@ -89,8 +98,7 @@ typedef struct {
     vec shifted, k, r;
 } reduced;
 
-static inline reduced reduce(vec x, vec tail)
-{
+static inline reduced reduce(vec x, vec tail) {
     const vec shift = splat(0x1.8p48);
     vec shifted = fma_(x, splat(LOG2_E), shift);
     vec k = shifted - shift;
@@ -98,16 +106,14 @@ static inline reduced reduce(vec x, vec tail)
     return (reduced){shifted, k, r};
 }
 
-static inline vec exp_lookup(const double *table, reduced it)
-{
+static inline vec exp_lookup(const double *table, reduced it) {
     return _mm512_permutex2var_pd(load(table), _mm512_castpd_si512(it.shifted), load(table + 8));
 }
 
 /* exp(r) - 1. Far out r means nothing and must only not be a NaN, so the smaller magnitude is
  * taken: there the scaling by 2^k decides, which does denormals, overflow, infinities and NaN,
  * and of k takes the whole part. */
-static inline vec expm1_reduced(vec r)
-{
+static inline vec expm1_reduced(vec r) {
     r = _mm512_range_pd(r, splat(0.03125), 2);
     vec r2 = r * r;
     vec low = fma_(splat(EXP[1]), r, splat(EXP[0]));
@@ -115,8 +121,7 @@ static inline vec expm1_reduced(vec r)
     return fma_(fma_(high, r2, low), r2, r);
 }
 
-static inline vec vexp(vec x)
-{
+static inline vec vexp(vec x) {
     reduced it = reduce(x, splat(0.0)); /* its r is not used: the next line is one operation less */
     it.r = fnma(it.k, splat(LN2_TAIL), fnma(it.k, splat(LN2), x));
     vec table = exp_lookup(EXP_TABLE, it);
@@ -124,8 +129,7 @@ static inline vec vexp(vec x)
 }
 
 /* exp(x + tail), the tail below an ulp of x, a little more accurate than vexp. */
-static inline vec vexp_with_tail(vec x, vec tail)
-{
+static inline vec vexp_with_tail(vec x, vec tail) {
     reduced it = reduce(x, tail);
     vec table = exp_lookup(EXP_TABLE, it), rest = exp_lookup(EXP_TABLE_TAIL, it);
     return _mm512_scalef_pd(table + fma_(table, expm1_reduced(it.r), rest), it.k);
@@ -140,10 +144,22 @@ static const double LOG_RECIPROCAL[16] = {
     0x1.1f7047ddab32fp+0, 0x1.15b1e5f8db1fdp+0, 0x1.0c9714fa48d02p+0, 0x1.0000000000000p+0,
 };
 static const double LOG_TABLE[16] = {
-    0x0.0p+0,              0x1.6f0d28ae88000p-4,  0x1.29552f81ea000p-3,  0x1.9525a9daf8000p-3,
-    0x1.fb9186d600000p-3,  0x1.2e8e2bb3e2000p-2,  0x1.5d1bdbf56c000p-2,  0x1.89a3386c0d000p-2,
-    -0x1.1178e82283000p-2, -0x1.d1037f2652000p-3, -0x1.823c1654f4000p-3, -0x1.365fcaf5b6000p-3,
-    -0x1.da72764f0c000p-4, -0x1.4d3115e8a8000p-4, -0x1.894aa11ba8000p-5, 0x0.0p+0,
+    0x0.0p+0,
+    0x1.6f0d28ae88000p-4,
+    0x1.29552f81ea000p-3,
+    0x1.9525a9daf8000p-3,
+    0x1.fb9186d600000p-3,
+    0x1.2e8e2bb3e2000p-2,
+    0x1.5d1bdbf56c000p-2,
+    0x1.89a3386c0d000p-2,
+    -0x1.1178e82283000p-2,
+    -0x1.d1037f2652000p-3,
+    -0x1.823c1654f4000p-3,
+    -0x1.365fcaf5b6000p-3,
+    -0x1.da72764f0c000p-4,
+    -0x1.4d3115e8a8000p-4,
+    -0x1.894aa11ba8000p-5,
+    0x0.0p+0,
 };
 static const double LOG[] = {
     -0x1.ffffffffffffdp-2, 0x1.5555555555acdp-2,  -0x1.000000000e257p-2,
@@ -151,8 +167,7 @@ static const double LOG[] = {
     -0x1.000ba86012c57p-3, 0x1.c65e411a844b5p-4,  -0x1.6d5d9b2c1cc43p-4,
 };
 
-static inline vec vlog(vec x)
-{
+static inline vec vlog(vec x) {
     vec m = _mm512_getmant_pd(x, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_nan);
     vec e = _mm512_getexp_pd(x);
     __mmask8 halved = _mm512_cmp_pd_mask(m, splat(1.0), _CMP_LT_OQ);
@@ -189,8 +204,7 @@ static inline vec root(vec x) { return _mm256_sqrt_pd(x); }
 static inline vec magnitude(vec x) { return _mm256_andnot_pd(splat(-0.0), x); }
 /* A NaN as the second operand is kept. */
 static inline vec at_most(double bound, vec x) { return _mm256_min_pd(splat(bound), x); }
-static inline vec where_not_below(vec x, vec bound, vec yes, vec no)
-{
+static inline vec where_not_below(vec x, vec bound, vec yes, vec no) {
     return _mm256_blendv_pd(no, yes, _mm256_cmp_pd(x, bound, _CMP_GE_OQ));
 }
 static inline vec reciprocal(vec x) { return splat(1.0) / x; }
@@ -202,8 +216,7 @@ static const double EXP[] = {
 };
 
 /* exp(x + tail), the tail below half an ulp of x. */
-static inline vec vexp_with_tail(vec x, vec tail)
-{
+static inline vec vexp_with_tail(vec x, vec tail) {
     const vec shift = splat(0x1.8p52);
     x = _mm256_max_pd(splat(-750.0), at_most(710.0, x));
     vec shifted = fma_(x, splat(LOG2_E), shift);
@@ -229,8 +242,7 @@ static inline vec vexp_with_tail(vec x, vec tail)
 static inline vec vexp(vec x) { return vexp_with_tail(x, splat(0.0)); }
 
 /* log(m) by s = (m - 1) / (m + 1), with the coefficients of fdlibm. */
-static inline vec vlog(vec x)
-{
+static inline vec vlog(vec x) {
     const vec smallest = splat(0x1p-1022);
     vec denormal = _mm256_cmp_pd(x, smallest, _CMP_LT_OQ);
     vec scaled = _mm256_blendv_pd(x, x * splat(0x1p54), denormal);
@@ -248,7 +260,8 @@ static inline vec vlog(vec x)
     vec s = f / (splat(2.0) + f);
     vec z = s * s, w = z * z;
     vec even = fma_(w, fma_(w, splat(1.531383769920937332e-1), splat(2.222219843214978396e-1)),
-                    splat(3.999999999940941908e-1)) * w;
+                    splat(3.999999999940941908e-1)) *
+               w;
     vec odd = fma_(w, splat(1.479819860511658591e-1), splat(1.818357216161805012e-1));
     odd = fma_(w, fma_(w, odd, splat(2.857142874366239149e-1)), splat(6.666666666666735130e-1)) * z;
     vec half = splat(0.5) * f * f;
@@ -268,17 +281,16 @@ static inline vec vlog(vec x)
 
 /* N(-a) exp(a^2 / 2) (a + 1) as a polynomial in t = (a - 5.5) / (a + 5.5), a in [0, 38.7]. */
 static const double TAIL[] = {
-    0x1.d43372dd1ca78p-2,   -0x1.69d624ce86423p-4,  0x1.2870a53b3f2edp-5,   0x1.2253e8f10c2b3p-9,
-    -0x1.5ed74b0a0a59cp-6,  0x1.8e36e348eab91p-6,   -0x1.2aae0549675e6p-6,  0x1.4ef00015fc8efp-7,
-    -0x1.16af72ef991c0p-8,  0x1.2fbff1863aeaep-10,  -0x1.55b69684cd35ep-14, -0x1.7bd58f5d7c5e2p-14,
-    0x1.45f82e52620cap-15,  -0x1.0464696b6078fp-21, -0x1.3afa259da0d9bp-18, 0x1.1c8935d42dcd8p-20,
-    0x1.e14a5a7ddada9p-22,  -0x1.ce7e974b5e41ep-23, -0x1.6e675b7da514ep-25, 0x1.2b9f2a9b7b497p-25,
-    0x1.a3c1c0b016674p-28,  -0x1.1b203f4b42257p-28, -0x1.3e9c9734840a5p-30,
+    0x1.d43372dd1ca78p-2,  -0x1.69d624ce86423p-4,  0x1.2870a53b3f2edp-5,   0x1.2253e8f10c2b3p-9,
+    -0x1.5ed74b0a0a59cp-6, 0x1.8e36e348eab91p-6,   -0x1.2aae0549675e6p-6,  0x1.4ef00015fc8efp-7,
+    -0x1.16af72ef991c0p-8, 0x1.2fbff1863aeaep-10,  -0x1.55b69684cd35ep-14, -0x1.7bd58f5d7c5e2p-14,
+    0x1.45f82e52620cap-15, -0x1.0464696b6078fp-21, -0x1.3afa259da0d9bp-18, 0x1.1c8935d42dcd8p-20,
+    0x1.e14a5a7ddada9p-22, -0x1.ce7e974b5e41ep-23, -0x1.6e675b7da514ep-25, 0x1.2b9f2a9b7b497p-25,
+    0x1.a3c1c0b016674p-28, -0x1.1b203f4b42257p-28, -0x1.3e9c9734840a5p-30,
 };
 
 /* The cumulative normal distribution, and its density without the factor 1 / sqrt(2 pi). */
-static inline vec normal(vec x, vec *density)
-{
+static inline vec normal(vec x, vec *density) {
     /* beyond 38.7 the tail is zero; a NaN stays one */
     vec a = at_most(38.75, magnitude(x));
     vec square = a * a;

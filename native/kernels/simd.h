@@ -63,6 +63,7 @@ SIMD vd v_lookup(const double *table, vi index) {
     __asm__("" : "+Yk"(all));
     return _mm512_mask_i64gather_pd(_mm512_setzero_pd(), all, index, table, 8);
 }
+/* v_scale and v_split: for what they promise, see their other definitions at the end. */
 SIMD vd v_scale(vd x, vd n) { return _mm512_scalef_pd(x, n); }
 SIMD vd v_split(vd x, vd *k) {
     vd m = _mm512_getmant_pd(x, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_nan);

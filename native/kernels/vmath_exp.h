@@ -2,7 +2,7 @@
  *
  * Only the exactly rounded operations of simd.h, in one order, so every width gives the same bits.
  * Nothing branches: special values fall out of the arithmetic or are selected at the end.
- * tools/minimax.py made the polynomials and the table; tests/kernels/ulps.py states how far each
+ * tools/minimax.py made the polynomials and the tables; tests/kernels/ulps.py states how far each
  * function may be from the truth.
  *
  * NaNs: a NaN that meets only numbers on its way comes out as it went in. Where two might meet, or
@@ -26,7 +26,7 @@
  * do. The table has t = 2^(n - floor(n)); sixteen entries stay in registers where lanes are wide.
  * exp(x) = 2^floor(n) (t + rest), and rest is so small that its rounding errors hardly count. */
 
-static const double rg_exp_table[2][16] = {
+_Alignas(64) static const double rg_exp_table[2][16] = {
     /* 2^(j/16), and what rounding took from it */
     {0x1.0000000000000p+0, 0x1.0b5586cf9890fp+0, 0x1.172b83c7d517bp+0, 0x1.2387a6e756238p+0,
      0x1.306fe0a31b715p+0, 0x1.3dea64c123422p+0, 0x1.4bfdad5362a27p+0, 0x1.5ab07dd485429p+0,
@@ -152,8 +152,8 @@ SIMD vd v_sinh(vd x) {
     vd s2 = v_fma(z, v_set(0x1.71ddf8082cec2p-19), v_set(0x1.a01a01b0062a3p-13));
     c2 = v_fma(z2, c4, c2);
     s2 = v_fma(z2, v_set(0x1.af5f3894cf34ap-26), s2);
-    vd c = v_mul(z, v_fma(z2, c2, c0));                    /* cosh(r) - 1 */
-    vd s = v_fma(v_mul(z, r), v_fma(z2, s2, s0), low);     /* sinh(r) - high */
+    vd c = v_mul(z, v_fma(z2, c2, c0));                /* cosh(r) - 1 */
+    vd s = v_fma(v_mul(z, r), v_fma(z2, s2, s0), low); /* sinh(r) - high */
     vd most = v_fma(plus, high, minus);
     vd half = v_add(most, v_fma(minus, c, v_mul(plus, s)));
     /* Tiny x is its own answer: halving it could lose a bit. */
@@ -166,7 +166,7 @@ SIMD vd v_sinh(vd x) {
  * exact, and -log(c): log(x) = k log(2) - log(c) + log(1 + r). Next to 1, c is 1: nothing cancels.
  * Sums start with the exact terms and keep what rounding takes from them. */
 
-static const double rg_log_table[7][16] = {
+_Alignas(64) static const double rg_log_table[7][16] = {
     /* c */
     {0x1.0000000000000p+0, 0x1.d000000000000p-1, 0x1.c000000000000p-1, 0x1.a000000000000p-1,
      0x1.9000000000000p-1, 0x1.8000000000000p-1, 0x1.7000000000000p-1, 0x1.6000000000000p-1,
@@ -249,7 +249,7 @@ SIMD vd rg_log_base(vd x, int column, double two, double two_low, double unit, d
     vd first = v_mul(r, v_set(unit));
     vd high = v_add(base, first);
     low = v_add(low, v_add(v_sub(base, high), first));
-    vd slip = v_fma(r, v_set(unit), v_neg(first));
+    vd slip = v_fma(r, v_set(unit), v_neg(first)); /* what first rounded off */
     vd rest = rg_log_rest(r, v_set(0.0));
     low = v_add(low, v_fma(r, v_set(unit_low), slip));
     low = v_fma(rest, v_set(unit), low);
@@ -312,15 +312,15 @@ SIMD vd v_acosh(vd x) {
     return v_select(v_ge(x, v_set(1.0)), y, v_set(RG_NAN));
 }
 
-/* z p(z), which follows 2 in log((1+s)/(1-s)) / s, with z = s^2 <= 0.051 */
+/* z p(z), which follows 2 in log((1+s)/(1-s)) / s, with z = s^2 <= 0.061 */
 SIMD vd rg_atanh_rest(vd z) {
     vd w = v_mul(z, z);
-    vd odd = v_fma(w, v_set(0x1.0b8694bceff1dp-3), v_set(0x1.745addf11552fp-3));
-    vd even = v_fma(w, v_set(0x1.28df44c5f326ep-3), v_set(0x1.3b5dbb7187003p-3));
-    odd = v_fma(w, odd, v_set(0x1.2492491857981p-2));
-    even = v_fma(w, even, v_set(0x1.c71c7bb446dcep-3));
-    odd = v_fma(w, odd, v_set(0x1.5555555555526p-1));
-    even = v_fma(w, even, v_set(0x1.99999999a8279p-2));
+    vd odd = v_fma(w, v_set(0x1.08ff14f03cba4p-3), v_set(0x1.74587e9fa9547p-3));
+    vd even = v_fma(w, v_set(0x1.35043f403128fp-3), v_set(0x1.3b943ecac9322p-3));
+    odd = v_fma(w, odd, v_set(0x1.24924900d490fp-2));
+    even = v_fma(w, even, v_set(0x1.c71c8a2ddf265p-3));
+    odd = v_fma(w, odd, v_set(0x1.5555555555492p-1));
+    even = v_fma(w, even, v_set(0x1.99999999cc27dp-2));
     return v_mul(z, v_fma(z, even, odd));
 }
 
@@ -329,10 +329,10 @@ SIMD vd rg_atanh_rest(vd z) {
 SIMD vd v_atanh(vd x) {
     vd a = v_abs(x);
     vd one = v_set(1.0);
-    /* A double's bits are nearly its logarithm, so this is about log2 of the ratio. From 0.6 on it
-     * is rounded up: k is 0 up to a = 1/5, and |s| is never over 0.226. */
+    /* A double's bits are nearly its logarithm, so this is about log2 of the ratio. It is rounded up
+     * from 0.677 only, so that k is 0 up to a = 0.225, where s is exact; |s| is never over 0.247. */
     vi ratio = vi_sub(v_bits(v_add(one, a)), v_bits(v_sub(one, a)));
-    vi whole = vi_shr(vi_add(ratio, vi_set(0x6666666666666)), 52);
+    vi whole = vi_shr(vi_add(ratio, vi_set(0x5295e9e1b089a)), 52);
     vd k = v_from_int(whole);
     vd scale = v_pow2(whole);
     vd minus = v_sub(one, scale);
@@ -354,7 +354,7 @@ SIMD vd v_atanh(vd x) {
  * multiplied by up to 745. |x| = 2^k m; the table has c, close to 1/m and short, and -log(c), so
  * that log(m) = -log(c) + log(1 + r) with r = m c - 1 exact and at most 1/64. */
 
-static const double rg_pow_table[64][4] = {
+_Alignas(64) static const double rg_pow_table[64][4] = {
     /* c, and -log(c) in two parts */
     {0x1.0000000000000p+0, 0x0.0p+0, 0x0.0p+0},
     {0x1.f400000000000p-1, 0x1.8492528c90000p-6, -0x1.aa0ba325a0c34p-45},

@@ -59,6 +59,8 @@ def _partials_on_values(name: str) -> tuple[Callable[..., Any], ...]:
 
 def _check_fresh(node: Value) -> None:
     """Raise where a node's data is no longer what its op makes of its inputs."""
+    if core.in_recording():
+        return  # a recording cannot be stale: nothing may be assigned while it lasts
     now = core.recompute(node) if node._rule is None else node._rule.recompute(node)
     if now is not None and now != node.data and not (isnan(now) and isnan(node.data)):
         raise StaleGraph.of(node, now)
@@ -66,7 +68,7 @@ def _check_fresh(node: Value) -> None:
 
 def _partials(node: Value, inputs: Sequence[Value], wanted: Sequence[int]) -> list[Any]:
     """The partials of a node as values, for the inputs wanted."""
-    operands = [v if v.requires_grad else v.data for v in inputs]
+    operands = _operands(inputs)
     if node._rule is not None:
         return node._rule.partials_on_values(node, operands, wanted)
     if core.recompute(node) is None:  # first: a one-off may be named like an op of ours
@@ -80,12 +82,18 @@ def _partials(node: Value, inputs: Sequence[Value], wanted: Sequence[int]) -> li
     return [rules[index](*operands, node) for index in wanted]
 
 
+def _operands(inputs: Sequence[Value]) -> list[Any]:
+    """Inputs as the law's partials take them; while recording numbers stay in the graph."""
+    recording = core.in_recording()
+    return [v if recording or v.requires_grad else v.data for v in inputs]
+
+
 def _contributions(
     node: Value, inputs: Sequence[Value], wanted: Sequence[int], upstream: Number
 ) -> list[Number]:
     """What a node hands to the inputs wanted, as values."""
     if node._rule is not None and node._rule.has_vjp:
-        operands = [v if v.requires_grad else v.data for v in inputs]
+        operands = _operands(inputs)
         given = node._rule.vjp_on_values(node, operands, upstream)
         return [given[index] for index in wanted]
     return [_times(partial, upstream) for partial in _partials(node, inputs, wanted)]
@@ -267,6 +275,8 @@ class _Call:
         From here on the fresh values are constants, so that an outer transform does not take them
         for values from outside in turn.
         """
+        if core.in_recording():
+            return list(items)
         for v in self.inputs:
             if v.op == "leaf":
                 v.requires_grad = False

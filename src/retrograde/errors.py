@@ -553,6 +553,14 @@ class RecordingError(RetrogradeError, RuntimeError):
         )
 
     @classmethod
+    def backward(cls, value: Value) -> Self:
+        return cls._here(
+            f"backward() of {_named(value)} was called while recording: its gradients would be "
+            "those of one row. Use rg.grad inside, or value_and_grad of the compiled function.",
+            value,
+        )
+
+    @classmethod
     def custom(cls, value: Value) -> Self:
         return cls(
             _with_place(

@@ -440,21 +440,36 @@ _INDEX = {name: index for index, name in enumerate(OP_NAMES)}
 
 
 def parts(value: Value) -> tuple[int, tuple[Value | None, ...], tuple[float, ...]]:
-    """A value's op, inputs and numbers; here number operands are inputs like any other."""
-    index = _INDEX[value._op_name] if value._custom is None else len(OP_NAMES)
-    return index, value._inputs, value._partials or ()
+    """A value's op, inputs and numbers: None and the number itself for a number operand."""
+    if value._custom is not None:
+        return len(OP_NAMES), value._inputs, value._partials or ()
+    pairs = list(zip(value._inputs, value._partials or ()))
+    inputs = tuple(None if v._number else v for v, _ in pairs)
+    return (
+        _INDEX[value._op_name], inputs, tuple(v._data if v._number else p for v, p in pairs),
+    )  # fmt: skip
 
 
 def node(
     op: int, data: float, inputs: tuple[Value | None, ...], numbers: tuple[float, ...]
 ) -> Value:
     """A value from its parts."""
-    nodes = tuple(
-        Value(n, requires_grad=False) if v is None else v for v, n in zip(inputs, numbers)
-    )
+    nodes = tuple(constant(Value, n) if v is None else v for v, n in zip(inputs, numbers))
+    now = _partials_now(OP_NAMES[op], data, [v._data for v in nodes])
+    partials = tuple(p if v is None else n for v, n, p in zip(inputs, numbers, now))
     value = Value.__new__(Value)
-    value._become(OP_NAMES[op], data, nodes, numbers, any(v._requires_grad for v in nodes))
+    value._become(OP_NAMES[op], data, nodes, partials, any(v._requires_grad for v in nodes))
     return value
+
+
+def _partials_now(op: str, data: float, numbers: list[float]) -> Sequence[float]:
+    """The partials of a row, sum or dot at its operands: those of number operands are not kept."""
+    if op == "sum":
+        return [1.0] * len(numbers)
+    if op == "dot":
+        half = len(numbers) // 2
+        return [*numbers[half:], *numbers[:half]]
+    return OPS[op].evaluate_partials(*numbers, data)
 
 
 def peek(value: Value) -> float:

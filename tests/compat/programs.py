@@ -57,8 +57,8 @@ def moons(count, rng):
 def train_network(Value, steps=20) -> dict[str, Any]:
     """A margin classifier with weight decay, by descent; its losses and everything it ends with."""
     rng = random.Random(1337)
-    model = Network(Value, [2, 8, 8, 1], rng)
-    data = list(moons(12, rng))
+    model = Network(Value, [2, 6, 6, 1], rng)
+    data = list(moons(10, rng))
     losses, accuracies, history = [], [], []
     for step in range(steps):
         inputs = [list(map(Value, x)) for x, _ in data]

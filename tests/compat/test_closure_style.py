@@ -338,10 +338,10 @@ def test_a_dropped_graph_of_closures_and_ops_is_collected(rg, request):
 def test_mixed_graphs_are_collected_in_the_end(rg):
     witnesses = []
     value = rg.Value(0.5)
-    for _ in range(10):
+    for _ in range(4):
         value = watched_tanh(rg, value * 1.1 + 0.1, witnesses)
     del value
-    for _ in range(11):
+    for _ in range(5):
         gc.collect()
     assert alive(witnesses) == 0
 

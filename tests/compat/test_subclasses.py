@@ -228,7 +228,7 @@ def test_a_subclass_in_the_closure_style(rg):
     (a * mixed).backward()
     gone = weakref.ref(root)
     del root, mixed
-    for _ in range(5):
+    for _ in range(3):
         gc.collect()
     assert gone() is None
 

@@ -262,7 +262,7 @@ def along_a_line(leaves, directions, t):
 DIRECTIONS = (1.0, -0.5, 0.25, 0.75)
 
 
-@steady(max_examples=120)
+@steady(max_examples=70)
 @given(program=st.sampled_from(sorted(OPS)).flatmap(programs))
 def test_random_programs_to_third_order_equal_pytorch(native, torch, program):
     def ours(t):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import math
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import mpmath
 import pytest
@@ -423,8 +426,8 @@ def test_deep_functions_are_differentiated_without_recursion(rg):
 def test_seventy_thousand_derivatives_in_a_row(native):
     w = native.Value(3.0)
     feature = w * 2.0
-    for number in range(70_000):
-        assert native.grad(lambda x: x * x * 0.5)(float(number % 7)) == number % 7
+    derivative = native.grad(lambda x: x * x * 0.5)
+    assert all(derivative(float(number % 7)) == number % 7 for number in range(70_000))
     slope = native.grad(lambda x: feature * x)(2.0)
     slope.backward()
     assert (slope.data, w.grad) == (6.0, 2.0)
@@ -493,3 +496,58 @@ def test_derivatives_in_many_threads_at_once(rg):
             assert close(open_one, 12.0 * x)
             assert close(product, 12.0 * x * x)
     assert (w.grad, frozen.grad) == (0.0, 0.0)
+
+
+# ---- what is left behind -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "transform",
+    [
+        lambda rg, f: rg.grad(f)(2.0),
+        lambda rg, f: rg.value_and_grad(f)(2.0),
+        lambda rg, f: rg.jacobian(lambda v: [f(v[0]), v[0]])([2.0]),
+        lambda rg, f: rg.hessian(f)(2.0),
+        lambda rg, f: rg.hvp(f, 2.0, 1.0),
+        lambda rg, f: rg.jvp(f, (2.0,), (1.0,)),
+        lambda rg, f: rg.vjp(f, 2.0)[1](1.0),
+        lambda rg, f: rg.grad(rg.grad(rg.grad(f)))(2.0),
+    ],
+    ids=["grad", "value_and_grad", "jacobian", "hessian", "hvp", "jvp", "vjp", "third"],
+)
+def test_a_dropped_result_frees_everything_it_was_made_of(rg, transform):
+    w = rg.Value(3.0)
+    frozen = rg.Value(4.0, requires_grad=False)
+    feature = w * 2.0
+    captured = (w, frozen, feature)
+
+    def function(x):
+        return (x * feature).sin() * frozen + x * x * w
+
+    def fails(x):
+        y = function(x)
+        raise ZeroDivisionError(str(y.data))
+
+    counts = [sys.getrefcount(value) for value in captured]
+    for _ in range(5):
+        transform(rg, function)
+        with pytest.raises(ZeroDivisionError):
+            transform(rg, fails)
+    gc.collect()
+    assert [sys.getrefcount(value) for value in captured] == counts
+
+
+def test_many_small_derivatives_take_no_memory(native):
+    derivative = native.grad(lambda v: v[0] * v[1] + v[0].exp())
+
+    def pages():
+        return int(Path("/proc/self/statm").read_text().split()[1])
+
+    for _ in range(2_000):
+        derivative([0.1, 0.2])
+    gc.collect()
+    before = pages()
+    for _ in range(20_000):
+        derivative([0.1, 0.2])
+    gc.collect()
+    assert pages() - before < 256

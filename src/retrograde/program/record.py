@@ -103,7 +103,8 @@ def record(
     outputs = flatten(result)
     roots = [output for output in outputs if isinstance(output, Value)]
     reader = _Reader(arguments, since)
-    steps = reader.read([*roots, *(value for value, _ in decided)])
+    # conditions first: a row that leaves at a guard is known before anything else is done for it
+    steps = reader.read([*(value for value, _ in decided), *roots])
     program, ids, constant = reader.program, reader.ids, reader.constant
     for name, value, inputs, numbers in steps:
         args = tuple(

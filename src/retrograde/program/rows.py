@@ -112,7 +112,7 @@ def gradient_nest(
         return next(source)
     if key[0] == "r":
         items = [next(source) for _ in range(key[1])]
-        return np.stack(items, axis=-1) if items else np.empty((rows or 0, 0))
+        return side_by_side(items) if items else np.empty((rows or 0, 0))
     if key[0] == "U":
         shape = key[1]
         items = [next(source) for _ in range(int(np.prod(shape)))]
@@ -123,6 +123,21 @@ def gradient_nest(
     if key[0] == "d":
         return {k: gradient_nest(part, source, rows, reduce) for k, part in zip(key[1], key[2])}
     return _remade(key[0], [gradient_nest(part, source, rows, reduce) for part in key[1]])
+
+
+def side_by_side(columns: list[Any]) -> Any:
+    """Columns as an array (rows, k); without copying where they lie behind each other already."""
+    base, width = columns[0].base, columns[0].nbytes
+    if base is not None and width:
+        start = columns[0].__array_interface__["data"][0]
+        behind = all(
+            column.base is base and column.__array_interface__["data"][0] == start + place * width
+            for place, column in enumerate(columns)
+        )
+        if behind and base.ndim == 2 and base.flags.c_contiguous:
+            first = (start - base.__array_interface__["data"][0]) // width
+            return base[first : first + len(columns)].T
+    return np.stack(columns, axis=-1)
 
 
 def _remade(make: type, parts: list[Any]) -> Any:

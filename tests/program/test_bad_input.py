@@ -1,0 +1,275 @@
+"""Bad input: what is refused, and in which words."""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from .support import same
+
+X = np.array([1.0, 2.0, 3.0])
+
+
+@pytest.fixture
+def rg(native: Any) -> Any:
+    return native
+
+
+def refusal(error: type[Exception], call: Any, *args: Any, **kwargs: Any) -> str:
+    """What a call says when it refuses."""
+    with pytest.raises(error) as caught:
+        call(*args, **kwargs)
+    return str(caught.value)
+
+
+# ---- functions -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["wrt", "reduce", "threads", "dtype", "out", "weights"])
+def test_parameters_with_names_of_our_own_are_refused_when_compiling(rg: Any, name: str) -> None:
+    scope: dict[str, Any] = {}
+    exec(f"def priced(x, {name}): return x", scope)
+    assert refusal(rg.errors.CompileError, rg.compile, scope["priced"]) == (
+        f"priced has a parameter named '{name}', which the methods of compiled functions use "
+        "themselves. Rename it."
+    )
+
+
+def test_starred_parameters_are_refused(rg: Any) -> None:
+    def many(*xs: Any) -> Any:
+        return xs[0]
+
+    def named(**options: Any) -> Any:
+        return options["x"]
+
+    cure = ": a compiled function has named parameters. Pass a list instead."
+    assert refusal(rg.errors.CompileError, rg.compile, many) == f"many takes *xs{cure}"
+    assert refusal(rg.errors.CompileError, rg.compile, named) == f"named takes *options{cure}"
+
+
+@pytest.mark.parametrize("thing", [3, "f", None, [1.0]])
+def test_what_is_no_function_is_refused(rg: Any, thing: Any) -> None:
+    text = refusal(rg.errors.CompileError, rg.compile, thing)
+    assert text.startswith("compile takes a function, got ")
+    assert isinstance(rg.errors.CompileError("x"), TypeError)
+
+
+def test_a_builtin_that_hides_its_parameters_is_refused(rg: Any) -> None:
+    text = refusal(rg.errors.CompileError, rg.compile, max)
+    assert text == (
+        "max: no signature found for builtin <built-in function max>; wrap it in a function of yours."
+    )
+
+
+def test_the_reference_core_says_that_it_cannot(reference: Any) -> None:
+    text = refusal(reference.errors.CoreError, reference.compile, lambda x: x)
+    assert text.startswith("rg.compile needs the native core; the reference core runs here: ")
+
+
+# ---- arguments -------------------------------------------------------------------------------------------
+
+KINDS = (
+    "arguments of a compiled function are numbers, float arrays of one or two axes, and lists, "
+    "tuples and dicts of those."
+)
+WRONG: dict[str, tuple[Any, str]] = {
+    "a word": ("abc", "x is str ('abc')"),
+    "bytes": (b"abc", "x is bytes (b'abc')"),
+    "None": (None, "x is None"),
+    "complex": (1j, "x is complex (1j)"),
+    "a set": ({1.0}, "x is set ({1.0})"),
+    "a function": (len, "x is builtin_function_or_method (<built-in function len>)"),
+    "a generator": ((i for i in range(3)), "x is generator"),
+    "complex rows": (np.array([1j]), "x is ndarray (array([0.+1.j]))"),
+    "rows of words": (np.array(["a"]), "x is ndarray (array(['a'], dtype='<U1'))"),
+    "rows of objects": (np.array([1.0, None]), "x is ndarray (array([1.0, None], dtype=object))"),
+    "rows of numbers as objects": (
+        np.array([1.0, 2.0], dtype=object), "x is ndarray (array([1.0, 2.0], dtype=object))"),
+    "ragged rows": (
+        np.array([[1.0], [1.0, 2.0]], dtype=object),
+        "x is ndarray (array([list([1.0]), list([1.0, 2.0])]..."),
+    "dates": (np.array(["2020-01-01"], dtype="M8[D]"), "x is ndarray (array(['2020-01-01'], dty"),
+    "in a list": ([1.0, "a"], "x[1] is str ('a')"),
+    "in a nest": ({"k": (1.0, [None])}, 'x["k"][1][0] is None'),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_no_number_is_named_by_its_place(rg: Any, name: str) -> None:
+    given, text = WRONG[name]
+    f = rg.compile(lambda x, y=1.0: y)
+    for call in (f, f.grad, f.jacobian, f.backward):
+        said = refusal(rg.errors.RowsError, call, given)
+        assert said.startswith(text)
+        assert said.endswith(KINDS)
+    assert isinstance(rg.errors.RowsError("x"), ValueError)
+
+
+def test_values_in_gradient_calls_are_refused_by_place(rg: Any) -> None:
+    f = rg.compile(lambda x, y: x * y)
+    assert refusal(rg.errors.RowsError, f.grad, X, rg.Value(2.0)).startswith("y is Value (")
+
+
+@pytest.mark.parametrize("axes", [3, 4])
+def test_more_than_two_axes(rg: Any, axes: int) -> None:
+    text = refusal(rg.errors.RowsError, rg.compile(lambda x: x), np.ones((2,) * axes))
+    assert text == (
+        f"x has {axes} axes: axis 0 is rows, and at most one more holds a sequence of numbers for "
+        "each row. Pass several arrays, or a list of them."
+    )
+
+
+MISMATCHED: dict[str, tuple[Any, Any, str]] = {
+    "two columns": (np.ones(3), np.ones(4), "x has 3 rows but y has 4"),
+    "a column and a matrix": (np.ones(3), np.ones((4, 3)), "x has 3 rows but y has 4"),
+    "a matrix the wrong way round": (np.ones((3, 2)), np.ones(2), "x has 3 rows but y has 2"),
+    "one row is not stretched": (np.ones(1), np.ones(3), "x has 1 rows but y has 3"),
+    "nor is it second": (np.ones(3), np.ones(1), "x has 3 rows but y has 1"),
+    "no rows": (np.ones(0), np.ones(3), "x has 0 rows but y has 3"),
+    "inside a nest": (np.ones(2), {"k": [1.0, np.ones(3)]}, 'x has 2 rows but y["k"][1] has 3'),
+    "in one nest": ([np.ones(2), np.ones(3)], 1.0, "x[0] has 2 rows but x[1] has 3"),
+}
+
+
+@pytest.mark.parametrize("name", MISMATCHED)
+def test_row_counts_that_differ_are_both_named(rg: Any, name: str) -> None:
+    x, y, text = MISMATCHED[name]
+    f = rg.compile(lambda x, y: rg.Value(1.0))
+    for call in (f, f.value_and_grad, f.jacobian, f.backward):
+        assert refusal(rg.errors.RowsError, call, x, y) == (
+            f"{text}: row counts must agree, nothing is stretched. Use rg.uniform(array) for an "
+            "array that is the same for all rows."
+        )
+
+
+@pytest.mark.parametrize("array", ["abc", [[1.0], [1.0, 2.0]], [1j], [None], {"a": 1.0}])
+def test_uniform_takes_numbers(rg: Any, array: Any) -> None:
+    text = refusal(rg.errors.RowsError, rg.uniform, array)
+    assert text.startswith("uniform is ")
+    assert text.endswith(KINDS)
+
+
+def priced(x: Any, rate: Any, *, years: Any = 1.0) -> Any:
+    return x * rate * years
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs", "text"),
+    [
+        ((), {}, "priced: missing a required argument: 'x'."),
+        ((X,), {}, "priced: missing a required argument: 'rate'."),
+        ((X, 1.0, 2.0), {}, "priced: too many positional arguments."),
+        ((X, 1.0), {"rates": 2.0}, "priced: got an unexpected keyword argument 'rates'."),
+        ((X, 1.0), {"rate": 2.0}, "priced: multiple values for argument 'rate'."),
+    ],
+)
+def test_missing_and_unknown_arguments(rg: Any, args: Any, kwargs: Any, text: str) -> None:
+    f = rg.compile(priced)
+    for call in (f, f.grad, f.jacobian, f.backward):
+        assert refusal(rg.errors.CompileError, call, *args, **kwargs) == text
+
+
+# ---- results -----------------------------------------------------------------------------------------------
+
+RESULTS: dict[str, tuple[Any, str]] = {
+    "nothing": (lambda x: None, "f: the function returned None, not a value. Did it forget its return?"),
+    "a number": (lambda x: 2.0, "f: the function returned float (2.0), not a value. A plain number has left"),
+    "a NumPy number": (lambda x: np.float64(2), "f: the function returned float64"),
+    "a word": (lambda x: "a", "f: the function returned str ('a'), not a value."),
+    "a condition": (lambda x: x > 0, "f: the function returned Condition"),
+    "an empty list": (lambda x: [], "f: the function returned list ([]), not a value."),
+    "numbers alone": (lambda x: [1.0, 2.0], "f: the function returned list ([1.0, 2.0]), not a value."),
+    "a set": (lambda x: {x}, "f: the function returned set"),
+    "a value and a word": (
+        lambda x: [x, "a"], "f, the result[1]: the function returned str ('a'), not a value."),
+    "a value and None": (
+        lambda x: {"v": x, "w": (x, None)},
+        'f, the result["w"][1]: the function returned None, not a value.'),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_results_that_are_no_values(rg: Any, name: str) -> None:
+    function, text = RESULTS[name]
+
+    def f(x: Any) -> Any:
+        return function(x)
+
+    compiled = rg.compile(f)
+    for call in (compiled, compiled.grad, compiled.jacobian, compiled.backward):
+        assert refusal(rg.errors.FunctionResultError, call, X).startswith(text)
+    assert compiled.traces == ()
+
+
+def test_numbers_beside_values_are_constants(rg: Any) -> None:
+    got = rg.compile(lambda x: {"value": x, "number": 2, "numpy": np.float32(0.5)})(X)
+    assert same(got["number"], np.full(3, 2.0))
+    assert same(got["numpy"], np.full(3, 0.5))
+
+
+def test_gradients_are_of_one_output(rg: Any) -> None:
+    w = rg.Value(1.0)
+    f = rg.compile(lambda x: (x * w, x + w))
+    for call in (f.grad, f.value_and_grad, f.backward):
+        text = refusal(rg.errors.FunctionResultError, call, X)
+        assert "For several outputs use jacobian" in text
+    assert w.grad == 0.0
+
+
+# ---- options -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("wrt", ["z", ("x", "z"), 0, ["x"], None.__class__, ("x", 1)])
+def test_unknown_arguments_in_wrt(rg: Any, wrt: Any) -> None:
+    f = rg.compile(lambda x, y: x * y)
+    for call in (f.grad, f.value_and_grad, f.jacobian):
+        text = refusal(rg.errors.CompileError, call, X, 2.0, wrt=wrt)
+        assert re.fullmatch(r"<lambda>: wrt names '.*'; its arguments are x, y\.", text)
+
+
+@pytest.mark.parametrize("reduce", ["max", "SUM", "", 1, True])
+def test_unknown_reductions(rg: Any, reduce: Any) -> None:
+    text = refusal(rg.errors.CompileError, rg.compile(lambda x: x).grad, X, reduce=reduce)
+    assert text == f"<lambda>: reduce={reduce!r} is none of None, 'sum', 'mean'."
+
+
+@pytest.mark.parametrize(
+    ("weights", "text"),
+    [
+        (np.ones(2), "weights has shape (2,), but there are 3 rows"),
+        (np.ones(4), "weights has shape (4,), but there are 3 rows"),
+        (np.ones((3, 1)), "weights has shape (3, 1), but there are 3 rows"),
+        (2.0, "weights has shape (1,), but there are 3 rows"),
+        ("abc", "weights are <U3, not numbers"),
+        ([1.0, None, 2.0], "weights are object, not numbers"),
+        ([1j, 1.0, 1.0], "weights are complex128, not numbers"),
+    ],
+)
+def test_weights_that_do_not_fit(rg: Any, weights: Any, text: str) -> None:
+    w = rg.Value(1.0)
+    f = rg.compile(lambda x: w * x)
+    for call in (f.grad, f.backward):
+        assert refusal(rg.errors.CompileError, call, X, weights=weights) == f"<lambda>: {text}."
+    assert w.grad == 0.0
+
+
+def test_after_any_refusal_the_function_works(rg: Any) -> None:
+    @rg.compile
+    def f(x: Any) -> Any:
+        return x * 2
+
+    for wrong in ("abc", np.ones((2, 2, 2)), None):
+        refusal(rg.errors.RowsError, f, wrong)
+        assert same(f(X), X * 2)
+    refusal(rg.errors.CompileError, f.grad, X, wrt="y")
+    assert same(f.grad(X), np.full(3, 2.0))
+
+
+def test_partial_functions_name_what_is_left(rg: Any) -> None:
+    f = rg.compile(functools.partial(priced, rate=2.0))
+    assert same(f(X), X * 2)
+    assert refusal(rg.errors.CompileError, f) == "the function: missing a required argument: 'x'."
