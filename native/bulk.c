@@ -31,7 +31,8 @@ static int walk_nest(Nest *nest, PyObject *item, int depth, int checking, Action
             if (value && rg_recording() &&
                 (action == WRITE_DATA ||
                  (action == READ_DATA && ((Value *)item)->flags & RG_TRACED))) {
-                rg_fail("RecordingError", action == WRITE_DATA ? "assignment" : "data", "(O)", item);
+                rg_fail("RecordingError", action == WRITE_DATA ? "assignment" : "data", "(O)",
+                        item);
                 return -1;
             }
             return fine ? 0 : -1;
@@ -39,8 +40,10 @@ static int walk_nest(Nest *nest, PyObject *item, int depth, int checking, Action
         Value *v = (Value *)item;
         switch (action) {
             case READ_DATA:
-                if (value) *nest->numbers++ = v->data;
-                else if (rg_number(item, nest->numbers++) != 1) return -1;
+                if (value)
+                    *nest->numbers++ = v->data;
+                else if (rg_number(item, nest->numbers++) != 1)
+                    return -1;
                 break;
             case READ_GRAD: *nest->numbers++ = v->grad; break;
             case WRITE_DATA: v->data = *nest->numbers++; break;
@@ -67,7 +70,8 @@ static PyObject *move(PyObject *args, Action action) {
     PyObject *object, *array;
     Py_buffer view;
     if (!PyArg_ParseTuple(args, "OO", &object, &array)) return NULL;
-    int flags = PyBUF_ND | PyBUF_FORMAT | (action == WRITE_DATA || action == ADD_GRAD ? 0 : PyBUF_WRITABLE);
+    int flags =
+        PyBUF_ND | PyBUF_FORMAT | (action == WRITE_DATA || action == ADD_GRAD ? 0 : PyBUF_WRITABLE);
     if (PyObject_GetBuffer(array, &view, flags) < 0) return NULL;
     PyObject *done = NULL;
     if (view.itemsize != sizeof(double) || view.format == NULL || strcmp(view.format, "d") ||

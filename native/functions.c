@@ -16,7 +16,8 @@ static PyObject *apply_checked(int op, PyObject *const *operands) {
     PyObject *culprit = operands[0];
     for (int i = 0; i < RG_OPS[op].arity; i++) {
         double number;
-        if (!rg_is_value(operands[i]) && rg_number(operands[i], &number) == 0) culprit = operands[i];
+        if (!rg_is_value(operands[i]) && rg_number(operands[i], &number) == 0)
+            culprit = operands[i];
     }
     rg_fail("OperandError", "of", "sO", RG_OPS[op].name, culprit);
     return NULL;
@@ -62,23 +63,23 @@ done:
     return result;
 }
 
-#define UNARY_FUNCTION(NAME)                                                                 \
-    static PyObject *function_##NAME(PyObject *Py_UNUSED(module), PyObject *x) {               \
-        if (RG_LIKELY(rg_is_value(x))) return rg_unary_##NAME(x);                              \
+#define UNARY_FUNCTION(NAME)                                                                       \
+    static PyObject *function_##NAME(PyObject *Py_UNUSED(module), PyObject *x) {                   \
+        if (RG_LIKELY(rg_is_value(x))) return rg_unary_##NAME(x);                                  \
         return apply_checked(RG_OP_##NAME, &x);                                                    \
-    }                                                                                          \
-    static PyObject *method_##NAME(PyObject *self, PyObject *Py_UNUSED(ignored)) {             \
-        return rg_unary_##NAME(self);                                                          \
+    }                                                                                              \
+    static PyObject *method_##NAME(PyObject *self, PyObject *Py_UNUSED(ignored)) {                 \
+        return rg_unary_##NAME(self);                                                              \
     }
 
-#define WIDER_FUNCTION(NAME)                                                                 \
-    static PyObject *function_##NAME(PyObject *Py_UNUSED(module), PyObject *const *args,       \
-                                     Py_ssize_t count, PyObject *kwnames) {                    \
-        return call_op(RG_OP_##NAME, NULL, args, count, kwnames);                              \
-    }                                                                                          \
-    static PyObject *method_##NAME(PyObject *self, PyObject *const *args, Py_ssize_t count,    \
-                                   PyObject *kwnames) {                                        \
-        return call_op(RG_OP_##NAME, self, args, count, kwnames);                              \
+#define WIDER_FUNCTION(NAME)                                                                       \
+    static PyObject *function_##NAME(PyObject *Py_UNUSED(module), PyObject *const *args,           \
+                                     Py_ssize_t count, PyObject *kwnames) {                        \
+        return call_op(RG_OP_##NAME, NULL, args, count, kwnames);                                  \
+    }                                                                                              \
+    static PyObject *method_##NAME(PyObject *self, PyObject *const *args, Py_ssize_t count,        \
+                                   PyObject *kwnames) {                                            \
+        return call_op(RG_OP_##NAME, self, args, count, kwnames);                                  \
     }
 
 RG_UNARY_OPS(UNARY_FUNCTION)
@@ -87,10 +88,10 @@ RG_TERNARY_OPS(WIDER_FUNCTION)
 
 #define KEYWORDS (METH_FASTCALL | METH_KEYWORDS)
 #define UNARY_FUNCTION_ENTRY(NAME) {#NAME, function_##NAME, METH_O, NULL},
-#define WIDER_FUNCTION_ENTRY(NAME) \
+#define WIDER_FUNCTION_ENTRY(NAME)                                                                 \
     {#NAME, (PyCFunction)(void (*)(void))function_##NAME, KEYWORDS, NULL},
 #define UNARY_METHOD_ENTRY(NAME) {#NAME, method_##NAME, METH_NOARGS, NULL},
-#define WIDER_METHOD_ENTRY(NAME) \
+#define WIDER_METHOD_ENTRY(NAME)                                                                   \
     {#NAME, (PyCFunction)(void (*)(void))method_##NAME, KEYWORDS, NULL},
 
 PyMethodDef rg_function_methods[] = {

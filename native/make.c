@@ -22,10 +22,14 @@ PyObject *rg_make_leaf(double data, int requires_grad) {
     return rg_finish(v);
 }
 
+int rg_copying = 0;
+
+static inline int keeps_history(void) { return rg_copying || rg_recording(); }
+
 #define INHERITED (RG_REQUIRES_GRAD | RG_TRACED)
 
 /* A node none of whose inputs takes gradients needs none of them: it becomes a plain leaf. While a
- * function is recorded everything keeps its history. */
+ * function is recorded, or a graph copied, everything keeps its history. */
 static inline PyObject *finish_narrow(Value *v, Value *first, Value *second, uint8_t flags) {
     v->flags = flags & INHERITED;
     v->in[0] = first;
@@ -33,55 +37,55 @@ static inline PyObject *finish_narrow(Value *v, Value *first, Value *second, uin
     Py_XINCREF((PyObject *)first);
     Py_XINCREF((PyObject *)second);
     PyObject *done = rg_finish(v);
-    if (RG_UNLIKELY(!(flags & RG_REQUIRES_GRAD)) && done != NULL && !rg_recording())
+    if (RG_UNLIKELY(!(flags & RG_REQUIRES_GRAD)) && done != NULL && !keeps_history())
         rg_release_inputs(v);
     return done;
 }
 
-#define DEFINE_UNARY(NAME)                                                                   \
-    PyObject *rg_unary_##NAME(PyObject *operand) {                                             \
-        Value *x = (Value *)operand;                                                           \
-        double z = rg_##NAME(x->data);                                                         \
-        Value *v = node(RG_OP_##NAME, z);                                                      \
-        if (RG_UNLIKELY(v == NULL)) return NULL;                                               \
-        v->partial[0] = rg_##NAME##_d0(x->data, z);                                            \
-        return finish_narrow(v, x, NULL, x->flags);                                            \
+#define DEFINE_UNARY(NAME)                                                                         \
+    PyObject *rg_unary_##NAME(PyObject *operand) {                                                 \
+        Value *x = (Value *)operand;                                                               \
+        double z = rg_##NAME(x->data);                                                             \
+        Value *v = node(RG_OP_##NAME, z);                                                          \
+        if (RG_UNLIKELY(v == NULL)) return NULL;                                                   \
+        v->partial[0] = rg_##NAME##_d0(x->data, z);                                                \
+        return finish_narrow(v, x, NULL, x->flags);                                                \
     }
 
-#define DEFINE_BINARY(NAME)                                                                  \
-    PyObject *rg_binary_##NAME(PyObject *left, PyObject *right) {                              \
-        double number;                                                                         \
-        int converted;                                                                         \
-        if (RG_LIKELY(rg_is_value(left))) {                                                    \
-            Value *x = (Value *)left;                                                          \
-            if (rg_is_value(right)) {                                                          \
-                Value *y = (Value *)right;                                                     \
-                double z = rg_##NAME(x->data, y->data);                                        \
-                Value *v = node(RG_OP_##NAME, z);                                              \
-                if (RG_UNLIKELY(v == NULL)) return NULL;                                       \
-                v->partial[0] = rg_##NAME##_d0(x->data, y->data, z);                           \
-                v->partial[1] = rg_##NAME##_d1(x->data, y->data, z);                           \
-                return finish_narrow(v, x, y, x->flags | y->flags);                            \
-            }                                                                                  \
-            if (RG_LIKELY((converted = rg_number(right, &number)) == 1)) {                     \
-                double z = rg_##NAME(x->data, number);                                         \
-                Value *v = node(RG_OP_##NAME, z);                                              \
-                if (RG_UNLIKELY(v == NULL)) return NULL;                                       \
-                v->partial[0] = rg_##NAME##_d0(x->data, number, z);                            \
-                v->partial[1] = number;                                                        \
-                return finish_narrow(v, x, NULL, x->flags);                                    \
-            }                                                                                  \
-        } else if (RG_LIKELY((converted = rg_number(left, &number)) == 1)) {                   \
-            Value *y = (Value *)right;                                                         \
-            double z = rg_##NAME(number, y->data);                                             \
-            Value *v = node(RG_OP_##NAME, z);                                                  \
-            if (RG_UNLIKELY(v == NULL)) return NULL;                                           \
-            v->partial[0] = number;                                                            \
-            v->partial[1] = rg_##NAME##_d1(number, y->data, z);                                \
-            return finish_narrow(v, NULL, y, y->flags);                                        \
-        }                                                                                      \
-        if (converted < 0) return NULL;                                                        \
-        return rg_other_operand(RG_OP_##NAME, (PyObject *[]){left, right}, 2);                 \
+#define DEFINE_BINARY(NAME)                                                                        \
+    PyObject *rg_binary_##NAME(PyObject *left, PyObject *right) {                                  \
+        double number;                                                                             \
+        int converted;                                                                             \
+        if (RG_LIKELY(rg_is_value(left))) {                                                        \
+            Value *x = (Value *)left;                                                              \
+            if (rg_is_value(right)) {                                                              \
+                Value *y = (Value *)right;                                                         \
+                double z = rg_##NAME(x->data, y->data);                                            \
+                Value *v = node(RG_OP_##NAME, z);                                                  \
+                if (RG_UNLIKELY(v == NULL)) return NULL;                                           \
+                v->partial[0] = rg_##NAME##_d0(x->data, y->data, z);                               \
+                v->partial[1] = rg_##NAME##_d1(x->data, y->data, z);                               \
+                return finish_narrow(v, x, y, x->flags | y->flags);                                \
+            }                                                                                      \
+            if (RG_LIKELY((converted = rg_number(right, &number)) == 1)) {                         \
+                double z = rg_##NAME(x->data, number);                                             \
+                Value *v = node(RG_OP_##NAME, z);                                                  \
+                if (RG_UNLIKELY(v == NULL)) return NULL;                                           \
+                v->partial[0] = rg_##NAME##_d0(x->data, number, z);                                \
+                v->partial[1] = number;                                                            \
+                return finish_narrow(v, x, NULL, x->flags);                                        \
+            }                                                                                      \
+        } else if (RG_LIKELY((converted = rg_number(left, &number)) == 1)) {                       \
+            Value *y = (Value *)right;                                                             \
+            double z = rg_##NAME(number, y->data);                                                 \
+            Value *v = node(RG_OP_##NAME, z);                                                      \
+            if (RG_UNLIKELY(v == NULL)) return NULL;                                               \
+            v->partial[0] = number;                                                                \
+            v->partial[1] = rg_##NAME##_d1(number, y->data, z);                                    \
+            return finish_narrow(v, NULL, y, y->flags);                                            \
+        }                                                                                          \
+        if (converted < 0) return NULL;                                                            \
+        return rg_other_operand(RG_OP_##NAME, (PyObject *[]){left, right}, 2);                     \
     }
 
 RG_UNARY_OPS(DEFINE_UNARY)
@@ -92,7 +96,8 @@ PyObject *rg_other_operand(int op, PyObject *const *operands, Py_ssize_t count) 
     PyObject *tuple = PyTuple_New(count);
     if (tuple == NULL) return NULL;
     for (Py_ssize_t i = 0; i < count; i++) PyTuple_SET_ITEM(tuple, i, Py_NewRef(operands[i]));
-    PyObject *result = rg_call("retrograde.operands", "other_operand", "sO", RG_OPS[op].name, tuple);
+    PyObject *result =
+        rg_call("retrograde.operands", "other_operand", "sO", RG_OPS[op].name, tuple);
     Py_DECREF(tuple);
     return result;
 }
@@ -117,7 +122,7 @@ static PyObject *finish_wide(int op, double data, RgEntry *entries, Py_ssize_t c
     v->count = count;
     v->rule = NULL;
     PyObject *done = rg_finish(v);
-    if (!(flags & RG_REQUIRES_GRAD) && done != NULL && !rg_recording()) rg_release_inputs(v);
+    if (!(flags & RG_REQUIRES_GRAD) && done != NULL && !keeps_history()) rg_release_inputs(v);
     return done;
 }
 
@@ -140,15 +145,15 @@ PyObject *rg_make_stop(Value *input) {
 
 /* A row, sum or dot from entries, in the form its number of inputs asks for; takes them over. */
 PyObject *rg_finish_entries(int op, double data, RgEntry *entries, Py_ssize_t count) {
-    if (op >= RG_OP_COUNT || RG_OPS[op].arity == 3)
-        return finish_wide(op, data, entries, count);
+    if (op >= RG_OP_COUNT || RG_OPS[op].arity == 3) return finish_wide(op, data, entries, count);
     RgEntry first = entries[0], second = count == 2 ? entries[1] : (RgEntry){NULL, 0.0};
     rg_buffer_free(entries);
     Value *v = node(op, data);
     if (v == NULL) return NULL;
     v->partial[0] = first.partial;
     v->partial[1] = second.partial;
-    uint8_t flags = (first.input ? first.input->flags : 0) | (second.input ? second.input->flags : 0);
+    uint8_t flags =
+        (first.input ? first.input->flags : 0) | (second.input ? second.input->flags : 0);
     return finish_narrow(v, first.input, second.input, flags);
 }
 
@@ -185,9 +190,9 @@ PyObject *rg_apply(int op, PyObject *const *operands) {
     for (int i = 0; i < RG_OPS[op].arity; i++) {
         if (rg_is_value(operands[i])) {
             switch (op) {
-#define UNARY_CASE(NAME) \
+#define UNARY_CASE(NAME)                                                                           \
     case RG_OP_##NAME: return rg_unary_##NAME(operands[0]);
-#define BINARY_CASE(NAME) \
+#define BINARY_CASE(NAME)                                                                          \
     case RG_OP_##NAME: return rg_binary_##NAME(operands[0], operands[1]);
                 RG_UNARY_OPS(UNARY_CASE)
                 RG_BINARY_OPS(BINARY_CASE)
@@ -229,8 +234,8 @@ PyObject *rg_power(PyObject *base, PyObject *exponent) {
         if (converted == 1 && number == floor(number) && fabs(number) >= 2.0 &&
             fabs(number) <= 8.0) {
             if (number > 0.0) return whole_power(base, (int)number);
-            PyObject *power = number == -2.0 ? rg_unary_square(base)
-                                             : whole_power(base, (int)-number);
+            PyObject *power =
+                number == -2.0 ? rg_unary_square(base) : whole_power(base, (int)-number);
             if (power == NULL) return NULL;
             PyObject *inverse = rg_unary_reciprocal(power);
             Py_DECREF(power);

@@ -27,15 +27,15 @@ static PyObject *leave(int *depth) {
     Py_RETURN_NONE;
 }
 
-#define DEFINE_MODE(NAME)                                                                    \
-    static PyObject *enter_##NAME(PyObject *Py_UNUSED(m), PyObject *Py_UNUSED(ignored)) {      \
-        return enter(&NAME##_depth);                                                           \
-    }                                                                                          \
-    static PyObject *leave_##NAME(PyObject *Py_UNUSED(m), PyObject *Py_UNUSED(ignored)) {      \
-        return leave(&NAME##_depth);                                                           \
-    }                                                                                          \
-    static PyObject *in_##NAME(PyObject *Py_UNUSED(m), PyObject *Py_UNUSED(ignored)) {         \
-        return PyBool_FromLong(NAME##_depth);                                                  \
+#define DEFINE_MODE(NAME)                                                                          \
+    static PyObject *enter_##NAME(PyObject *Py_UNUSED(m), PyObject *Py_UNUSED(ignored)) {          \
+        return enter(&NAME##_depth);                                                               \
+    }                                                                                              \
+    static PyObject *leave_##NAME(PyObject *Py_UNUSED(m), PyObject *Py_UNUSED(ignored)) {          \
+        return leave(&NAME##_depth);                                                               \
+    }                                                                                              \
+    static PyObject *in_##NAME(PyObject *Py_UNUSED(m), PyObject *Py_UNUSED(ignored)) {             \
+        return PyBool_FromLong(NAME##_depth);                                                      \
     }
 
 DEFINE_MODE(no_grad)

@@ -82,8 +82,15 @@ static PyModuleDef_Slot module_slots[] = {
 };
 
 static struct PyModuleDef module_definition = {
-    PyModuleDef_HEAD_INIT, "retrograde._native", "The native engine.", 0, module_methods,
-    module_slots, NULL, NULL, NULL,
+    PyModuleDef_HEAD_INIT,
+    "retrograde._native",
+    "The native engine.",
+    0,
+    module_methods,
+    module_slots,
+    NULL,
+    NULL,
+    NULL,
 };
 
 PyMODINIT_FUNC PyInit__native(void) { return PyModuleDef_Init(&module_definition); }

@@ -15,11 +15,12 @@ static PyObject *parts(PyObject *Py_UNUSED(module), PyObject *object) {
     for (Py_ssize_t i = 0; inputs && numbers && i < count; i++) {
         RgEntry entry = rg_input_at(v, i);
         PyObject *number = PyFloat_FromDouble(entry.partial);
-        if (number == NULL) Py_CLEAR(inputs);
-        else PyTuple_SET_ITEM(numbers, i, number);
+        if (number == NULL)
+            Py_CLEAR(inputs);
+        else
+            PyTuple_SET_ITEM(numbers, i, number);
         if (inputs)
-            PyTuple_SET_ITEM(inputs, i,
-                             Py_NewRef(entry.input ? (PyObject *)entry.input : Py_None));
+            PyTuple_SET_ITEM(inputs, i, Py_NewRef(entry.input ? (PyObject *)entry.input : Py_None));
     }
     if (inputs == NULL || numbers == NULL) {
         Py_XDECREF(inputs);
@@ -57,7 +58,9 @@ static PyObject *make_node(PyObject *Py_UNUSED(module), PyObject *args) {
     }
     Py_ssize_t modes = rg_modes_active; /* a copy is no new computation: no mode applies */
     rg_modes_active = 0;
+    rg_copying = 1;
     PyObject *value = rg_finish_entries(op, data, entries, count);
+    rg_copying = 0;
     rg_modes_active = modes;
     return value;
 }
@@ -95,8 +98,10 @@ PyObject *rg_op_names(void) {
     for (int i = 0; names && i < RG_OP_COUNT + 3; i++) {
         PyObject *name =
             PyUnicode_FromString(i < RG_OP_COUNT ? RG_OPS[i].name : others[i - RG_OP_COUNT]);
-        if (name == NULL) Py_CLEAR(names);
-        else PyTuple_SET_ITEM(names, i, name);
+        if (name == NULL)
+            Py_CLEAR(names);
+        else
+            PyTuple_SET_ITEM(names, i, name);
     }
     return names;
 }

@@ -150,14 +150,11 @@ static PyObject *replay(PyObject *Py_UNUSED(module), PyObject *args) {
             .sum_count = chunks ? (size_t)sums.len / sizeof(double) / chunks : 0,
             .failed = failed.len ? failed.buf : NULL,
         };
-        Py_BEGIN_ALLOW_THREADS
-        if (run_uniform(&job.run, uniform_steps.buf,
-                        (size_t)uniform_steps.len / sizeof(RgStep)) < 0)
+        Py_BEGIN_ALLOW_THREADS if (run_uniform(&job.run, uniform_steps.buf,
+                                               (size_t)uniform_steps.len / sizeof(RgStep)) < 0)
             atomic_store(&job.stop, 2);
-        else if (rows)
-            run_threads(&job, threads);
-        Py_END_ALLOW_THREADS
-        int stop = atomic_load(&job.stop);
+        else if (rows) run_threads(&job, threads);
+        Py_END_ALLOW_THREADS int stop = atomic_load(&job.stop);
         if (stop == 2) rg_fail("TakeError", "rows", "()");
         if (stop == 3) rg_fail("GraphMemoryError", "of", "n", slots * block * 8);
         if (stop == 0) result = Py_NewRef(Py_None);

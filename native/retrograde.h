@@ -47,8 +47,7 @@ typedef struct {
 } RgEntry;
 
 struct Value {
-    PyObject_HEAD
-    uint8_t op;
+    PyObject_HEAD uint8_t op;
     uint8_t flags;
     uint16_t epoch;       /* rg_epoch, modulo 2^16, when it was made */
     uint32_t instruction; /* byte offset in `code` of the instruction that made this node */
@@ -150,6 +149,7 @@ PyObject *rg_call(const char *module, const char *function, const char *format, 
 /* make.c: nodes. */
 PyObject *rg_make_leaf(double data, int requires_grad);
 PyObject *rg_make_stop(Value *v);
+extern int rg_copying; /* nodes are being put together again: nothing is forgotten */
 PyObject *rg_apply(int op, PyObject *const *operands);
 PyObject *rg_power(PyObject *base, PyObject *exponent);
 PyObject *rg_other_operand(int op, PyObject *const *operands, Py_ssize_t count);

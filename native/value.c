@@ -222,16 +222,16 @@ static int no_delete(PyObject *object, const char *name) {
     return -1;
 }
 
-#define DEFINE_NUMBER(NAME)                                                                  \
-    static PyObject *get_##NAME(PyObject *self, void *Py_UNUSED(closure)) {                    \
-        return PyFloat_FromDouble(((Value *)self)->NAME);                                      \
-    }                                                                                          \
-    static int set_##NAME(PyObject *self, PyObject *object, void *Py_UNUSED(closure)) {        \
-        double number;                                                                         \
-        if (no_delete(object, #NAME) < 0) return -1;                                           \
-        if (rg_number_or_fail(object, "value." #NAME, &number) < 0) return -1;                 \
-        ((Value *)self)->NAME = number;                                                        \
-        return 0;                                                                              \
+#define DEFINE_NUMBER(NAME)                                                                        \
+    static PyObject *get_##NAME(PyObject *self, void *Py_UNUSED(closure)) {                        \
+        return PyFloat_FromDouble(((Value *)self)->NAME);                                          \
+    }                                                                                              \
+    static int set_##NAME(PyObject *self, PyObject *object, void *Py_UNUSED(closure)) {            \
+        double number;                                                                             \
+        if (no_delete(object, #NAME) < 0) return -1;                                               \
+        if (rg_number_or_fail(object, "value." #NAME, &number) < 0) return -1;                     \
+        ((Value *)self)->NAME = number;                                                            \
+        return 0;                                                                                  \
     }
 
 DEFINE_NUMBER(grad)
@@ -385,8 +385,10 @@ static PyObject *get_partials(PyObject *self, void *Py_UNUSED(closure)) {
         RgEntry entry = rg_input_at(v, i);
         double partial = entry.input ? entry.partial : partial_of_number(v, i);
         PyObject *number = PyFloat_FromDouble(partial);
-        if (number == NULL) Py_CLEAR(partials);
-        else PyTuple_SET_ITEM(partials, i, number);
+        if (number == NULL)
+            Py_CLEAR(partials);
+        else
+            PyTuple_SET_ITEM(partials, i, number);
     }
     return partials;
 }
@@ -494,8 +496,7 @@ static PyObject *value_detach(PyObject *self, PyObject *Py_UNUSED(ignored)) {
 static PyObject *value_sizeof(PyObject *self, PyObject *Py_UNUSED(ignored)) {
     Value *v = (Value *)self;
     Py_ssize_t entries = v->flags & RG_WIDE ? v->count : 0;
-    return PyLong_FromSsize_t(Py_TYPE(self)->tp_basicsize +
-                              entries * (Py_ssize_t)sizeof(RgEntry));
+    return PyLong_FromSsize_t(Py_TYPE(self)->tp_basicsize + entries * (Py_ssize_t)sizeof(RgEntry));
 }
 
 /* A fresh argument of a function being recorded. */

@@ -24,8 +24,8 @@ typedef struct {
 } Frames;
 
 typedef struct {
-    Nodes order;  /* inner nodes, and leaves that have hooks, in postorder */
-    Nodes leaves; /* every other leaf, in the order met */
+    Nodes order;         /* inner nodes, and leaves that have hooks, in postorder */
+    Nodes leaves;        /* every other leaf, in the order met */
     uint16_t oldest;     /* how many epochs back a node may have been made to be entered */
     int leaves_in_order; /* put every leaf into `order` */
     int no_hooks;        /* a functional transform: hooks are for backward() */
@@ -552,8 +552,10 @@ static PyObject *collect(Value **inputs, const char *reached, Py_ssize_t count) 
     PyObject *list = PyList_New(count);
     for (Py_ssize_t i = 0; list && i < count; i++) {
         PyObject *item = reached[i] ? PyFloat_FromDouble(inputs[i]->grad) : Py_NewRef(Py_None);
-        if (item == NULL) Py_CLEAR(list);
-        else PyList_SET_ITEM(list, i, item);
+        if (item == NULL)
+            Py_CLEAR(list);
+        else
+            PyList_SET_ITEM(list, i, item);
     }
     return list;
 }
@@ -578,8 +580,10 @@ static PyObject *pull(Graph *graph, Value **roots, const double *seeds, Py_ssize
         }
         for (Py_ssize_t r = 0; r < root_count; r++) roots[r]->grad += seeds[r];
         for (size_t i = order->count; i-- > 0 && !failed;) {
-            if (order->items[i]->op == RG_CLOSURE) failed = call_closure(order->items[i]) < 0;
-            else contribute(order->items[i]);
+            if (order->items[i]->op == RG_CLOSURE)
+                failed = call_closure(order->items[i]) < 0;
+            else
+                contribute(order->items[i]);
         }
         if (!failed) result = collect(inputs, reached, count);
         for (size_t i = 0; i < total; i++) {

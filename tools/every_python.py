@@ -3,15 +3,18 @@
     python tools/every_python.py                 all of them
     python tools/every_python.py --list          only say which there are
     python tools/every_python.py --only 3.12     one version; may be repeated
+    python tools/every_python.py --others        all but the version this command runs on
 
-Each has its virtual environment in .cache/pythons, kept for the next time. Slow tests are left
-out. Exits 1 when any fails.
+Each has its virtual environment in .cache/pythons, kept for the next time. What depends on the
+interpreter is tested: the contracts of values on both cores, programs, and the house; slow tests
+are left out. Exits 1 when any fails.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -24,6 +27,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 CACHE = ROOT / ".cache" / "pythons"
 OLDEST = (3, 10)
+TESTS = ("tests/contract", "tests/program", "tests/test_house.py")
 
 QUESTION = """
 import platform, sys, sysconfig
@@ -141,7 +145,7 @@ def test(interpreter: Interpreter) -> Outcome:
     if core != "native" and compiler and has_headers(interpreter):
         return finished("FAILED", core, f"no native engine: {reason}")
     options = ["-q", "-rfE", "-n", "2", "-m", "not slow", "-p", "no:cacheprovider"]
-    code, printed = call([python, "-m", "pytest", *options])
+    code, printed = call([python, "-m", "pytest", *options, *TESTS])
     if code != 0:
         print(printed)
     verdict = "passed" if code == 0 else "FAILED"
@@ -167,8 +171,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--list", action="store_true", help="say which there are, and stop")
     parser.add_argument("--only", action="append", metavar="VERSION", help="as 3.12 or 3.12.1")
+    parser.add_argument("--others", action="store_true", help="leave out this very version")
     options = parser.parse_args()
     interpreters = find()
+    if options.others:
+        this = platform.python_version()
+        interpreters = [i for i in interpreters if i.version != this]
+        if not interpreters:
+            print(f"there is no CPython here but {this}")
+            return 0
     if options.only:
         wanted = [f"{version}." for version in options.only]
         interpreters = [i for i in interpreters if f"{i.version}.".startswith(tuple(wanted))]

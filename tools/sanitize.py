@@ -26,6 +26,11 @@ WITHOUT_PEERS = """
 sys.modules.update(dict.fromkeys(("torch", "jax", "jaxlib")))
 """
 
+# What runs native code, on the native engine only.
+NATIVE_TESTS = (
+    "-n", "2", "-k", "not reference",
+    "tests/contract", "tests/program", "tests/compat", "tests/derivatives",
+)  # fmt: skip
 LEFT_OUT = ("tests/tools", "tests/typing", "tests/docs", "tests/notebooks")
 
 CHECK = """
@@ -100,7 +105,7 @@ def main(arguments: list[str]) -> int:
     subprocess.run(check, env=surroundings, cwd=HOME, check=True)
     ignored = [f"--ignore={path}" for path in LEFT_OUT]
     options = ["-q", "-rfE", "-m", "not slow", "-p", "no:cacheprovider", *ignored]
-    command = [sys.executable, "-m", "pytest", *options, *(arguments or ["-n", "2", "tests"])]
+    command = [sys.executable, "-m", "pytest", *options, *(arguments or NATIVE_TESTS)]
     return subprocess.run(command, env=surroundings, cwd=ROOT).returncode
 
 

@@ -11,37 +11,35 @@
 
 #define VECTORS for (size_t i = 0; i < n; i += RG_LANES)
 
-#define DEFINE_UNARY(NAME)                                                   \
-    static void unary_##NAME(double *out, const double *x, size_t n) {        \
-        VECTORS v_store(out + i, rgv_##NAME(v_load(x + i)));                  \
+#define DEFINE_UNARY(NAME)                                                                         \
+    static void unary_##NAME(double *out, const double *x, size_t n) {                             \
+        VECTORS v_store(out + i, rgv_##NAME(v_load(x + i)));                                       \
     }
 
 /* x is read as lanes or as one number; the choice is made outside the loop. */
-#define DEFINE_BINARY(NAME)                                                                  \
-    static void binary_##NAME(double *out, const double *x, const double *y, int mask,         \
-                              size_t n) {                                                      \
-        if (mask == 1) {                                                                       \
-            vd u = v_set(*x);                                                                  \
-            VECTORS v_store(out + i, rgv_##NAME(u, v_load(y + i)));                            \
-        } else if (mask == 2) {                                                                \
-            vd u = v_set(*y);                                                                  \
-            VECTORS v_store(out + i, rgv_##NAME(v_load(x + i), u));                            \
-        } else {                                                                               \
-            VECTORS v_store(out + i, rgv_##NAME(v_load(x + i), v_load(y + i)));                \
-        }                                                                                      \
+#define DEFINE_BINARY(NAME)                                                                        \
+    static void binary_##NAME(double *out, const double *x, const double *y, int mask, size_t n) { \
+        if (mask == 1) {                                                                           \
+            vd u = v_set(*x);                                                                      \
+            VECTORS v_store(out + i, rgv_##NAME(u, v_load(y + i)));                                \
+        } else if (mask == 2) {                                                                    \
+            vd u = v_set(*y);                                                                      \
+            VECTORS v_store(out + i, rgv_##NAME(v_load(x + i), u));                                \
+        } else {                                                                                   \
+            VECTORS v_store(out + i, rgv_##NAME(v_load(x + i), v_load(y + i)));                    \
+        }                                                                                          \
     }
 
 #define OPERAND(p, bit) (mask & (bit) ? v_set(*(p)) : v_load((p) + i))
 
-#define DEFINE_TERNARY(NAME)                                                                 \
-    static void ternary_##NAME(double *out, const double *x, const double *y, const double *z, \
-                               int mask, size_t n) {                                           \
-        if (mask == 0) {                                                                       \
-            VECTORS v_store(out + i, rgv_##NAME(v_load(x + i), v_load(y + i), v_load(z + i))); \
-        } else {                                                                               \
-            VECTORS v_store(out + i,                                                           \
-                            rgv_##NAME(OPERAND(x, 1), OPERAND(y, 2), OPERAND(z, 4)));          \
-        }                                                                                      \
+#define DEFINE_TERNARY(NAME)                                                                       \
+    static void ternary_##NAME(double *out, const double *x, const double *y, const double *z,     \
+                               int mask, size_t n) {                                               \
+        if (mask == 0) {                                                                           \
+            VECTORS v_store(out + i, rgv_##NAME(v_load(x + i), v_load(y + i), v_load(z + i)));     \
+        } else {                                                                                   \
+            VECTORS v_store(out + i, rgv_##NAME(OPERAND(x, 1), OPERAND(y, 2), OPERAND(z, 4)));     \
+        }                                                                                          \
     }
 
 RG_UNARY_OPS(DEFINE_UNARY)
@@ -72,7 +70,8 @@ static void load(double *out, const char *base, ptrdiff_t stride, size_t rows, s
     if (stride == sizeof(double)) {
         memcpy(out, base, rows * sizeof(double));
     } else {
-        for (size_t i = 0; i < rows; i++) memcpy(out + i, base + (ptrdiff_t)i * stride, sizeof(double));
+        for (size_t i = 0; i < rows; i++)
+            memcpy(out + i, base + (ptrdiff_t)i * stride, sizeof(double));
     }
     for (size_t i = rows; i < n; i++) out[i] = out[rows - 1];
 }

@@ -21,7 +21,7 @@ typedef struct {
     RgUnary unary[RG_OP_COUNT];
     RgBinary binary[RG_OP_COUNT];
     RgTernary ternary[RG_OP_COUNT];
-    RgTernary fma; /* x * y + z, rounded once */
+    RgTernary fma;        /* x * y + z, rounded once */
     RgBinary add_product; /* out = out + x * y */
     void (*load)(double *out, const char *base, ptrdiff_t stride, size_t rows, size_t n);
     /* eight adjacent columns of row-major memory at once */

@@ -194,7 +194,9 @@ SIMD vd v_sign_bit(vd x) { return v_from_bits(vi_and(v_bits(x), vi_set(INT64_MIN
 SIMD vd v_neg(vd x) { return v_from_bits(vi_xor(v_bits(x), vi_set(INT64_MIN))); }
 SIMD vd v_abs(vd x) { return v_from_bits(vi_and(v_bits(x), vi_set(INT64_MAX))); }
 /* |x| with the sign of y */
-SIMD vd v_copysign(vd x, vd y) { return v_from_bits(vi_or(v_bits(v_abs(x)), v_bits(v_sign_bit(y)))); }
+SIMD vd v_copysign(vd x, vd y) {
+    return v_from_bits(vi_or(v_bits(v_abs(x)), v_bits(v_sign_bit(y))));
+}
 /* A whole double of magnitude below 2^51 as an integer, and back. */
 SIMD vi v_to_int(vd x) {
     vd magic = v_set(6755399441055744.0); /* 1.5 * 2^52 */

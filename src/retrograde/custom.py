@@ -236,4 +236,4 @@ def custom_op(function: Rule) -> CustomOp:
     return CustomOp(function)
 
 
-belongs_to_caller(CustomOp)  # type: ignore[arg-type]  # a class holds functions as a module does
+belongs_to_caller(CustomOp)

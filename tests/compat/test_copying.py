@@ -189,9 +189,6 @@ def test_frozen_since_is_frozen_and_keeps_its_history(rg, way):
 
 
 def test_a_shallow_copy_of_a_graph_frozen_since(rg, request):
-    if is_native(rg):
-        reason = "core.node drops the inputs where none takes gradients now"
-        request.applymarker(pytest.mark.xfail(reason=reason, strict=True))
     x = rg.Value(2.0)
     product = x * 3.0
     x.requires_grad = False

@@ -60,7 +60,9 @@ def bound(name: str) -> float:
     """
     if is_direct(name):
         return ULPS[name]
-    parts = re.findall(r"\bv_(\w+)\(", bodies()[name]) + re.findall(r"\brgv_(\w+)\(", bodies()[name])
+    parts = re.findall(r"\bv_(\w+)\(", bodies()[name]) + re.findall(
+        r"\brgv_(\w+)\(", bodies()[name]
+    )
     vector = [part for part in parts if part in ROWS]
     assert vector, f"{name} calls no vector function"
     return 2 * sum(bound(part) for part in vector) + len(parts)
@@ -257,7 +259,9 @@ def piece(kind: tuple[Any, ...], count: int, seed: int) -> Any:
 def unary_points(name: str) -> tuple[Any, ...]:
     kinds = REACH[LIKE.get(name, name)]
     each = POINTS // len(kinds) * 3 // 2
-    points = np.concatenate([*(piece(k, each, seed) for seed, k in enumerate(kinds)), *special(name)])
+    points = np.concatenate(
+        [*(piece(k, each, seed) for seed, k in enumerate(kinds)), *special(name)]
+    )
     if name in ("log", "log2", "log10"):
         points = abs(points)
     if name in ("asin", "acos", "atanh"):

@@ -7,6 +7,20 @@ little more.
 from __future__ import annotations
 
 ULPS: dict[str, float] = {
+    "exp": 0.85,
+    "expm1": 1.5,
+    "log": 0.75,
+    "log1p": 1.2,
+    "log2": 0.75,
+    "log10": 0.75,
+    "pow": 0.85,
+    "tanh": 1.9,
+    "sinh": 1.35,
+    "cosh": 1.2,
+    "asinh": 1.1,
+    "acosh": 2.0,
+    "atanh": 2.2,
+    "sigmoid": 1.6,
     "erf": 1.7,
     "erfc": 3.0,
     "norm_cdf": 2.8,

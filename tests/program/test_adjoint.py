@@ -144,7 +144,9 @@ def test_the_executor_runs_any_adjoint(wild: Wild) -> None:
 def one(op: str, *args: int, inputs: int = 2) -> Program:
     """A program of rows and a single instruction."""
     given = {index: Input(ROW, f"x{index}") for index in range(inputs)}
-    return check(Program(given, [Instruction(op, (inputs,), args)], [], [inputs], [], inputs + 1), "")
+    return check(
+        Program(given, [Instruction(op, (inputs,), args)], [], [inputs], [], inputs + 1), ""
+    )
 
 
 def added(before: Program, after: Program) -> list[str]:

@@ -169,7 +169,9 @@ def test_numeric_partials_raise(rg: Any) -> None:
 
     with pytest.raises(rg.errors.RecordingError) as caught:
         rg.compile(f)(X)
-    assert "has its rule in Python or as numbers only, so it cannot be replayed" in str(caught.value)
+    assert "has its rule in Python or as numbers only, so it cannot be replayed" in str(
+        caught.value
+    )
     assert "compute it outside and pass the result in" in str(caught.value)
     assert f":{line_of(__file__, 'a one-off')}, in f" in str(caught.value)
 

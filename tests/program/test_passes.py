@@ -107,7 +107,9 @@ def test_the_checker_runs_after_each_pass(monkeypatch: pytest.MonkeyPatch) -> No
     assert seen == list(NAMED)
 
 
-def test_a_pass_that_breaks_a_program_is_named(monkeypatch: pytest.MonkeyPatch, native: Any) -> None:
+def test_a_pass_that_breaks_a_program_is_named(
+    monkeypatch: pytest.MonkeyPatch, native: Any
+) -> None:
     def lose_the_outputs(program: Program) -> Program:
         return program.replaced(outputs=[99])
 
@@ -241,5 +243,3 @@ def test_primal_instructions_keep_their_order_and_their_operands(native: Any) ->
         kept = [i for i in program.instructions if i in recorded]
         assert kept == [i for i in recorded if i in kept]
         assert {"fma"} & {i.op for i in kept} == set()
-
-

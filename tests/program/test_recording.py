@@ -67,7 +67,8 @@ def test_a_two_axis_array_is_a_list_of_values(rg: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("array", "shape"), [(2.5, ()), ([1.0, 2.0], (2,)), ([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], (2, 3))]
+    ("array", "shape"),
+    [(2.5, ()), ([1.0, 2.0], (2,)), ([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], (2, 3))],
 )
 def test_a_uniform_array_is_nested_lists(rg: Any, array: Any, shape: tuple[int, ...]) -> None:
     seen = []

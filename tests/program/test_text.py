@@ -58,7 +58,9 @@ def test_a_plan_counts_steps_slots_and_bytes() -> None:
     program = sound()
     plan = laid_out(program, [("store", 5), ("reduce", 9)])
     text = plan_text(plan)
-    assert f"{plan.slots} slots of {plan.block} lanes: {plan.slots * plan.block * 8:,} bytes" in text
+    assert (
+        f"{plan.slots} slots of {plan.block} lanes: {plan.slots * plan.block * 8:,} bytes" in text
+    )
     assert "1 columns loaded, 1 stored, 1 reduced, 1 guards" in text
     assert plan.bytes == plan.slots * plan.block * 8
 

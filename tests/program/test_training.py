@@ -83,7 +83,9 @@ def test_a_loop_goes_down_as_it_does_eagerly(rg: Any) -> None:
     eager_losses = []
     for _ in range(8):
         rg.zero_grad(plain.parameters())
-        loss = rg.mean([plain.loss(rg.Value(x, requires_grad=False), y) for x, y in zip(X[:60], Y[:60])])
+        loss = rg.mean(
+            [plain.loss(rg.Value(x, requires_grad=False), y) for x, y in zip(X[:60], Y[:60])]
+        )
         loss.backward()
         eager_losses.append(loss.data)
         for p in plain.parameters():
@@ -180,6 +182,7 @@ def test_many_parameters(rg: Any) -> None:
 
 def test_optimizers_see_the_gradients_as_if_eager(rg: Any) -> None:
     """A momentum step written by hand on ``.grad``: the same path either way."""
+
     def path(run: Any) -> list[float]:
         w = rg.Value(3.0)
         speed, seen = 0.0, []

@@ -91,8 +91,7 @@ def wild_programs(
     program.outputs = draw(st.lists(made, min_size=1, max_size=3))
     if not tame:
         program.guards = [
-            Guard(condition, draw(st.booleans()))
-            for condition in draw(st.lists(made, max_size=2))
+            Guard(condition, draw(st.booleans())) for condition in draw(st.lists(made, max_size=2))
         ]
     return Wild(check(program, "drawing"), draw(st.integers(0, 2**32)), tame)
 
