@@ -56,7 +56,7 @@ SIMD vi vi_shl(vi x, int n) { return _mm512_slli_epi64(x, (unsigned)n); }
 SIMD vi vi_shr(vi x, int n) { return _mm512_srli_epi64(x, (unsigned)n); }
 SIMD vm vi_eq(vi x, vi y) { return _mm512_cmpeq_epi64_mask(x, y); }
 SIMD vi vi_select(vm c, vi x, vi y) { return _mm512_mask_blend_epi64(c, y, x); }
-/* A gather merges into a register, and so waits for whatever was last computed there: give it a zero.
+/* A gather merges into a register, and so waits for what was last computed there: give it a zero.
  * Compilers drop that where they see that all lanes are asked for, so hide it. */
 SIMD vd v_lookup(const double *table, vi index) {
     __mmask8 all = 0xff;
@@ -225,8 +225,8 @@ SIMD vd v_scale(vd x, vd n) {
     vd second = v_from_bits(vi_shl(vi_sub(fields, half), 52));
     return v_mul(v_mul(x, first), second);
 }
-/* The m from 3/4 to 3/2 and the whole k with x = m * 2^k, also where x is denormal. Where x is zero,
- * k is -inf; infinite, inf; a NaN, that; negative, a NaN: and m then means nothing. */
+/* The m from 3/4 to 3/2 and the whole k with x = m * 2^k, also where x is denormal. Where x is
+ * zero, k is -inf; infinite, inf; a NaN, that; negative, a NaN: and m then means nothing. */
 SIMD vd v_split(vd x, vd *k) {
     vm tiny = v_lt(x, v_set(0x1p-1022));
     vd scaled = v_select(tiny, v_mul(x, v_set(0x1p54)), x);

@@ -116,8 +116,8 @@ SIMD vd v_expm1(vd x) {
     return v_select(v_lt(v_abs(x), v_set(0x1p-54)), x, v_add(half, half));
 }
 
-/* q = h / (h + 1) with h = (exp(2|x|) - 1) / 2. From 20 on that is 1. Near zero -2|x| serves too, and
- * keeps h + 1 below 1, where doubles lie closer; and there h - h q forgets most errors of q. */
+/* q = h / (h + 1) with h = (exp(2|x|) - 1) / 2. From 20 on that is 1. Near zero -2|x| serves too,
+ * and keeps h + 1 below 1, where doubles lie closer; and there h - h q forgets most errors of q. */
 SIMD vd v_tanh(vd x) {
     vd twice = v_min(v_set(40.0), v_abs(v_add(x, x)));
     vm near = v_lt(twice, v_set(0.34));
@@ -329,8 +329,8 @@ SIMD vd rg_atanh_rest(vd z) {
 SIMD vd v_atanh(vd x) {
     vd a = v_abs(x);
     vd one = v_set(1.0);
-    /* A double's bits are nearly its logarithm, so this is about log2 of the ratio. It is rounded up
-     * from 0.677 only, so that k is 0 up to a = 0.225, where s is exact; |s| is never over 0.247. */
+    /* A double's bits are nearly its logarithm, so this is about log2 of the ratio. It is rounded
+     * up from 0.677 only: k is 0 up to a = 0.225, where s is exact. |s| is never over 0.247. */
     vi ratio = vi_sub(v_bits(v_add(one, a)), v_bits(v_sub(one, a)));
     vi whole = vi_shr(vi_add(ratio, vi_set(0x5295e9e1b089a)), 52);
     vd k = v_from_int(whole);

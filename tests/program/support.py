@@ -52,7 +52,7 @@ def same(one: Any, other: Any) -> bool:
     return bool(np.all((bits(one) == bits(other)) | (np.isnan(one) & np.isnan(other))))
 
 
-# ---- functions worth compiling -----------------------------------------------------------------
+# ---- functions worth compiling -------------------------------------------------------------------
 
 
 def black_scholes(rg: Any) -> Callable[..., Any]:
@@ -141,7 +141,7 @@ CASES = {
 }  # fmt: skip
 
 
-# ---- eager results -----------------------------------------------------------------------------
+# ---- eager results -------------------------------------------------------------------------------
 
 
 def flat(nest: Any) -> list[Any]:
@@ -201,7 +201,7 @@ def assert_within(got: Any, expected: Any, scale: Any, tolerance: float = TOLERA
     assert not wrong.any(), (got[wrong][:5], expected[wrong][:5])
 
 
-# ---- programs by the executor ------------------------------------------------------------------
+# ---- programs by the executor --------------------------------------------------------------------
 
 
 def execute(
@@ -230,7 +230,7 @@ def execute(
     return np.array(result.reduced) if reduce else result.stored.T
 
 
-# ---- SIMD levels -------------------------------------------------------------------------------
+# ---- SIMD levels ---------------------------------------------------------------------------------
 
 
 @contextmanager
@@ -258,7 +258,7 @@ def levels() -> list[str]:
 LEVELS = levels()
 
 
-# ---- numbers ------------------------------------------------------------------------------------
+# ---- numbers -------------------------------------------------------------------------------------
 
 AWKWARD = (
     0.0, -0.0, 1.0, -1.0, 0.5, 2.0, math.inf, -math.inf, math.nan, 5e-324, -5e-324, 2.2e-308,

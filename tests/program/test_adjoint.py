@@ -39,7 +39,7 @@ def variables(program: Program) -> list[int]:
     return [index for index, given in program.inputs.items() if given.kind != CONSTANT]
 
 
-# ---- against eager backward ------------------------------------------------------------------------
+# ---- against eager backward ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("row", OPS)
@@ -88,7 +88,7 @@ def test_the_adjoint_of_the_adjoint_is_the_hessian(
         assert_within(got, expected[place], np.maximum(scale, 1e-3), 1e-10)
 
 
-# ---- against gradients taken by hand -----------------------------------------------------------------
+# ---- against gradients taken by hand -------------------------------------------------------------
 
 
 @steady(max_examples=250)
@@ -138,7 +138,7 @@ def test_the_executor_runs_any_adjoint(wild: Wild) -> None:
     assert_within(execute(first, rows), expected, np.array(scales) + 1e-3, 1e-12)
 
 
-# ---- what an adjoint is made of ------------------------------------------------------------------------
+# ---- what an adjoint is made of ------------------------------------------------------------------
 
 
 def one(op: str, *args: int, inputs: int = 2) -> Program:

@@ -26,7 +26,7 @@ def refusal(error: type[Exception], call: Any, *args: Any, **kwargs: Any) -> str
     return str(caught.value)
 
 
-# ---- functions -------------------------------------------------------------------------------------------
+# ---- functions -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["wrt", "reduce", "threads", "dtype", "out", "weights"])
@@ -61,7 +61,8 @@ def test_what_is_no_function_is_refused(rg: Any, thing: Any) -> None:
 def test_a_builtin_that_hides_its_parameters_is_refused(rg: Any) -> None:
     text = refusal(rg.errors.CompileError, rg.compile, max)
     assert text == (
-        "max: no signature found for builtin <built-in function max>; wrap it in a function of yours."
+        "max: no signature found for builtin <built-in function max>; wrap it in a function of "
+        "yours."
     )
 
 
@@ -70,7 +71,7 @@ def test_the_reference_core_says_that_it_cannot(reference: Any) -> None:
     assert text.startswith("rg.compile needs the native core; the reference core runs here: ")
 
 
-# ---- arguments -------------------------------------------------------------------------------------------
+# ---- arguments -----------------------------------------------------------------------------------
 
 KINDS = (
     "arguments of a compiled function are numbers, float arrays of one or two axes, and lists, "
@@ -173,16 +174,20 @@ def test_missing_and_unknown_arguments(rg: Any, args: Any, kwargs: Any, text: st
         assert refusal(rg.errors.CompileError, call, *args, **kwargs) == text
 
 
-# ---- results -----------------------------------------------------------------------------------------------
+# ---- results -------------------------------------------------------------------------------------
 
 RESULTS: dict[str, tuple[Any, str]] = {
-    "nothing": (lambda x: None, "f: the function returned None, not a value. Did it forget its return?"),
-    "a number": (lambda x: 2.0, "f: the function returned float (2.0), not a value. A plain number has left"),
+    "nothing": (
+        lambda x: None, "f: the function returned None, not a value. Did it forget its return?"),
+    "a number": (
+        lambda x: 2.0,
+        "f: the function returned float (2.0), not a value. A plain number has left the graph"),
     "a NumPy number": (lambda x: np.float64(2), "f: the function returned float64"),
     "a word": (lambda x: "a", "f: the function returned str ('a'), not a value."),
     "a condition": (lambda x: x > 0, "f: the function returned Condition"),
     "an empty list": (lambda x: [], "f: the function returned list ([]), not a value."),
-    "numbers alone": (lambda x: [1.0, 2.0], "f: the function returned list ([1.0, 2.0]), not a value."),
+    "numbers alone": (
+        lambda x: [1.0, 2.0], "f: the function returned list ([1.0, 2.0]), not a value."),
     "a set": (lambda x: {x}, "f: the function returned set"),
     "a value and a word": (
         lambda x: [x, "a"], "f, the result[1]: the function returned str ('a'), not a value."),
@@ -220,7 +225,7 @@ def test_gradients_are_of_one_output(rg: Any) -> None:
     assert w.grad == 0.0
 
 
-# ---- options -----------------------------------------------------------------------------------------------
+# ---- options -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("wrt", ["z", ("x", "z"), 0, ["x"], None.__class__, ("x", 1)])

@@ -199,7 +199,7 @@ def test_recording_is_the_same_every_time(native: Any) -> None:
     assert one.traces[0].program == other.traces[0].program
 
 
-# ---- compiled functions pickle ---------------------------------------------------------------------
+# ---- compiled functions pickle -------------------------------------------------------------------
 
 
 def plain(x: Any) -> Any:

@@ -27,7 +27,7 @@ def guards_of(compiled: Any) -> list[bool]:
     return [guard.outcome for guard in trace.program.guards]
 
 
-# ---- what leaves a guard -----------------------------------------------------------------------
+# ---- what leaves a guard -------------------------------------------------------------------------
 
 
 def two_loops(x: Any) -> Any:
@@ -58,7 +58,7 @@ BRANCHES: dict[str, tuple[Callable[..., Any], list[bool]]] = {
     "inequality": (lambda x: x if x != 3.0 else -x, [False]),
     "le": (lambda x: x if x <= 3.0 else -x, [True]),
     "ge": (lambda x: x if x >= 4.0 else -x, [False]),
-    "a number first": (lambda x: x if 0.0 < x else -x, [True]),
+    "a number first": (lambda x: x if 0.0 < x else -x, [True]),  # noqa: SIM300
     "between values": (lambda x: x if x < x * 2 else -x, [True]),
     "chained": (lambda x: x if 0 < x < 5 else -x, [True, True]),
     "in": (lambda x: x if x in (1.0, 3.0) else -x, [False, True]),
@@ -87,12 +87,14 @@ def test_no_row_gets_the_answer_of_another_branch(rg: Any, name: str) -> None:
     for number in (3.0, 2.9, 12.0, 1.0, 0.5, 0.0, -0.0, -1.0, math.inf, math.nan):
         if name == "while" and number <= 0.0:
             continue  # eagerly it would not end
-        plain = function(number)
         try:
-            assert same(compiled(np.array([number])), [plain])
+            got = compiled(np.array([number]))
         except rg.errors.GuardError as error:
-            assert error.rows.tolist() == [0]
-            assert number != 3.0
+            refused = error.rows.tolist()
+        else:
+            refused = []
+            assert same(got, [function(number)])
+        assert refused == [] or (refused == [0] and number != 3.0)
 
 
 def test_abs_is_an_op_and_leaves_no_guard(rg: Any) -> None:
@@ -242,7 +244,7 @@ def test_a_call_without_rows_bakes_no_branch_in(rg: Any) -> None:
     assert same(f(np.array([-1.0, -2.0])), [1.0, 2.0])
 
 
-# ---- conditions as data ----------------------------------------------------------------------------
+# ---- conditions as data --------------------------------------------------------------------------
 
 
 def test_where_uses_a_condition_without_a_guard(rg: Any) -> None:
@@ -262,7 +264,7 @@ SYMBOLS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "with True": (lambda a, b: a & True | b, np.logical_or),
     "True first": (lambda a, b: True & a | (False | b), np.logical_or),
     "equal to True": (lambda a, b: a == True, lambda a, b: a),  # noqa: E712
-    "unequal to True": (lambda a, b: True != a, lambda a, b: ~a),
+    "unequal to True": (lambda a, b: True != a, lambda a, b: ~a),  # noqa: E712, SIM300
 }
 
 
@@ -279,7 +281,8 @@ def test_conditions_combine_as_data(rg: Any, name: str) -> None:
     "compare",
     [
         lambda x, y: x < y, lambda x, y: x <= y, lambda x, y: x == y, lambda x, y: x != y,
-        lambda x, y: x > y, lambda x, y: x >= y, lambda x, y: x < 1.0, lambda x, y: 1.0 <= y,
+        lambda x, y: x > y, lambda x, y: x >= y, lambda x, y: x < 1.0, lambda x, y: y >= 1.0,
+        lambda x, y: 1.0 < x, lambda x, y: 1.0 == y,  # noqa: SIM300
     ],
 )  # fmt: skip
 def test_every_comparison_as_data_is_ieees(rg: Any, compare: Callable[..., Any]) -> None:

@@ -25,13 +25,14 @@ def rg(native: Any) -> Any:
     return native
 
 
-# ---- memory --------------------------------------------------------------------------------------------
+# ---- memory --------------------------------------------------------------------------------------
 
 MEASURE = """
 import numpy as np, retrograde as rg, resource, sys
 
 def peak():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 w = [rg.Value(0.1 * k) for k in range(20)]
 
@@ -73,7 +74,7 @@ def test_a_recorded_function_of_many_operations_replays_in_bounded_slots(rg: Any
     assert plan.slots <= 2
 
 
-# ---- Ctrl-C --------------------------------------------------------------------------------------------
+# ---- Ctrl-C --------------------------------------------------------------------------------------
 
 LONG = """
 import numpy as np, retrograde as rg, signal, sys, time
@@ -154,7 +155,7 @@ def test_an_exception_from_a_signal_handler_comes_through(rg: Any) -> None:
     assert same(compiled(x[:5]), compiled(x[:9])[:5])
 
 
-# ---- fork ----------------------------------------------------------------------------------------------
+# ---- fork ----------------------------------------------------------------------------------------
 
 FORK = """
 import os, sys
@@ -180,7 +181,7 @@ def test_replay_after_fork() -> None:
     assert output_of(FORK, core="native") == "0\n"
 
 
-# ---- Python threads --------------------------------------------------------------------------------------
+# ---- Python threads ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("shared", [True, False])

@@ -125,7 +125,7 @@ def test_after_a_refusal_values_can_be_read_again(rg: Any) -> None:
     assert rg.Value(3.0).data == 3.0
 
 
-# ---- assignments -----------------------------------------------------------------------------------
+# ---- assignments ---------------------------------------------------------------------------------
 
 
 def test_assigning_data_raises(rg: Any) -> None:
@@ -160,7 +160,7 @@ def test_bulk_assignment_raises(rg: Any, captured: bool) -> None:
     assert w.data == 2.0
 
 
-# ---- what the graph cannot replay --------------------------------------------------------------------
+# ---- what the graph cannot replay ----------------------------------------------------------------
 
 
 def test_numeric_partials_raise(rg: Any) -> None:
@@ -203,7 +203,7 @@ def test_values_named_like_an_op_are_still_refused(rg: Any) -> None:
         rg.compile(lambda x: rg.Value(4.0, (x,), "exp"))(X)
 
 
-# ---- stops -------------------------------------------------------------------------------------------
+# ---- stops ---------------------------------------------------------------------------------------
 
 
 def ops_of(compiled: Any) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -118,7 +117,7 @@ def test_a_pass_that_breaks_a_program_is_named(
         improved(Program())
 
 
-# ---- what each is for ------------------------------------------------------------------------------
+# ---- what each is for ----------------------------------------------------------------------------
 
 
 def program_of(*steps: tuple[Any, ...], outputs: list[int], **numbers: float) -> Program:

@@ -21,7 +21,7 @@ def rg(native: Any) -> Any:
     return native
 
 
-# ---- arguments ---------------------------------------------------------------------------------
+# ---- arguments -----------------------------------------------------------------------------------
 
 
 def test_a_row_argument_is_a_value_and_the_result_an_array(rg: Any) -> None:
@@ -168,7 +168,7 @@ def test_other_numbers_and_row_counts_are_the_same_recording(rg: Any) -> None:
     assert len(calls) == 1
 
 
-# ---- what a function may do --------------------------------------------------------------------
+# ---- what a function may do ----------------------------------------------------------------------
 
 
 def helper(rg: Any, x: Any, depth: int) -> Any:

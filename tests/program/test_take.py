@@ -21,7 +21,7 @@ def rg(native: Any) -> Any:
     return native
 
 
-# ---- eagerly -----------------------------------------------------------------------------------------
+# ---- eagerly -------------------------------------------------------------------------------------
 
 
 def test_eagerly_it_is_the_element_itself(rg: Any) -> None:
@@ -46,7 +46,7 @@ def test_eagerly_an_index_outside_the_list_raises(rg: Any, index: float) -> None
     )
 
 
-# ---- compiled ----------------------------------------------------------------------------------------
+# ---- compiled ------------------------------------------------------------------------------------
 
 
 def test_the_choice_is_made_row_by_row(rg: Any) -> None:
@@ -106,8 +106,7 @@ def test_gradients_scatter_into_captured_tables(rg: Any, reduce: str) -> None:
     scale = 1 / ROWS if reduce == "mean" else 1.0
     assert math.isclose(got, losses.sum() * scale, rel_tol=1e-13)
     for k, value in enumerate(table):
-        mine = INDEX == k
-        wanted = 2 * (data[k] - X[mine]).sum() * scale
+        wanted = 2 * (data[k] - X[k == INDEX]).sum() * scale
         assert math.isclose(value.grad, wanted, rel_tol=1e-12, abs_tol=1e-12)
 
 
@@ -157,7 +156,7 @@ def test_infinities_and_nans_stay_in_the_rows_that_take_them(rg: Any) -> None:
     assert same(grads, [1.0, 0.0, 0.0, 0.0, 1.0])
 
 
-# ---- indices that are none -----------------------------------------------------------------------------
+# ---- indices that are none -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("wrong", [4.0, -1.0, 0.5, math.nan, math.inf, -math.inf, 1e300])
