@@ -67,7 +67,7 @@ class Engine(ABC):
         except PackageNotFoundError:
             return None
 
-    def begin(self) -> None:
+    def begin(self) -> None:  # noqa: B027  most engines need no start
         """Get ready for the leaves of a new pass; called before they are made, untimed."""
 
     def forward(self, run: Callable[[], Any]) -> Any:

@@ -188,7 +188,7 @@ def test_frozen_since_is_frozen_and_keeps_its_history(rg, way):
     assert nest[0].grad == 3.0 + math.exp(3.0)
 
 
-def test_a_shallow_copy_of_a_graph_frozen_since(rg, request):
+def test_a_shallow_copy_of_a_graph_frozen_since(rg):
     x = rg.Value(2.0)
     product = x * 3.0
     x.requires_grad = False
@@ -226,10 +226,6 @@ def test_sites_and_hooks_are_left_behind(rg):
 
 
 # ---- subclasses and customs --------------------------------------------------------------------
-
-
-class Holder:
-    """Where pickle finds the subclasses made for each core."""
 
 
 def named_class(rg, monkeypatch):

@@ -94,6 +94,8 @@ WRONG: dict[str, tuple[Any, str]] = {
         np.array([[1.0], [1.0, 2.0]], dtype=object),
         "x is ndarray (array([list([1.0]), list([1.0, 2.0])]..."),
     "dates": (np.array(["2020-01-01"], dtype="M8[D]"), "x is ndarray (array(['2020-01-01'], dty"),
+    "masked rows": (
+        np.ma.array([1.0, 2.0], mask=[True, False]), "x is MaskedArray (masked_array(data="),
     "in a list": ([1.0, "a"], "x[1] is str ('a')"),
     "in a nest": ({"k": (1.0, [None])}, 'x["k"][1][0] is None'),
 }  # fmt: skip
@@ -147,7 +149,10 @@ def test_row_counts_that_differ_are_both_named(rg: Any, name: str) -> None:
         )
 
 
-@pytest.mark.parametrize("array", ["abc", [[1.0], [1.0, 2.0]], [1j], [None], {"a": 1.0}])
+@pytest.mark.parametrize(
+    "array",
+    ["abc", [[1.0], [1.0, 2.0]], [1j], [None], {"a": 1.0}, np.ma.array([1.0], mask=[True])],
+)
 def test_uniform_takes_numbers(rg: Any, array: Any) -> None:
     text = refusal(rg.errors.RowsError, rg.uniform, array)
     assert text.startswith("uniform is ")

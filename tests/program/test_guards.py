@@ -238,6 +238,15 @@ def test_a_row_that_takes_another_branch_may_be_out_of_reach_of_a_take(rg: Any) 
     assert caught.value.rows.tolist() == [1]
 
 
+def test_so_may_an_index_that_is_the_same_for_all_rows(rg: Any) -> None:
+    f = rg.compile(lambda i, x: rg.take([x, 2 * x], i) if i < 2 else x * 0.0)
+    g = rg.compile(lambda i, x: rg.take([10.0, 20.0], i) * x if i < 2 else x * 0.0)
+    for compiled in (f, g):
+        compiled(1, X)
+        with pytest.raises(rg.errors.GuardError, match="4 of 4 rows"):
+            compiled(5, X)
+
+
 def test_a_call_without_rows_bakes_no_branch_in(rg: Any) -> None:
     f = rg.compile(lambda x: x if x > 0 else -x)
     assert f(np.empty(0)).shape == (0,)

@@ -23,7 +23,7 @@ class Uniform:
             given = np.asarray(array)
         except ValueError:  # ragged
             raise RowsError.kind("uniform", array) from None
-        if given.dtype.kind not in "biuf":
+        if given.dtype.kind not in "biuf" or hasattr(array, "mask"):
             raise RowsError.kind("uniform", array)
         self.array = given.astype(np.float64)
 
@@ -175,7 +175,7 @@ def _visit(bound: Bound, nest: Any, name: str) -> tuple[Any, Callable[[Iterator[
 def _visit_rows(
     bound: Bound, array: Any, name: str
 ) -> tuple[Any, Callable[[Iterator[Any]], Any], bool]:
-    if array.dtype.kind not in "biuf":
+    if array.dtype.kind not in "biuf" or hasattr(array, "mask"):  # a mask would be lost
         raise RowsError.kind(name, array)
     if array.ndim > 2:
         raise RowsError.axes(name, array.ndim)
