@@ -22,7 +22,7 @@ from progress import Bar, progress
 from replay_goals import ReplayResults, replay_goals
 from replay_measure import ReplayTiming, Turns, time_recording
 from replay_memory import extra_bytes
-from replay_peers import Peer, Retrograde, RetrogradeTwoThreads, all_peers, one_thread_each
+from replay_peers import Peer, Retrograde, RetrogradeTwoThreads, all_peers, set_environment
 from replay_report import print_replay_report
 from replay_workloads import Rows, asian_rows, black_scholes_rows
 from results import Machine, Presence
@@ -50,7 +50,7 @@ REPEATED_BELOW = 10**5
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code."""
     options = _parse(arguments)
-    one_thread_each()
+    set_environment()
     asked = _asked(options.peers)
     presences = [Presence(it.key, it.title, it.version(), it.available()) for it in asked]
     present = [peer for peer, it in zip(asked, presences, strict=True) if it.absent is None]

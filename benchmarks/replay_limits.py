@@ -98,6 +98,8 @@ def compiler() -> tuple[str, ...]:
     if platform.machine().lower() not in ("x86_64", "amd64"):
         raise CannotBuildError(f"the limits are written for x86-64, this is {platform.machine()}")
     wanted = os.environ.get("CC", "").split()
+    if wanted and not shutil.which(wanted[0]):
+        raise CannotBuildError(f"the variable CC names {wanted[0]!r}, which was not found")
     found = wanted or [path for name in ("gcc", "clang", "cc") if (path := shutil.which(name))][:1]
     if not found:
         raise CannotBuildError("no C compiler was found (gcc, clang, cc, or the variable CC)")

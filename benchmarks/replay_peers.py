@@ -23,7 +23,7 @@ from replay_workloads import Rows
 Results = tuple[Any, Sequence[Any]]
 Replay = Callable[[], Results]
 
-ONE_THREAD = {
+ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
@@ -31,13 +31,14 @@ ONE_THREAD = {
     "JAX_PLATFORMS": "cpu",
     "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1",
     "PJRT_NPROC": "1",
+    "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1",
 }
-"""Environment variables that keep libraries to one thread if set before they are loaded."""
+"""Variables that keep libraries to one thread, and torch.compile from finding its work done."""
 
 
-def one_thread_each() -> None:
-    """Ask all libraries for one thread; call it before any is loaded."""
-    for name, setting in ONE_THREAD.items():
+def set_environment() -> None:
+    """Tell the libraries what is asked of them; call it before any is loaded."""
+    for name, setting in ENVIRONMENT.items():
         os.environ.setdefault(name, setting)
 
 
@@ -102,7 +103,11 @@ class Retrograde(Peer):
     def load(self) -> None:
         self._rg = importlib.import_module("retrograde")
         if not hasattr(self._rg, "compile"):
-            raise RuntimeError("this retrograde has no rg.compile yet")
+            raise RuntimeError("this retrograde has no rg.compile")
+        try:
+            self._rg.compile(lambda x: x * x)(2.0)
+        except self._rg.RetrogradeError as error:  # as on the reference core
+            raise RuntimeError(str(error).splitlines()[0]) from error
 
     def prepare(self, rows: Rows) -> Replay:
         compiled = self._rg.compile(rows.function)
@@ -125,7 +130,7 @@ class TunedC(Peer):
     title = "tuned C"
 
     def load(self) -> None:
-        replay_limits.compiler()
+        replay_limits.library("functions", replay_limits.NATIVE)
 
     def prepare(self, rows: Rows) -> Replay:
         run = replay_limits.tuned(rows)

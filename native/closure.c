@@ -37,6 +37,43 @@ PyType_Spec rg_closure_spec = {
     .slots = closure_slots,
 };
 
+/* A node made from a closure node. It is plain but for being known to the collector: a cycle from a
+ * closure back to itself may lead through it. */
+static void tracked_dealloc(PyObject *self) {
+    PyObject_GC_UnTrack(self);
+    rg_value_dealloc(self);
+}
+
+static int tracked_traverse(PyObject *self, visitproc visit, void *arg) {
+    Py_VISIT((PyObject *)Py_TYPE(self));
+    return rg_value_traverse(self, visit, arg);
+}
+
+/* Cycles are broken at the closures. */
+static int tracked_clear(PyObject *Py_UNUSED(self)) { return 0; }
+
+static PyType_Slot tracked_slots[] = {
+    {Py_tp_traverse, tracked_traverse},
+    {Py_tp_clear, tracked_clear},
+    {Py_tp_dealloc, tracked_dealloc},
+    {Py_tp_doc, "A value made from one whose rule is a Python callable."},
+    {0, NULL},
+};
+
+PyType_Spec rg_tracked_spec = {
+    .name = "retrograde._native.TrackedValue",
+    .basicsize = sizeof(Value),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
+    .slots = tracked_slots,
+};
+
+/* A leaf of that type, for its maker to fill. */
+Value *rg_tracked_new(void) {
+    Value *v = (Value *)RgTracked_Type->tp_alloc(RgTracked_Type, 0);
+    if (v != NULL) v->op = RG_LEAF;
+    return v;
+}
+
 static PyObject *key(void) {
     static PyObject *interned = NULL;
     if (interned == NULL) interned = PyUnicode_InternFromString("_closure");

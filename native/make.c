@@ -4,8 +4,9 @@
  * gets no node: its place among the inputs is NULL and the number stands where its partial would. */
 #include "sites.h"
 
-static inline Value *node(int op, double data) {
-    Value *v = rg_node_take();
+/* `flags` are those of the inputs: over a closure the collector has to see every node. */
+static inline Value *node(int op, double data, int flags) {
+    Value *v = RG_UNLIKELY(flags & RG_COLLECTED) ? rg_tracked_new() : rg_node_take();
     if (RG_UNLIKELY(v == NULL)) return NULL;
     v->op = (uint8_t)op;
     v->epoch = (uint16_t)rg_epoch;
@@ -16,7 +17,7 @@ static inline Value *node(int op, double data) {
 }
 
 PyObject *rg_make_leaf(double data, int requires_grad) {
-    Value *v = node(RG_LEAF, data);
+    Value *v = node(RG_LEAF, data, 0);
     if (v == NULL) return NULL;
     v->flags = requires_grad ? RG_REQUIRES_GRAD : 0;
     return rg_finish(v);
@@ -26,7 +27,7 @@ int rg_copying = 0;
 
 static inline int keeps_history(void) { return rg_copying || rg_recording(); }
 
-#define INHERITED (RG_REQUIRES_GRAD | RG_TRACED)
+#define INHERITED (RG_REQUIRES_GRAD | RG_TRACED | RG_COLLECTED)
 
 /* A node none of whose inputs takes gradients needs none of them: it becomes a plain leaf. While a
  * function is recorded, or a graph copied, everything keeps its history. */
@@ -46,7 +47,7 @@ static inline PyObject *finish_narrow(Value *v, Value *first, Value *second, uin
     PyObject *rg_unary_##NAME(PyObject *operand) {                                                 \
         Value *x = (Value *)operand;                                                               \
         double z = rg_##NAME(x->data);                                                             \
-        Value *v = node(RG_OP_##NAME, z);                                                          \
+        Value *v = node(RG_OP_##NAME, z, x->flags);                                                \
         if (RG_UNLIKELY(v == NULL)) return NULL;                                                   \
         v->partial[0] = rg_##NAME##_d0(x->data, z);                                                \
         return finish_narrow(v, x, NULL, x->flags);                                                \
@@ -61,7 +62,7 @@ static inline PyObject *finish_narrow(Value *v, Value *first, Value *second, uin
             if (rg_is_value(right)) {                                                              \
                 Value *y = (Value *)right;                                                         \
                 double z = rg_##NAME(x->data, y->data);                                            \
-                Value *v = node(RG_OP_##NAME, z);                                                  \
+                Value *v = node(RG_OP_##NAME, z, x->flags | y->flags);                             \
                 if (RG_UNLIKELY(v == NULL)) return NULL;                                           \
                 v->partial[0] = rg_##NAME##_d0(x->data, y->data, z);                               \
                 v->partial[1] = rg_##NAME##_d1(x->data, y->data, z);                               \
@@ -69,7 +70,7 @@ static inline PyObject *finish_narrow(Value *v, Value *first, Value *second, uin
             }                                                                                      \
             if (RG_LIKELY((converted = rg_number(right, &number)) == 1)) {                         \
                 double z = rg_##NAME(x->data, number);                                             \
-                Value *v = node(RG_OP_##NAME, z);                                                  \
+                Value *v = node(RG_OP_##NAME, z, x->flags);                                        \
                 if (RG_UNLIKELY(v == NULL)) return NULL;                                           \
                 v->partial[0] = rg_##NAME##_d0(x->data, number, z);                                \
                 v->partial[1] = number;                                                            \
@@ -78,7 +79,7 @@ static inline PyObject *finish_narrow(Value *v, Value *first, Value *second, uin
         } else if (RG_LIKELY((converted = rg_number(left, &number)) == 1)) {                       \
             Value *y = (Value *)right;                                                             \
             double z = rg_##NAME(number, y->data);                                                 \
-            Value *v = node(RG_OP_##NAME, z);                                                      \
+            Value *v = node(RG_OP_##NAME, z, y->flags);                                            \
             if (RG_UNLIKELY(v == NULL)) return NULL;                                               \
             v->partial[0] = number;                                                                \
             v->partial[1] = rg_##NAME##_d1(number, y->data, z);                                    \
@@ -111,7 +112,7 @@ static PyObject *finish_wide(int op, double data, RgEntry *entries, Py_ssize_t c
     uint8_t flags = 0;
     for (Py_ssize_t i = 0; i < count; i++)
         if (entries[i].input) flags |= entries[i].input->flags;
-    Value *v = node(op, data);
+    Value *v = node(op, data, flags);
     if (v == NULL) {
         rg_buffer_free(entries);
         return NULL;
@@ -128,7 +129,7 @@ static PyObject *finish_wide(int op, double data, RgEntry *entries, Py_ssize_t c
 
 /* While recording: the same number with its history, but no gradient through it. */
 PyObject *rg_make_stop(Value *input) {
-    Value *v = node(RG_STOP, input->data);
+    Value *v = node(RG_STOP, input->data, input->flags);
     RgEntry *entries = v ? rg_entries_new(1) : NULL;
     if (entries == NULL) {
         if (v) v->op = RG_LEAF, v->flags = 0, Py_DECREF((PyObject *)v);
@@ -136,7 +137,7 @@ PyObject *rg_make_stop(Value *input) {
     }
     Py_INCREF((PyObject *)input);
     entries[0] = (RgEntry){input, 0.0};
-    v->flags = (input->flags & RG_TRACED) | RG_WIDE;
+    v->flags = (input->flags & (RG_TRACED | RG_COLLECTED)) | RG_WIDE;
     v->entries = entries;
     v->count = 1;
     v->rule = NULL;
@@ -148,12 +149,12 @@ PyObject *rg_finish_entries(int op, double data, RgEntry *entries, Py_ssize_t co
     if (op >= RG_OP_COUNT || RG_OPS[op].arity == 3) return finish_wide(op, data, entries, count);
     RgEntry first = entries[0], second = count == 2 ? entries[1] : (RgEntry){NULL, 0.0};
     rg_buffer_free(entries);
-    Value *v = node(op, data);
+    uint8_t flags =
+        (first.input ? first.input->flags : 0) | (second.input ? second.input->flags : 0);
+    Value *v = node(op, data, flags);
     if (v == NULL) return NULL;
     v->partial[0] = first.partial;
     v->partial[1] = second.partial;
-    uint8_t flags =
-        (first.input ? first.input->flags : 0) | (second.input ? second.input->flags : 0);
     return finish_narrow(v, first.input, second.input, flags);
 }
 

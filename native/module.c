@@ -59,7 +59,8 @@ static int execute(PyObject *module) {
     if (RgValue_Type == NULL) return -1;
     RgValue_Type->tp_vectorcall = rg_value_vectorcall;
     RgClosure_Type = make_type(module, &rg_closure_spec, RgValue_Type);
-    if (RgClosure_Type == NULL || add_op_methods() < 0) return -1;
+    RgTracked_Type = make_type(module, &rg_tracked_spec, RgValue_Type);
+    if (RgClosure_Type == NULL || RgTracked_Type == NULL || add_op_methods() < 0) return -1;
     if (PyModule_AddFunctions(module, rg_function_methods) < 0 ||
         PyModule_AddFunctions(module, rg_modes_methods) < 0 ||
         PyModule_AddFunctions(module, rg_walk_methods) < 0 ||

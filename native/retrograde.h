@@ -35,7 +35,8 @@ enum {
     RG_OPEN = 8,          /* on the stack of that ordering: meeting it again is a cycle */
     RG_LABELLED = 16,     /* has a label in the notes */
     RG_HOOKED = 32,       /* has hooks in the notes */
-    RG_TRACED = 64        /* depends on an argument of a function being recorded */
+    RG_TRACED = 64,       /* depends on an argument of a function being recorded */
+    RG_COLLECTED = 128    /* known to the cycle collector: a closure, or made from one */
 };
 
 typedef struct Value Value;
@@ -80,6 +81,7 @@ typedef struct {
 
 extern PyTypeObject *RgValue_Type;
 extern PyTypeObject *RgClosure_Type;
+extern PyTypeObject *RgTracked_Type;
 
 static inline int rg_is_value(PyObject *object) {
     return RG_LIKELY(Py_IS_TYPE(object, RgValue_Type)) ||
@@ -182,6 +184,8 @@ extern PyMethodDef rg_walk_methods[];
 /* value.c, closure.c, functions.c, bulk.c: the faces towards Python. */
 extern PyType_Spec rg_value_spec;
 extern PyType_Spec rg_closure_spec;
+extern PyType_Spec rg_tracked_spec;
+Value *rg_tracked_new(void);
 PyObject *rg_value_vectorcall(PyObject *type, PyObject *const *args, size_t nargsf,
                               PyObject *kwnames);
 int rg_value_traverse(PyObject *self, visitproc visit, void *arg);

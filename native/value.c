@@ -5,6 +5,7 @@
 
 PyTypeObject *RgValue_Type = NULL;
 PyTypeObject *RgClosure_Type = NULL;
+PyTypeObject *RgTracked_Type = NULL;
 
 /* ---- construction ------------------------------------------------------------------------ */
 
@@ -133,6 +134,7 @@ static int fill(Value *v, const Arguments *given) {
         v->flags = (uint8_t)((v->flags & ~RG_REQUIRES_GRAD) | RG_WIDE);
         v->flags |= flags & RG_REQUIRES_GRAD;
         v->op = partials ? RG_CUSTOM : RG_CLOSURE;
+        if (PyObject_IS_GC((PyObject *)v)) v->flags |= RG_COLLECTED;
         v->entries = entries;
         v->count = count;
         v->rule = Py_XNewRef(given->op);
@@ -329,8 +331,8 @@ static PyObject *get_rule(PyObject *self, void *Py_UNUSED(closure)) {
 }
 
 Py_ssize_t rg_width(const Value *v) {
-    if (rg_is_leaf(v)) return 0;
-    return v->flags & RG_WIDE ? v->count : RG_OPS[v->op].arity;
+    if (v->flags & RG_WIDE) return v->count;
+    return v->op < RG_OP_COUNT ? RG_OPS[v->op].arity : 0;
 }
 
 RgEntry rg_input_at(const Value *v, Py_ssize_t i) {

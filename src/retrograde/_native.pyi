@@ -573,6 +573,9 @@ class Value:
 class ClosureValue(Value):
     """A value whose contributions are added by a Python callable."""
 
+class TrackedValue(Value):
+    """A value made from one whose rule is a Python callable."""
+
 # functions of many values
 
 @overload

@@ -317,13 +317,8 @@ def test_a_dropped_closure_graph_is_collected(rg):
     assert x.grad != 0.0
 
 
-def test_a_dropped_graph_of_closures_and_ops_is_collected(rg, request):
+def test_a_dropped_graph_of_closures_and_ops_is_collected(rg):
     """As programs are: their own tanh in the closure style, the rest our ops."""
-    if is_native(rg):
-        reason = (
-            "a plain value hides the closure under it from the collector: one layer a collection"
-        )
-        request.applymarker(pytest.mark.xfail(reason=reason, strict=True))
     witnesses = []
     value = rg.Value(0.5)
     for _ in range(30):

@@ -174,6 +174,26 @@ def test_the_line_is_that_of_the_first_branch_any_row_leaves_at(rg: Any) -> None
     assert caught.value.site.line == line_of(__file__, "second branch")
 
 
+def test_the_first_branch_is_first_whether_or_not_it_is_the_same_for_all_rows(rg: Any) -> None:
+    @rg.compile
+    def f(x: Any, a: Any) -> Any:
+        y = x if a > 0 else -x  # uniform first
+        y = y if x > 0 else -y  # rows second
+        return y if a < 10 else y * 2  # uniform third
+
+    f(X, 1.0)
+    for a, x, mark in [
+        (-1.0, X, "uniform first"),
+        (-1.0, -X, "uniform first"),
+        (1.0, -X, "rows second"),
+        (20.0, -X, "rows second"),
+        (20.0, X, "uniform third"),
+    ]:
+        with pytest.raises(rg.errors.GuardError) as caught:
+            f(x, a)
+        assert caught.value.site.line == line_of(__file__, mark)
+
+
 def test_the_line_is_that_of_the_comparison_also_through_and_or_not(rg: Any) -> None:
     @rg.compile
     def f(x: Any) -> Any:

@@ -10,7 +10,7 @@ import pytest
 
 from retrograde.program.rows import Bound, take_argument
 
-from .support import numbers, same
+from .support import LEVELS, kernels, numbers, same
 
 ROWS = 1500
 
@@ -82,6 +82,48 @@ def test_two_axes(rg: Any, name: str) -> None:
     for item in plain.T:
         squares = squares + item * item
     assert same(values, squares * plain[:, 0])
+
+
+def layouts(rows: int, width: int) -> dict[str, Any]:
+    """Arrays of one width in every layout."""
+    big = numbers(4 * (rows + 1) * (width + 1), seed=width)
+    plain = big[: rows * width].reshape(rows, width)
+    return {
+        "plain": plain,
+        "columns together": np.asfortranarray(plain),
+        "rows backwards": plain[::-1],
+        "columns backwards": plain[:, ::-1],
+        "every other row": big[: 2 * rows * width].reshape(2 * rows, width)[::2],
+        "every other column": big[: 2 * rows * width].reshape(rows, 2 * width)[:, ::2],
+        "inner columns": big[: rows * (width + 2)].reshape(rows, width + 2)[:, 1:-1],
+        "one row over and over": np.broadcast_to(big[:width], (rows, width)),
+        "sliding": np.lib.stride_tricks.sliding_window_view(big[: rows + width - 1], width),
+        "unaligned": np.frombuffer(b"\0" * 5 + big.tobytes(), np.float64, rows * width, 5).reshape(
+            rows, width
+        ),
+    }
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("width", [7, 8, 9, 15, 16, 17, 24, 33])
+def test_wide_rows_in_every_layout_and_some_columns_unused(rg: Any, width: int, level: str) -> None:
+    skipped = width - 2
+    f = rg.compile(lambda xs: [x * 2.0 for j, x in enumerate(xs) if j != skipped])
+    g = rg.compile(lambda xs: [x * 2.0 for x in reversed(xs)])
+    with kernels(level):
+        for rows in (1, 3, 8, 9, 100):
+            for xs in layouts(rows, width).values():
+                kept = np.delete(xs, skipped, axis=1)
+                assert same(np.stack(f(xs), axis=1), kept * 2.0)
+                assert same(np.stack(g(xs), axis=1), xs[:, ::-1] * 2.0)
+
+
+def test_one_recording_serves_every_layout(rg: Any) -> None:
+    f = rg.compile(lambda xs: rg.dot(xs, [float(k) for k in range(16)]))
+    weights = np.arange(16.0)
+    for xs in layouts(50, 16).values():
+        assert np.allclose(f(xs), xs @ weights, rtol=1e-12, atol=1e-12)
+    assert len(f.traces) == 1
 
 
 @pytest.mark.parametrize("name", [*ONE_AXIS, *TWO_AXES])

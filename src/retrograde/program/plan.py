@@ -137,6 +137,8 @@ class _Layout:
                 self._place_input(index, given)
         place = self.place
         for op, results, args, _ in program.instructions:
+            if op == "take" and program.guards:
+                continue  # its index may be meant for rows that pass them
             if all([arg in place for arg in args]):
                 for result in results:
                     self.uniform(result)
@@ -160,6 +162,9 @@ class _Layout:
             for arg in instruction.args:
                 last[arg] = position
         eights = self._eights(row_inputs & (last.keys() | after.keys()))
+        for guard in program.guards:
+            if guard.condition in place:  # the same for all rows: known before any of them
+                self._finish(guard.condition, after)
         loaded: set[int] = set()
         for position, (op, results, args, _) in enumerate(lanes):
             for arg in args:
