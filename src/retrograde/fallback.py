@@ -419,17 +419,52 @@ def gradients(
     values = order_nodes(roots, since)
     if not is_closed(roots, inputs, since):
         return None
-    reached = {id(v) for v in values}
+    seeds = [number(seed, "a seed") for seed in seeds]
+    inner = [v for v in values if v._op_name != "leaf" and v._epoch >= since]
+    if any(value._partials is None for value in inner):
+        found = _pulled_by_closures(values, inner, roots, seeds, inputs)
+    else:
+        found = _pulled(values, inner, roots, seeds, inputs)
+    reached = {id(value) for value in values}
+    return [g if id(value) in reached else None for value, g in zip(inputs, found)]
+
+
+def _pulled(
+    values: list[Value],
+    inner: list[Value],
+    roots: Sequence[Value],
+    seeds: Sequence[float],
+    inputs: Sequence[Value],
+) -> list[float]:
+    """The backward pass on numbers kept aside: other threads see nothing of it."""
+    adjoints = dict.fromkeys(map(id, values), 0.0)
+    for root, seed in zip(roots, seeds):
+        adjoints[id(root)] += seed
+    for value in reversed(inner):
+        upstream = adjoints[id(value)]
+        for v, partial in zip(value._inputs, value._partials or ()):
+            if not v._number:
+                adjoints[id(v)] += partial * upstream
+    return [adjoints.get(id(value), 0.0) for value in inputs]
+
+
+def _pulled_by_closures(
+    values: list[Value],
+    inner: list[Value],
+    roots: Sequence[Value],
+    seeds: Sequence[float],
+    inputs: Sequence[Value],
+) -> list[float]:
+    """Closures add to ``.grad``: it is lent to them and put back."""
     before = [value._grad for value in values]
     try:
         for value in values:
             value._grad = 0.0
         for root, seed in zip(roots, seeds):
-            root._grad += number(seed, "a seed")
-        for value in reversed(values):
-            if value._op_name != "leaf" and value._epoch >= since:
-                value._contribute()
-        return [value._grad if id(value) in reached else None for value in inputs]
+            root._grad += seed
+        for value in reversed(inner):
+            value._contribute()
+        return [value._grad for value in inputs]
     finally:
         for value, old in zip(values, before):
             value._grad = old

@@ -168,11 +168,8 @@ def test_results_start_without_a_gradient(rg):
     assert watch.changed() == []
 
 
-def test_a_frozen_value_shared_by_threads_keeps_its_gradient(rg, request):
+def test_a_frozen_value_shared_by_threads_keeps_its_gradient(rg):
     """Where the core is Python, other threads see every moment of a pull-back."""
-    if not is_native(rg):
-        reason = "the reference core parks gradients in the values while it pulls back"
-        request.applymarker(pytest.mark.xfail(reason=reason))
     frozen = rg.Value(5.0, requires_grad=False)
     watch = Watch(frozen)
     interval = sys.getswitchinterval()

@@ -341,6 +341,14 @@ def test_no_gradient_flows_through_a_condition(rg: Any) -> None:
     assert same(grad, [2.0, 3.0, 2.0, 3.0])
 
 
+def test_not_even_where_the_upstream_is_infinite(rg: Any) -> None:
+    """0 × inf would be NaN."""
+    f = rg.compile(lambda x: rg.log(rg.where((x >= 0) & (x < 9), x, 1.0)))
+    values, grad = f.value_and_grad(np.array([0.0, 2.0]))
+    assert same(values, [-math.inf, math.log(2.0)])
+    assert same(grad, [math.inf, 0.5])
+
+
 def test_a_condition_prints_and_is_no_number(rg: Any) -> None:
     seen = []
     rg.compile(lambda x: seen.append(repr(x > 0)) or x)(X)

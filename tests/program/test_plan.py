@@ -106,6 +106,18 @@ def test_slots_are_used_again() -> None:
     assert len(plan.steps) // 6 == 1002  # a load and a store
 
 
+@pytest.mark.parametrize("op", ["sum", "dot", "take"])
+def test_slots_of_wide_instructions_are_used_again(op: str) -> None:
+    wide = {"sum": lambda i: (i, i), "dot": lambda i: (i, i), "take": lambda i: (i, i, 0)}[op]
+    program = Program(
+        inputs={0: Input(ROW, "x")},
+        instructions=[Instruction(op, (place + 1,), wide(place)) for place in range(100)],
+        outputs=[100],
+        count=101,
+    )
+    assert laid_out(program, [("store", 100)]).slots <= 3
+
+
 def test_what_is_the_same_for_all_rows_is_computed_once() -> None:
     plan = laid_out(chain(10, UNIFORM), [("store", 11)])
     assert len(plan.uniform_steps) // 6 == 10
