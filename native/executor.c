@@ -111,9 +111,12 @@ static void do_guard(const RgRun *run, const RgStep *step, const double *slots, 
                      size_t rows) {
     const double *x = operand(run, slots, step->x);
     size_t advance = step->x & RG_UNIFORM ? 0 : 1;
-    for (size_t i = 0; i < rows; i++)
-        if ((x[i * advance] != 0.0) != (step->count != 0) && run->failed[first + i] < 0)
-            run->failed[first + i] = (int32_t)step->y;
+    int32_t number = (int32_t)step->y;
+    for (size_t i = 0; i < rows; i++) {
+        int32_t *failed = &run->failed[first + i];
+        if ((x[i * advance] != 0.0) != (step->count != 0) && (*failed < 0 || *failed > number))
+            *failed = number; /* the first of the function, in whatever order they are checked */
+    }
 }
 
 static void do_load(const RgRun *run, const RgStep *step, double *slots, size_t first, size_t rows,

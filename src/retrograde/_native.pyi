@@ -573,6 +573,7 @@ class Value:
 class ClosureValue(Value):
     """A value whose contributions are added by a Python callable."""
 
+@final
 class TrackedValue(Value):
     """A value made from one whose rule is a Python callable."""
 

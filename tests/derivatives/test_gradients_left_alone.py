@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from .support import Watch, is_native
+from .support import Watch
 
 
 def scene(rg):
