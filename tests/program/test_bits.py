@@ -15,6 +15,8 @@ from retrograde.program import plan
 
 from .support import CASES, LEVELS, flat, kernels, numbers, same
 
+pytestmark = pytest.mark.usefixtures("native")
+
 ROWS = 3333
 
 
