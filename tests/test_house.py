@@ -15,7 +15,7 @@ import pytest
 import retrograde
 
 PACKAGE = Path(retrograde.__file__).parent
-ROOT = PACKAGE.parent.parent
+ROOT = Path(__file__).resolve().parents[1]
 
 FLOORS = (
     ("ops",),
