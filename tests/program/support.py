@@ -87,7 +87,7 @@ def network(rg: Any) -> Callable[..., Any]:
 
 def choices(rg: Any) -> Callable[..., Any]:
     def choose(x: Any, y: Any) -> Any:
-        inside = (x > -1.0) & ~(y > 1.0) | (x == y)
+        inside = (x > -1.0) & (y <= 1.0) | (x == y)
         bent = rg.where(inside, x * y, rg.relu(x) - rg.abs(y))
         return rg.clip(bent, -2.0, 2.0) + rg.leaky_relu(y) * rg.minimum(x, y)
 
