@@ -304,8 +304,8 @@ class Value:
     def cosh(self) -> Value:
         """``z = cosh(x)``.
 
-        Slope: ``dz/dx = sinh(x)``. Backward, it turns: the slope is the function a quarter
-        period on.
+        Slope: ``dz/dx = sinh(x)``. Backward, it multiplies the upstream gradient by its partner:
+        sinh and cosh are each other's slope.
         """
 
     def div(self, y: Value | _Number) -> Value:
@@ -347,8 +347,8 @@ class Value:
     def expm1(self) -> Value:
         """``z = expm1(x)``.
 
-        Slope: ``dz/dx = z + 1``. Backward, it multiplies the upstream gradient by its own
-        result: the exponential is its own slope.
+        Slope: ``dz/dx = z + 1``. Backward, it multiplies the upstream gradient by the
+        exponential of its input, which is its own result plus one.
         """
 
     def floor(self) -> Value:
@@ -398,29 +398,31 @@ class Value:
     def log(self) -> Value:
         """``z = log(x)``.
 
-        Slope: ``dz/dx = 1 / x``. Backward, it divides the upstream gradient by its input: the
-        smaller the input, the larger the slope.
+        Slope: ``dz/dx = 1 / x``. Backward, it divides the upstream gradient by what the
+        logarithm is taken of, up to a constant: the smaller that is, the larger the slope.
         """
 
     def log10(self) -> Value:
         """``z = log10(x)``.
 
         Slope: ``dz/dx = 1 / (x * 2.302585092994046)``. Backward, it divides the upstream
-        gradient by its input: the smaller the input, the larger the slope.
+        gradient by what the logarithm is taken of, up to a constant: the smaller that is, the
+        larger the slope.
         """
 
     def log1p(self) -> Value:
         """``z = log1p(x)``.
 
-        Slope: ``dz/dx = 1 / (1 + x)``. Backward, it divides the upstream gradient by its input:
-        the smaller the input, the larger the slope.
+        Slope: ``dz/dx = 1 / (1 + x)``. Backward, it divides the upstream gradient by what the
+        logarithm is taken of, up to a constant: the smaller that is, the larger the slope.
         """
 
     def log2(self) -> Value:
         """``z = log2(x)``.
 
         Slope: ``dz/dx = 1 / (x * 0.6931471805599453)``. Backward, it divides the upstream
-        gradient by its input: the smaller the input, the larger the slope.
+        gradient by what the logarithm is taken of, up to a constant: the smaller that is, the
+        larger the slope.
         """
 
     def maximum(self, y: Value | _Number) -> Value:
@@ -513,8 +515,8 @@ class Value:
     def sinh(self) -> Value:
         """``z = sinh(x)``.
 
-        Slope: ``dz/dx = cosh(x)``. Backward, it turns: the slope is the function a quarter
-        period on.
+        Slope: ``dz/dx = cosh(x)``. Backward, it multiplies the upstream gradient by its partner:
+        sinh and cosh are each other's slope.
         """
 
     def softplus(self) -> Value:
@@ -548,8 +550,8 @@ class Value:
     def tan(self) -> Value:
         """``z = tan(x)``.
 
-        Slope: ``dz/dx = 1 + z * z``. Backward, it turns: the slope is the function a quarter
-        period on.
+        Slope: ``dz/dx = 1 + z * z``. Backward, it multiplies the upstream gradient by one plus
+        the square of its own result: it is nowhere flat.
         """
 
     def tanh(self) -> Value:

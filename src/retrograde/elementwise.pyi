@@ -217,8 +217,8 @@ def cos(x: NDArray[Any], /) -> NDArray[Any]: ...
 def cosh(x: Value, /) -> Value:
     """``z = cosh(x)``.
 
-    Slope: ``dz/dx = sinh(x)``. Backward, it turns: the slope is the function a quarter
-    period on.
+    Slope: ``dz/dx = sinh(x)``. Backward, it multiplies the upstream gradient by its partner:
+    sinh and cosh are each other's slope.
     """
 
 @overload
@@ -298,8 +298,8 @@ def exp(x: NDArray[Any], /) -> NDArray[Any]: ...
 def expm1(x: Value, /) -> Value:
     """``z = expm1(x)``.
 
-    Slope: ``dz/dx = z + 1``. Backward, it multiplies the upstream gradient by its own
-    result: the exponential is its own slope.
+    Slope: ``dz/dx = z + 1``. Backward, it multiplies the upstream gradient by the
+    exponential of its input, which is its own result plus one.
     """
 
 @overload
@@ -400,8 +400,8 @@ def less_equal(x: Value | _Number, y: NDArray[Any]) -> NDArray[Any]: ...
 def log(x: Value, /) -> Value:
     """``z = log(x)``.
 
-    Slope: ``dz/dx = 1 / x``. Backward, it divides the upstream gradient by its input: the
-    smaller the input, the larger the slope.
+    Slope: ``dz/dx = 1 / x``. Backward, it divides the upstream gradient by what the
+    logarithm is taken of, up to a constant: the smaller that is, the larger the slope.
     """
 
 @overload
@@ -413,7 +413,8 @@ def log10(x: Value, /) -> Value:
     """``z = log10(x)``.
 
     Slope: ``dz/dx = 1 / (x * 2.302585092994046)``. Backward, it divides the upstream
-    gradient by its input: the smaller the input, the larger the slope.
+    gradient by what the logarithm is taken of, up to a constant: the smaller that is, the
+    larger the slope.
     """
 
 @overload
@@ -424,8 +425,8 @@ def log10(x: NDArray[Any], /) -> NDArray[Any]: ...
 def log1p(x: Value, /) -> Value:
     """``z = log1p(x)``.
 
-    Slope: ``dz/dx = 1 / (1 + x)``. Backward, it divides the upstream gradient by its input:
-    the smaller the input, the larger the slope.
+    Slope: ``dz/dx = 1 / (1 + x)``. Backward, it divides the upstream gradient by what the
+    logarithm is taken of, up to a constant: the smaller that is, the larger the slope.
     """
 
 @overload
@@ -437,7 +438,8 @@ def log2(x: Value, /) -> Value:
     """``z = log2(x)``.
 
     Slope: ``dz/dx = 1 / (x * 0.6931471805599453)``. Backward, it divides the upstream
-    gradient by its input: the smaller the input, the larger the slope.
+    gradient by what the logarithm is taken of, up to a constant: the smaller that is, the
+    larger the slope.
     """
 
 @overload
@@ -611,8 +613,8 @@ def sin(x: NDArray[Any], /) -> NDArray[Any]: ...
 def sinh(x: Value, /) -> Value:
     """``z = sinh(x)``.
 
-    Slope: ``dz/dx = cosh(x)``. Backward, it turns: the slope is the function a quarter
-    period on.
+    Slope: ``dz/dx = cosh(x)``. Backward, it multiplies the upstream gradient by its partner:
+    sinh and cosh are each other's slope.
     """
 
 @overload
@@ -675,8 +677,8 @@ def sub(x: Value | _Number, y: NDArray[Any]) -> NDArray[Any]: ...
 def tan(x: Value, /) -> Value:
     """``z = tan(x)``.
 
-    Slope: ``dz/dx = 1 + z * z``. Backward, it turns: the slope is the function a quarter
-    period on.
+    Slope: ``dz/dx = 1 + z * z``. Backward, it multiplies the upstream gradient by one plus
+    the square of its own result: it is nowhere flat.
     """
 
 @overload

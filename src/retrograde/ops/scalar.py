@@ -99,7 +99,7 @@ _ROWS: Final = (
         "(rg.softmax and rg.logsumexp do)",
     ),
     Op(
-        "expm1", expm1(x), (z + 1,), kind="itself",
+        "expm1", expm1(x), (z + 1,), kind="growth",
         cure="keep the input below 709",
     ),
     Op(
@@ -177,7 +177,7 @@ _ROWS: Final = (
         edges=(Edge((inf,), nan, (nan,), "no limit at infinity"),),
     ),
     Op("cos", cos(x), (-sin(x),), kind="turn"),
-    Op("tan", tan(x), (1 + z * z,), kind="turn", domain=((-1.2, 1.2),)),
+    Op("tan", tan(x), (1 + z * z,), kind="steepen", domain=((-1.2, 1.2),)),
     Op(
         "asin", asin(x), (1 / sqrt((1 - x) * (1 + x)),), kind="arc", domain=UNIT,
         edges=(Edge((1.0,), math.pi / 2, (inf,), "vertical at both ends"),),
@@ -196,8 +196,8 @@ _ROWS: Final = (
         domain=((0.3, 3.0), (-3.0, 3.0)),
         edges=(Edge((0.0, 0.0), 0.0, (nan, nan), "the angle of nothing has no slope"),),
     ),
-    Op("sinh", sinh(x), (cosh(x),), kind="turn"),
-    Op("cosh", cosh(x), (sinh(x),), kind="turn"),
+    Op("sinh", sinh(x), (cosh(x),), kind="partner"),
+    Op("cosh", cosh(x), (sinh(x),), kind="partner"),
     Op("asinh", asinh(x), (1 / hypot(x, 1),), kind="arc"),
     Op(
         "acosh", acosh(x), (1 / (sqrt(x - 1) * sqrt(x + 1)),), kind="arc",

@@ -21,8 +21,10 @@ WORDS: Final = MappingProxyType(
         "power": "multiplies the upstream gradient by the slope of the power",
         "itself": "multiplies the upstream gradient by its own result: the exponential is its own "
         "slope",
-        "inverse": "divides the upstream gradient by its input: the smaller the input, the larger "
-        "the slope",
+        "growth": "multiplies the upstream gradient by the exponential of its input, which is its "
+        "own result plus one",
+        "inverse": "divides the upstream gradient by what the logarithm is taken of, up to a "
+        "constant: the smaller that is, the larger the slope",
         "root": "divides the upstream gradient by twice the root: near zero the slope grows "
         "without bound",
         "saturate": "saturates: the slope is largest in the middle and fades to nothing at both "
@@ -32,6 +34,10 @@ WORDS: Final = MappingProxyType(
         "soft-gate": "is a soft gate: it passes the upstream gradient on one side, stops it on the "
         "other, and changes smoothly between",
         "turn": "turns: the slope is the function a quarter period on",
+        "steepen": "multiplies the upstream gradient by one plus the square of its own result: it "
+        "is nowhere flat",
+        "partner": "multiplies the upstream gradient by its partner: sinh and cosh are each "
+        "other's slope",
         "arc": "multiplies the upstream gradient by the slope of the arc",
         "angle": "shares the upstream gradient out by how each input turns the angle",
         "length": "shares the upstream gradient out by how much of the length each input makes up",
