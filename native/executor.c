@@ -175,7 +175,6 @@ static int run_block(const RgRun *run, double *slots, double *sums, size_t first
                 break;
             case RG_DO_SCATTER: do_scatter(run, step, slots, n); break;
             case RG_DO_LOAD: do_load(run, step, slots, first, rows, n); break;
-            case RG_DO_COPY: copy(run, out, slots, step->x, n); break;
             case RG_DO_STORE: do_store(run, step, slots, first, rows); break;
             case RG_DO_REDUCE: do_reduce(run, step, slots, sums, rows); break;
             default: do_guard(run, step, slots, first, rows); break;

@@ -12,10 +12,9 @@ enum {
     RG_DO_TAKE,    /* count elements from the extras, then the index */
     RG_DO_SCATTER, /* out..out+count: pairs (index, upstream) from the extras */
     RG_DO_LOAD,    /* a column of the rows; or count of them, into slots from the extras */
-    RG_DO_COPY,
-    RG_DO_STORE,  /* into a column of the results */
-    RG_DO_REDUCE, /* into a sum over the rows */
-    RG_DO_GUARD   /* x must be what it was while recording */
+    RG_DO_STORE,   /* into a column of the results */
+    RG_DO_REDUCE,  /* into a sum over the rows */
+    RG_DO_GUARD    /* x must be what it was while recording */
 };
 
 #define RG_UNIFORM 0x80000000u /* an operand that is the same for all rows */

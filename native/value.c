@@ -159,6 +159,7 @@ static Value *blank(PyTypeObject *type) {
     }
     v->op = RG_LEAF;
     v->flags = RG_REQUIRES_GRAD;
+    if (RG_UNLIKELY(rg_recording())) v->flags |= RG_COLLECTED; /* see leaf_origin */
     v->epoch = (uint16_t)rg_epoch;
     v->grad = 0.0;
     v->data = 0.0;

@@ -503,13 +503,17 @@ static PyObject *begin_epoch(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ig
     return PyLong_FromUnsignedLongLong(++rg_epoch);
 }
 
-/* made_since(value, epoch): whether a value may have been made since an epoch. */
-static PyObject *made_since(PyObject *Py_UNUSED(module), PyObject *args) {
-    PyObject *value;
+/* leaf_origin(leaf, epoch) -> where a leaf met in a recording comes from: "captured" from outside,
+ * "constant" made inside since the epoch, or "argument" of another recording. Leaves made while
+ * recording are marked: an age alone could be mistaken after 2^16 epochs. */
+static PyObject *leaf_origin(PyObject *Py_UNUSED(module), PyObject *args) {
+    Value *leaf;
     unsigned long long since;
-    if (!PyArg_ParseTuple(args, "O!K:made_since", RgValue_Type, &value, &since)) return NULL;
+    if (!PyArg_ParseTuple(args, "O!K:leaf_origin", RgValue_Type, &leaf, &since)) return NULL;
     Graph graph = {.oldest = age_limit(since)};
-    return PyBool_FromLong(!is_old(&graph, (Value *)value));
+    if (leaf->flags & RG_TRACED) return PyUnicode_FromString("argument");
+    int inside = (leaf->flags & RG_COLLECTED) && !is_old(&graph, leaf);
+    return PyUnicode_FromString(inside ? "constant" : "captured");
 }
 
 /* Whether every leaf that takes gradients is among the inputs. */
@@ -650,7 +654,7 @@ PyMethodDef rg_walk_methods[] = {
     {"order", order, METH_O, "Everything under the roots, inputs before uses."},
     {"order_since", order_since, METH_VARARGS, "The inner nodes made since an epoch, in order."},
     {"begin_epoch", begin_epoch, METH_NOARGS, "Start a new epoch and return its number."},
-    {"made_since", made_since, METH_VARARGS, "Whether a value was made since an epoch."},
+    {"leaf_origin", leaf_origin, METH_VARARGS, "Where a leaf met in a recording comes from."},
     {"is_closed", closed, METH_VARARGS, "Whether values depend on nothing but the inputs."},
     {"gradients", gradients, METH_VARARGS, "Gradients as numbers, touching no .grad."},
     {"zero_under", zero_under, METH_O, "Zero the gradient of everything under the roots."},

@@ -614,8 +614,8 @@ def zero_under(roots: tuple[Value, ...], /) -> None:
 def begin_epoch() -> int:
     """Start a new epoch and return its number."""
 
-def made_since(value: Value, epoch: int, /) -> bool:
-    """Whether a value was made since an epoch."""
+def leaf_origin(leaf: Value, epoch: int, /) -> str:
+    """Where a leaf met in a recording comes from."""
 
 def order_since(roots: tuple[Value, ...], epoch: int, /) -> list[Value]:
     """The inner nodes made since an epoch, in order."""

@@ -572,6 +572,13 @@ class RecordingError(RetrogradeError, RuntimeError):
         )
 
     @classmethod
+    def leaked_argument(cls, value: Value) -> Self:
+        return cls(
+            f"the function uses {_named(value)}, an argument of another recording that was kept: "
+            "its number belongs to one row of that call. Pass it in as an argument."
+        )
+
+    @classmethod
     def captured_interior(cls, value: Value) -> Self:
         return cls(
             _with_place(

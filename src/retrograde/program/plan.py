@@ -21,7 +21,7 @@ _FIRST = len(_ROWS)
 STEPS = {name: index for index, name in enumerate(_ROWS)} | {
     name: _FIRST + place
     for place, name in enumerate(
-        ("fma", "sum", "dot", "take", "scatter", "load", "copy", "store", "reduce", "guard")
+        ("fma", "sum", "dot", "take", "scatter", "load", "store", "reduce", "guard")
     )
 }
 """The executor's instructions by name; native/replay.h has the same order."""

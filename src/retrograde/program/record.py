@@ -51,7 +51,10 @@ class _Reader:
         """A value that no instruction here makes: a captured leaf, or a constant made inside."""
         if value.op != "leaf":
             raise RecordingError.captured_interior(value)
-        if core.made_since(value, self.since):
+        origin = core.leaf_origin(value, self.since)
+        if origin == "argument":
+            raise RecordingError.leaked_argument(value)
+        if origin == "constant":
             return self.constant(core.peek(value))
         self.captured.append(value)
         return self._add_input(Input(CAPTURED, value.label or f"captured {len(self.captured)}"))
