@@ -219,11 +219,10 @@ class Router:
         trace = self.record(row, path, route.trace)
         self.outcome.recorded += 1
         self.family.splits[route.trace.site(guard)] += 1
-        fresh = Route(trace, guard + 1)
         if self.family.has_room:
-            self.family.keep(trace)
-            route.others[guard] = fresh
-        return fresh
+            route.others[guard] = Route(self.family.keep(trace), guard + 1)
+            return route.others[guard]
+        return Route(trace, guard + 1)
 
     # ---- afterwards --------------------------------------------------------------------------
 

@@ -153,6 +153,7 @@ class Family:
         self.captured: list[Value] = []
         self.root: Route | None = None
         self.splits: Counter[Site | None] = Counter()
+        self._by_path: dict[bytes, Trace] = {}
         self._numbers: dict[int, int] = {}
         self._instructions = 0
 
@@ -172,11 +173,17 @@ class Family:
             return len(self.traces) < self.budget
         return len(self.traces) < LEAST_TRACES or self._instructions < MOST_INSTRUCTIONS
 
-    def keep(self, trace: Trace) -> None:
-        """Keep a trace; the routes are the caller's affair until :meth:`settle`."""
-        trace.kept = True
-        self.traces.append(trace)
-        self._instructions += len(trace.program.instructions)
+    def keep(self, trace: Trace) -> Trace:
+        """Keep a trace, or find the one that another thread recorded for the same path.
+
+        The routes are the caller's affair until :meth:`settle`.
+        """
+        known = self._by_path.setdefault(trace.path, trace)
+        if known is trace:
+            trace.kept = True
+            self.traces.append(trace)
+            self._instructions += len(trace.program.instructions)
+        return known
 
     def settle(self) -> None:
         """Lay the routes anew over the traces there are."""
@@ -185,10 +192,14 @@ class Family:
     def exchange(self, fresh: Sequence[Trace], used: set[int]) -> None:
         """Put fresh traces in the place of kept ones that are not among those ``used``."""
         idle = [trace for trace in self.traces if id(trace) not in used]
-        for old, new in zip(idle, fresh):
-            self.traces[self.traces.index(old)] = new
-            old.kept, new.kept = False, True
+        new = [trace for trace in fresh if trace.path not in self._by_path]
+        for old, _ in zip(idle, new):
+            old.kept = False
+            del self._by_path[old.path]
+        self.traces = [trace for trace in self.traces if trace.kept]
         self._instructions = sum(len(trace.program.instructions) for trace in self.traces)
+        for trace in new[: len(idle)]:
+            self.keep(trace)
         self.settle()
 
     @property
