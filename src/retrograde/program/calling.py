@@ -166,11 +166,10 @@ class Replayable:
         family = self._family(bound, shapes)
         chosen, bare = self._chosen(shapes, wrt)
         self._check_single(family)
-        indices = _numbers(chosen)
         store = Store(bound)
-        store.fresh(len(indices) ** 2)
-        self._stored(family, bound, shapes, Mode("hessian", indices), store, threads)
-        return second_nest(chosen, bare, store.items(), bound.rows)
+        assembled = second_nest(store, chosen, bare)
+        self._stored(family, bound, shapes, Mode("hessian", _numbers(chosen)), store, threads)
+        return assembled()
 
     def hvp(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -63,18 +63,29 @@ def _side_by_side(columns: list[Any]) -> Any:
     return np.stack(columns, axis=-1)
 
 
-def second_nest(shapes: Sequence[Shape], bare: bool, items: Sequence[Any], rows: int | None) -> Any:
-    """Second derivatives: the arguments' nest, with the gradient of each first one in its place."""
-    source = iter(items)
+def second_nest(store: Store, shapes: Sequence[Shape], bare: bool) -> Callable[[], Any]:
+    """Second derivatives: the arguments' nest, with the gradient of each first one in its place.
 
-    def inner() -> Any:
-        found = [gradient_nest(shape.key, source, rows) for shape in shapes]
-        return found[0] if bare else tuple(found)
+    What is returned puts it together once the columns are filled.
+    """
+    rows, count = store.bound.rows, sum(shape.count for shape in shapes)
+    made = store.fresh(count * count)
+    if bare and rows is not None and shapes[0].key[0] in ("r", "U") and shapes[0].key != "r":
+        axes = shapes[0].key[1] if shapes[0].key[0] == "U" else (count,)
+        return lambda: made.T.reshape(rows, *axes, *axes)
 
-    count = sum(shape.count for shape in shapes)
-    outer = iter([inner() for _ in range(count)])
-    nests = [gradient_nest(shape.key, outer, rows) for shape in shapes]
-    return nests[0] if bare else tuple(nests)
+    def assembled() -> Any:
+        source = iter(store.items())
+
+        def inner() -> Any:
+            found = [gradient_nest(shape.key, source, rows) for shape in shapes]
+            return found[0] if bare else tuple(found)
+
+        outer = iter([inner() for _ in range(count)])
+        nests = [gradient_nest(shape.key, outer, rows) for shape in shapes]
+        return nests[0] if bare else tuple(nests)
+
+    return assembled
 
 
 class Store:
