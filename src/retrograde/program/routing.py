@@ -1,9 +1,10 @@
 """Leading every row of a call to the trace that fits it, and running the traces.
 
-Rows first run through guards alone, route by route; where nobody went before, the function is
-recorded on the first row that goes there, its decisions forced to the outcomes that row has shown.
-Then every trace runs over its own rows, all traces in one native call. Where one trace serves
-nearly all rows, it runs first, over all of them, and only the others are led elsewhere.
+Rows first run through guards alone, route by route; then every trace runs over its own rows, all
+traces in one native call. Where nobody went before, the function is recorded on the first row that
+goes there, its decisions forced to the outcomes that row has shown, and the new trace is tried on
+all rows that go there. Where one trace serves nearly all rows, it too is tried first, on all of
+them, and only the others are led elsewhere.
 
 Results come from the traces' programs alone, and reductions are added in the order of the rows:
 what was recorded when, and which way a row was led, does not show in any bit.
@@ -29,8 +30,8 @@ BATCH = 256 * CHUNK
 """Rows that are led together, so that what is kept about them is bounded."""
 SCRATCH = 64 * 1024 * 1024
 """Bytes of gradients per row that are held before they are reduced."""
-LOOSE = 64
-"""Traces that are not kept and run together."""
+TOGETHER = 64
+"""New traces whose plans are held at a time."""
 
 Recorder = Callable[[int, bytes, Trace], Trace]
 """Records the function on a row, the first decisions forced; the trace it leaves is given too."""
@@ -54,6 +55,9 @@ class Outcome:
     served: set[int] = field(default_factory=set)
     loose: list[tuple[int, Trace]] = field(default_factory=list)
     recorded: int = 0
+
+
+_NO_COLUMNS = np.zeros((0, 2), dtype=np.int64)
 
 
 class Router:
@@ -132,14 +136,14 @@ class Router:
         columns = [(address + place * width, 8) for place in range(reduced)]
         part = Part.of(_adding(reduced), last - first, (), [])
         inputs = np.array(columns, dtype=np.int64).reshape(-1, 2)
-        run([part], inputs, np.zeros((0, 2), dtype=np.int64), call.threads)
+        run([part], inputs, _NO_COLUMNS, call.threads)
         return part.sums, last
 
     # ---- one batch ---------------------------------------------------------------------------
 
     def _whole(self, trace: Trace, mode: Mode, what: tuple[str, ...]) -> Part:
         """A trace over all rows of the call, with its guards."""
-        ready = trace.ready(mode, what, self.call.arguments, True)
+        ready = trace.ready(mode, what, self.call.arguments)
         return Part.of(ready, self.call.rows, self.call.numbers, trace.captured)
 
     def _batch(self, work: _Assigned, first: int, last: int) -> None:
@@ -160,7 +164,7 @@ class Router:
         if len(self.family.traces) == 1 or not served:
             return True
         arguments = self.call.arguments
-        full = len(main.ready(work.mode, work.what, arguments, True).plan.steps)
+        full = len(main.ready(work.mode, work.what, arguments).plan.steps)
         guards = len(main.router(0, arguments).plan.steps)
         return (1 - main.rows / served) * (full + guards) < guards
 
@@ -184,17 +188,21 @@ class Router:
         """Rows through the guards of their routes: settled, or on to the next route."""
         call = self.call
         further: list[tuple[Route, Any]] = []
+        fresh = [(route, rows) for route, rows in wave if not route.trace.rows]
+        known = [(route, rows) for route, rows in wave if route.trace.rows]
+        for first in range(0, len(fresh), TOGETHER):
+            self._try(fresh[first : first + TOGETHER], work, further)
         checked: list[tuple[Route, Any, Part]] = []
-        for route, rows in wave:
-            if route.start == len(route.trace.path):
-                work.add(route.trace, rows)
+        for route, rows in known:
+            trace = route.trace
+            if route.start == len(trace.path):
+                work.add(trace, rows)
                 continue
-            ready = route.trace.router(route.start, call.arguments)
-            captured = route.trace.captured
-            checked.append((route, rows, Part.of(ready, len(rows), call.numbers, captured, rows)))
+            ready = trace.router(route.start, call.arguments)
+            part = Part.of(ready, len(rows), call.numbers, trace.captured, rows)
+            checked.append((route, rows, part))
         if checked:
-            none = np.zeros((0, 2), dtype=np.int64)
-            run([part for _, _, part in checked], call.inputs, none, call.threads)
+            run([part for _, _, part in checked], call.inputs, _NO_COLUMNS, call.threads)
         for route, rows, part in checked:
             for guard, these in _grouped(part.failed, rows):
                 if guard < 0:
@@ -202,6 +210,29 @@ class Router:
                 else:
                     self._go_on(further, route, route.start + guard, these)
         return further
+
+    def _try(
+        self,
+        fresh: list[tuple[Route, Any]],
+        work: _Assigned,
+        further: list[tuple[Route, Any]],
+    ) -> None:
+        """Run new traces on all rows that arrive there, at the price of those that go on."""
+        call = self.call
+        parts = []
+        for route, rows in fresh:
+            ready = route.trace.ready(work.mode, work.what, call.arguments)
+            parts.append(Part.of(ready, len(rows), call.numbers, route.trace.captured, rows))
+        run(parts, call.inputs, work.outputs, call.threads)
+        for (route, rows), part in zip(fresh, parts):
+            served = len(rows)
+            for guard, these in _grouped(part.failed, rows):
+                if guard >= 0:
+                    self._go_on(further, route, guard, these)
+                    served -= len(these)
+            self.count(route.trace, served)
+            if not route.trace.kept:
+                route.trace.plans.clear()
 
     def _go_on(self, wave: list[tuple[Route, Any]], route: Route, guard: int, rows: Any) -> None:
         """To the route that leaves at a guard; it is recorded where nobody went that way."""
@@ -263,28 +294,23 @@ class _Assigned:
         self.what = what
         self.outputs = outputs
         self.rows: dict[int, tuple[Trace, list[Any]]] = {}
-        self.loose = 0
 
     def add(self, trace: Trace, rows: Any) -> None:
         """These rows are that trace's."""
         self.rows.setdefault(id(trace), (trace, []))[1].append(rows)
         self.router.count(trace, len(rows))
-        if not trace.kept:
-            self.loose += 1
-            if self.loose >= LOOSE:
-                self.flush()
 
     def flush(self) -> None:
-        """Run the traces over their rows; guards need no second look."""
+        """Run the traces over their rows."""
         call = self.router.call
         parts = []
         for trace, found in self.rows.values():
             index = found[0] if len(found) == 1 else np.sort(np.concatenate(found))
-            ready = trace.ready(self.mode, self.what, call.arguments, False)
+            ready = trace.ready(self.mode, self.what, call.arguments)
             parts.append(Part.of(ready, len(index), call.numbers, trace.captured, index))
         if parts:
             run(parts, call.inputs, self.outputs, call.threads)
-        self.rows, self.loose = {}, 0
+        self.rows = {}
 
 
 def _grouped(failed: Any, rows: Any) -> list[tuple[int, Any]]:

@@ -68,13 +68,12 @@ class Trace:
         """The line of a guard."""
         return self.program.site(self.program.guards[guard].site)
 
-    def ready(self, mode: Mode, what: tuple[str, ...], arguments: int, guarded: bool) -> Ready:
+    def ready(self, mode: Mode, what: tuple[str, ...], arguments: int) -> Ready:
         """The plan of a mode; ``what`` says for each output whether to ``store`` or ``reduce``."""
-        key = (mode, what, guarded)
+        key = (mode, what)
         if key not in self.plans:
             with collector_paused():
-                program = derived(self.program, self.numbers, mode)
-                program = improved(program if guarded else program.replaced(guards=[]))
+                program = improved(derived(self.program, self.numbers, mode))
                 plan = laid_out(program, list(zip(what, program.outputs)))
                 self.plans[key] = Ready.of(program, plan, arguments)
         return self.plans[key]
