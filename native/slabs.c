@@ -1,0 +1,114 @@
+/* Slabs of nodes: which is handed out next, and when memory goes back to the system.
+ *
+ * A slab is handed out whole: all its free nodes become the list that rg_node_take takes from.
+ * When a quarter of it has been given back it may be handed out again; when all of it has, its
+ * nodes are linked in the order of their addresses again. At most 20 MiB of empty slabs are kept. */
+#include <sys/mman.h>
+
+#include "slabs.h"
+
+#define CHUNK_SLABS 16                                  /* asked for at once: 1 MiB */
+#define CHUNK_BYTES ((CHUNK_SLABS + 1) * RG_SLAB_BYTES) /* one more, for the alignment; untouched */
+#define KEPT_EMPTY 320                                  /* slabs: 20 MiB */
+
+struct RgChunk {
+    void *memory; /* straight from the system, so that it goes back there and not to a heap */
+    RgSlab *slabs;
+    uint32_t empty; /* how many of its slabs are */
+};
+
+typedef struct {
+    RgSlab *first;
+    size_t count;
+} Slabs;
+
+static Slabs empty, partial;
+
+static void push(Slabs *list, RgSlab *slab) {
+    slab->previous = NULL;
+    slab->next = list->first;
+    if (list->first) list->first->previous = slab;
+    list->first = slab;
+    list->count++;
+}
+
+static void take_out(Slabs *list, RgSlab *slab) {
+    if (slab->previous)
+        slab->previous->next = slab->next;
+    else
+        list->first = slab->next;
+    if (slab->next) slab->next->previous = slab->previous;
+    list->count--;
+}
+
+static RgSlab *slab_at(const RgChunk *chunk, int index) {
+    return (RgSlab *)((char *)chunk->slabs + (size_t)index * RG_SLAB_BYTES);
+}
+
+static int add_chunk(void) {
+    RgChunk *chunk = PyMem_RawMalloc(sizeof(RgChunk));
+    if (chunk == NULL) return -1;
+    void *memory =
+        mmap(NULL, CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) {
+        PyMem_RawFree(chunk);
+        return -1;
+    }
+    uintptr_t aligned = ((uintptr_t)memory + RG_SLAB_BYTES - 1) & ~(uintptr_t)(RG_SLAB_BYTES - 1);
+    *chunk = (RgChunk){memory, (RgSlab *)aligned, CHUNK_SLABS};
+    for (int i = CHUNK_SLABS; i-- > 0;) {
+        *slab_at(chunk, i) = (RgSlab){.chunk = chunk};
+        push(&empty, slab_at(chunk, i));
+    }
+    return 0;
+}
+
+static void remove_chunk(RgChunk *chunk) {
+    for (int i = 0; i < CHUNK_SLABS; i++) take_out(&empty, slab_at(chunk, i));
+    munmap(chunk->memory, CHUNK_BYTES);
+    PyMem_RawFree(chunk);
+}
+
+/* A quarter of a slab is free, or all of it. */
+void rg_slab_notice(RgSlab *slab) {
+    if (slab->taken > 0) {
+        slab->notice = 0;
+        push(&partial, slab);
+        return;
+    }
+    take_out(&partial, slab);
+    push(&empty, slab);
+    slab->chunk->empty++;
+    if (slab->chunk->empty == CHUNK_SLABS && empty.count > KEPT_EMPTY) remove_chunk(slab->chunk);
+}
+
+/* The nodes of an empty slab as a list, in the order of their addresses. */
+static Value *link_all(RgSlab *slab) {
+    Value *nodes = (Value *)(slab + 1);
+    for (uint32_t i = 0; i < RG_SLAB_NODES; i++) {
+        Py_SET_TYPE((PyObject *)&nodes[i], RgValue_Type);
+        nodes[i].next = i + 1 < RG_SLAB_NODES ? &nodes[i + 1] : NULL;
+    }
+    return nodes;
+}
+
+/* The free nodes of a slab, or NULL where there is no memory. A slab in use comes first, so that
+ * a few long-lived nodes do not hold on to many slabs. */
+Value *rg_slab_hand_out(void) {
+    RgSlab *slab = partial.first;
+    Value *nodes;
+    if (slab) {
+        take_out(&partial, slab);
+        nodes = slab->free;
+    } else {
+        if (empty.first == NULL && add_chunk() < 0) return NULL;
+        slab = empty.first;
+        take_out(&empty, slab);
+        slab->chunk->empty--;
+        nodes = link_all(slab);
+    }
+    slab->free = NULL;
+    slab->taken = RG_SLAB_NODES;
+    slab->notice = RG_SLAB_NODES - RG_SLAB_NODES / 4;
+    return nodes;
+}
