@@ -180,11 +180,11 @@ PyObject *rg_note_get(Value *v, int which);
 int rg_note_set(Value *v, int which, PyObject *object);
 void rg_notes_drop(Value *v);
 
-/* walk.c: ordering and the backward pass. The epoch counts the functional transforms begun: a node
+/* order.c, backward.c, walk.c: ordering and the backward pass. The epoch counts the functional transforms begun: a node
  * of an earlier epoch than a transform's cannot depend on what the transform made. */
 extern uint64_t rg_epoch;
 int rg_backward(Value **roots, const double *seeds, Py_ssize_t count);
-PyObject *rg_contribute(PyObject *self, PyObject *ignored);
+PyObject *rg_contribute_now(PyObject *self, PyObject *ignored);
 extern PyMethodDef rg_walk_methods[];
 
 /* value.c, closure.c, functions.c, bulk.c: the faces towards Python. */

@@ -1,6 +1,7 @@
 /* Slabs of nodes: which is handed out next, and when memory goes back to the system.
  *
- * A slab is handed out whole: all its free nodes become the list that rg_node_take takes from.
+ * All free nodes of a slab count as taken once it is handed out, though an empty one is handed out
+ * a few nodes at a time; what is handed out becomes the list that rg_node_take takes from.
  * When a quarter of it has been given back it may be handed out again; when all of it has, its
  * nodes are linked in the order of their addresses again. At most 20 MiB of empty slabs are kept. */
 #include <sys/mman.h>
@@ -82,21 +83,40 @@ void rg_slab_notice(RgSlab *slab) {
     if (slab->chunk->empty == CHUNK_SLABS && empty.count > KEPT_EMPTY) remove_chunk(slab->chunk);
 }
 
-/* The nodes of an empty slab as a list, in the order of their addresses. */
-static Value *link_all(RgSlab *slab) {
-    Value *nodes = (Value *)(slab + 1);
-    for (uint32_t i = 0; i < RG_SLAB_NODES; i++) {
+/* The slab whose nodes are handed out a group at a time, since it was empty: by the time a group is
+ * used its memory is near. */
+static RgSlab *fresh;
+static uint32_t fresh_index;
+
+#define GROUP 16
+
+static void ask_for(const Value *nodes) {
+    for (const char *line = (const char *)nodes; line < (const char *)(nodes + GROUP); line += 64)
+        __builtin_prefetch(line, 1);
+}
+
+/* The next nodes of the fresh slab as a list, in the order of their addresses. */
+static Value *next_group(void) {
+    Value *nodes = (Value *)(fresh + 1) + fresh_index;
+    uint32_t left = RG_SLAB_NODES - fresh_index, count = left < GROUP ? left : GROUP;
+    for (uint32_t i = 0; i < count; i++) {
         Py_SET_TYPE((PyObject *)&nodes[i], RgValue_Type);
-        nodes[i].next = i + 1 < RG_SLAB_NODES ? &nodes[i + 1] : NULL;
+        nodes[i].next = i + 1 < count ? &nodes[i + 1] : NULL;
     }
+    fresh_index += count;
+    if (fresh_index == RG_SLAB_NODES)
+        fresh = NULL;
+    else
+        ask_for(nodes + count);
     return nodes;
 }
 
-/* The free nodes of a slab, or NULL where there is no memory. A slab in use comes first, so that
+/* Some free nodes as a list, or NULL where there is no memory. A slab in use comes first, so that
  * a few long-lived nodes do not hold on to many slabs. */
 Value *rg_slab_hand_out(void) {
+    if (RG_LIKELY(fresh != NULL)) return next_group();
     RgSlab *slab = partial.first;
-    Value *nodes;
+    Value *nodes = NULL;
     if (slab) {
         take_out(&partial, slab);
         nodes = slab->free;
@@ -105,10 +125,11 @@ Value *rg_slab_hand_out(void) {
         slab = empty.first;
         take_out(&empty, slab);
         slab->chunk->empty--;
-        nodes = link_all(slab);
+        fresh = slab;
+        fresh_index = 0;
     }
     slab->free = NULL;
     slab->taken = RG_SLAB_NODES;
     slab->notice = RG_SLAB_NODES - RG_SLAB_NODES / 4;
-    return nodes;
+    return nodes ? nodes : next_group();
 }

@@ -530,7 +530,7 @@ static PyMethodDef value_own_methods[] = {
      "Interior gradients are replaced by this pass's; leaves accumulate."},
     {"detach", value_detach, METH_NOARGS,
      "detach($self, /)\n--\n\nThe same number as a leaf that takes no gradient."},
-    {"_contribute", rg_contribute, METH_NOARGS, NULL},
+    {"_contribute", rg_contribute_now, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 
