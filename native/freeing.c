@@ -27,67 +27,67 @@ static void settle(Debt *debt) {
     while (count-- > 0) Py_DECREF(code);
 }
 
-/* Give up a reference to an input. */
-static inline void drop(Value *v) {
-    if (v == NULL) return;
+/* Give up a reference to an input, which joins the list if it was the last. */
+static inline Value *drop(Value *v, Value *list) {
+    if (v == NULL) return list;
 #ifndef Py_REF_DEBUG
-    if (Py_REFCNT((PyObject *)v) == 1 && RG_LIKELY(Py_IS_TYPE((PyObject *)v, RgValue_Type))) {
-        v->next = dying;
-        dying = v;
-        return;
+    if (Py_REFCNT((PyObject *)v) == 1 && RG_LIKELY(rg_is_plain((PyObject *)v))) {
+        v->next = list;
+        return v;
     }
 #endif
     Py_DECREF((PyObject *)v);
+    return list;
 }
 
-static void drop_inputs(Value *v) {
-    if (v->flags & RG_WIDE) {
-        RgEntry *entries = v->entries;
-        Py_ssize_t count = v->count;
-        PyObject *rule = v->rule;
-        v->flags &= (uint8_t)~RG_WIDE;
-        v->in[0] = v->in[1] = NULL;
-        for (Py_ssize_t i = 0; i < count; i++) drop(entries[i].input);
-        rg_entries_free(entries, count);
-        Py_XDECREF(rule);
-    } else {
-        Value *first = v->in[0], *second = v->in[1];
-        v->in[0] = v->in[1] = NULL;
-        drop(first);
-        drop(second);
-    }
+static inline Value *drop_entries(Value *v, Value *list) {
+    RgEntry *entries = v->entries;
+    Py_ssize_t count = v->count;
+    PyObject *rule = v->rule;
+    v->flags &= (uint8_t)~RG_WIDE;
+    v->in[0] = v->in[1] = NULL;
+    for (Py_ssize_t i = 0; i < count; i++) list = drop(entries[i].input, list);
+    rg_entries_free(entries, count);
+    Py_XDECREF(rule);
+    return list;
 }
 
-static inline void release(Value *v, Debt *debt) {
-    if (RG_UNLIKELY(v->flags & (RG_LABELLED | RG_HOOKED))) rg_notes_drop(v);
-    if (RG_UNLIKELY(v->code != debt->code)) {
-        settle(debt);
-        debt->code = v->code;
-    }
-    debt->count++;
-    if (RG_LIKELY(!(v->flags & RG_WIDE))) {
-        Value *first = v->in[0], *second = v->in[1];
-        drop(first);
-        drop(second);
-    } else {
-        drop_inputs(v);
-    }
-    if (RG_LIKELY(Py_IS_TYPE((PyObject *)v, RgValue_Type))) {
-        rg_node_give_back(v);
-    } else {
-        PyTypeObject *type = Py_TYPE((PyObject *)v);
-        type->tp_free(v);
-        Py_DECREF((PyObject *)type);
-    }
+static void free_odd(Value *v) {
+    PyTypeObject *type = Py_TYPE((PyObject *)v);
+    type->tp_free(v);
+    Py_DECREF((PyObject *)type);
 }
 
+/* Free what waits. The list is local: `dying` is where Python code run on the way, or another
+ * thread meanwhile, leaves more. */
 static void drain(void) {
     Debt debt = {NULL, 0};
+    Value *list = NULL;
     draining = 1;
-    while (dying) {
-        Value *v = dying;
-        dying = v->next;
-        release(v, &debt);
+    for (;;) {
+        if (RG_UNLIKELY(list == NULL)) {
+            list = dying;
+            dying = NULL;
+            if (list == NULL) break;
+        }
+        Value *v = list;
+        list = v->next;
+        if (RG_UNLIKELY(v->flags & (RG_LABELLED | RG_HOOKED))) rg_notes_drop(v);
+        if (RG_UNLIKELY(v->code != debt.code)) {
+            settle(&debt);
+            debt.code = v->code;
+        }
+        debt.count++;
+        if (RG_LIKELY(!(v->flags & RG_WIDE))) {
+            list = drop(v->in[0], list);
+            list = drop(v->in[1], list);
+        } else {
+            list = drop_entries(v, list);
+        }
+        if (RG_LIKELY(rg_is_plain((PyObject *)v)))
+            rg_node_give_back(v);
+        else
+            free_odd(v);
     }
     draining = 0;
     settle(&debt);
@@ -104,6 +104,17 @@ void rg_value_dealloc(PyObject *self) {
 void rg_release_inputs(Value *v) {
     if (rg_is_leaf(v)) return;
     v->op = RG_LEAF;
-    drop_inputs(v);
-    if (dying && !draining) drain();
+    Value *list = NULL;
+    if (v->flags & RG_WIDE) {
+        list = drop_entries(v, list);
+    } else {
+        Value *first = v->in[0], *second = v->in[1];
+        v->in[0] = v->in[1] = NULL;
+        list = drop(second, drop(first, list));
+    }
+    while (list) {
+        Value *dead = list;
+        list = dead->next;
+        rg_value_dealloc((PyObject *)dead);
+    }
 }

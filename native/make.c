@@ -9,69 +9,89 @@ PyObject *rg_make_leaf(double data, int requires_grad) {
     if (v == NULL) return NULL;
     v->flags = requires_grad ? RG_REQUIRES_GRAD : 0;
     v->in[0] = v->in[1] = NULL;
-    return rg_finish(v);
+    return rg_modes_active ? rg_finish_in_mode(v) : (PyObject *)v;
+}
+
+PyObject *rg_finish_odd(Value *v) {
+    int takes_gradient = v->flags & RG_REQUIRES_GRAD;
+    PyObject *done = rg_modes_active ? rg_finish_in_mode(v) : (PyObject *)v;
+    if (!takes_gradient && done && !rg_copying && !rg_recording()) rg_release_inputs(v);
+    return done;
 }
 
 int rg_copying = 0;
 
+/* Each way to make a node is written once and compiled twice: quick, where NULL says that the other
+ * has to be taken, and thorough, where it is an error. */
+#define MAKE(QUICK, OP, Z, FLAGS)                                                                  \
+    Value *v = QUICK ? rg_node_quick(OP, Z, FLAGS) : rg_node(OP, Z, FLAGS);                        \
+    if (RG_UNLIKELY(v == NULL)) return NULL;
+
+#define FINISH(QUICK, FIRST, SECOND, FLAGS)                                                        \
+    rg_set_inputs(v, FIRST, SECOND, FLAGS);                                                        \
+    return QUICK ? (PyObject *)v : rg_finish(v);
+
+#define NOT_INLINE static __attribute__((noinline))
+
 #define DEFINE_UNARY(NAME)                                                                         \
-    PyObject *rg_unary_##NAME(PyObject *operand) {                                                 \
-        Value *x = (Value *)operand;                                                               \
+    static inline PyObject *NAME##_of(Value *x, int quick) {                                       \
         double z = rg_##NAME(x->data);                                                             \
-        Value *v = rg_node(RG_OP_##NAME, z, x->flags);                                             \
-        if (RG_UNLIKELY(v == NULL)) return NULL;                                                   \
+        MAKE(quick, RG_OP_##NAME, z, x->flags)                                                     \
         v->partial[0] = rg_##NAME##_d0(x->data, z);                                                \
-        return rg_finish_narrow(v, x, NULL, x->flags);                                             \
+        FINISH(quick, x, NULL, x->flags)                                                           \
+    }                                                                                              \
+    NOT_INLINE PyObject *NAME##_thorough(Value *x) { return NAME##_of(x, 0); }                     \
+    PyObject *rg_unary_##NAME(PyObject *operand) {                                                 \
+        PyObject *made = NAME##_of((Value *)operand, 1);                                           \
+        return RG_LIKELY(made != NULL) ? made : NAME##_thorough((Value *)operand);                 \
     }
 
 /* The plainest operands first, by their exact types: a test of subtypes is a call. */
 #define DEFINE_BINARY(NAME)                                                                        \
-    static inline PyObject *NAME##_of_values(Value *x, Value *y) {                                 \
+    static inline PyObject *NAME##_of_values(Value *x, Value *y, int quick) {                      \
         uint8_t flags = x->flags | y->flags;                                                       \
         double z = rg_##NAME(x->data, y->data);                                                    \
-        Value *v = rg_node(RG_OP_##NAME, z, flags);                                                \
-        if (RG_UNLIKELY(v == NULL)) return NULL;                                                   \
+        MAKE(quick, RG_OP_##NAME, z, flags)                                                        \
         v->partial[0] = rg_##NAME##_d0(x->data, y->data, z);                                       \
         v->partial[1] = rg_##NAME##_d1(x->data, y->data, z);                                       \
-        return rg_finish_narrow(v, x, y, flags);                                                   \
+        FINISH(quick, x, y, flags)                                                                 \
     }                                                                                              \
-    static inline PyObject *NAME##_by_number(Value *x, double number) {                            \
+    static inline PyObject *NAME##_by_number(Value *x, double number, int quick) {                 \
         double z = rg_##NAME(x->data, number);                                                     \
-        Value *v = rg_node(RG_OP_##NAME, z, x->flags);                                             \
-        if (RG_UNLIKELY(v == NULL)) return NULL;                                                   \
+        MAKE(quick, RG_OP_##NAME, z, x->flags)                                                     \
         v->partial[0] = rg_##NAME##_d0(x->data, number, z);                                        \
         v->partial[1] = number;                                                                    \
-        return rg_finish_narrow(v, x, NULL, x->flags);                                             \
+        FINISH(quick, x, NULL, x->flags)                                                           \
     }                                                                                              \
-    static inline PyObject *NAME##_of_number(double number, Value *y) {                            \
+    static inline PyObject *NAME##_of_number(double number, Value *y, int quick) {                 \
         double z = rg_##NAME(number, y->data);                                                     \
-        Value *v = rg_node(RG_OP_##NAME, z, y->flags);                                             \
-        if (RG_UNLIKELY(v == NULL)) return NULL;                                                   \
+        MAKE(quick, RG_OP_##NAME, z, y->flags)                                                     \
         v->partial[0] = number;                                                                    \
         v->partial[1] = rg_##NAME##_d1(number, y->data, z);                                        \
-        return rg_finish_narrow(v, NULL, y, y->flags);                                             \
+        FINISH(quick, NULL, y, y->flags)                                                           \
     }                                                                                              \
-    static __attribute__((noinline)) PyObject *NAME##_of_any(PyObject *left, PyObject *right) {    \
+    NOT_INLINE PyObject *NAME##_thorough(PyObject *left, PyObject *right) {                        \
         double number;                                                                             \
         int is_value = rg_is_value(left);                                                          \
         if (is_value && rg_is_value(right))                                                        \
-            return NAME##_of_values((Value *)left, (Value *)right);                                \
+            return NAME##_of_values((Value *)left, (Value *)right, 0);                             \
         int converted = rg_number(is_value ? right : left, &number);                               \
         if (converted < 0) return NULL;                                                            \
         if (converted == 0) return rg_other_operand(RG_OP_##NAME, (PyObject *[]){left, right}, 2); \
-        return is_value ? NAME##_by_number((Value *)left, number)                                  \
-                        : NAME##_of_number(number, (Value *)right);                                \
+        return is_value ? NAME##_by_number((Value *)left, number, 0)                               \
+                        : NAME##_of_number(number, (Value *)right, 0);                             \
     }                                                                                              \
     PyObject *rg_binary_##NAME(PyObject *left, PyObject *right) {                                  \
+        PyObject *made = NULL;                                                                     \
         if (RG_LIKELY(rg_is_plain(left))) {                                                        \
             if (RG_LIKELY(rg_is_plain(right)))                                                     \
-                return NAME##_of_values((Value *)left, (Value *)right);                            \
-            if (RG_LIKELY(PyFloat_CheckExact(right)))                                              \
-                return NAME##_by_number((Value *)left, PyFloat_AS_DOUBLE(right));                  \
+                made = NAME##_of_values((Value *)left, (Value *)right, 1);                         \
+            else if (RG_LIKELY(PyFloat_CheckExact(right)))                                         \
+                made = NAME##_by_number((Value *)left, PyFloat_AS_DOUBLE(right), 1);               \
         } else if (RG_LIKELY(PyFloat_CheckExact(left) && rg_is_plain(right))) {                    \
-            return NAME##_of_number(PyFloat_AS_DOUBLE(left), (Value *)right);                      \
+            made = NAME##_of_number(PyFloat_AS_DOUBLE(left), (Value *)right, 1);                   \
         }                                                                                          \
-        return NAME##_of_any(left, right);                                                         \
+        return RG_LIKELY(made != NULL) ? made : NAME##_thorough(left, right);                      \
     }
 
 RG_UNARY_OPS(DEFINE_UNARY)

@@ -60,14 +60,16 @@ static inline int leaf_is_in_order(RgGraph *graph, const Value *leaf) {
     return RG_UNLIKELY(graph->leaves_in_order || hooked);
 }
 
-/* Memory far from the processor is slow. Inputs are made before their uses and so mostly lie
- * below them: ask for what is a few nodes down before it is needed. */
-static inline void look_ahead(const Value *v) {
-    const char *below = (const char *)v - 8 * sizeof(Value);
-    __builtin_prefetch(below, 1);
-    __builtin_prefetch(below - 64, 1);
-    __builtin_prefetch(below - 128, 1);
+/* Memory far from the processor is slow: ask for it before it is needed. Inputs are made before
+ * their uses and so mostly lie below them; what is in order next was mostly made a little later. */
+static inline void ask_for(const char *nodes) {
+    __builtin_prefetch(nodes, 1);
+    __builtin_prefetch(nodes + 64, 1);
+    __builtin_prefetch(nodes + 128, 1);
 }
+
+static inline void look_below(const Value *v) { ask_for((const char *)(v - 8) - 128); }
+static inline void look_above(const Value *v) { ask_for((const char *)(v + 16)); }
 
 /* Whether an input asks for nothing before its use: a number, or a node already in order. */
 static inline int is_ready(const Value *input) {
@@ -120,7 +122,7 @@ static Outcome order_from(RgGraph *graph, Stack *waiting_nodes, Value *root) {
     v = root;
 
 entered: /* an inner node met for the first time */
-    look_ahead(v);
+    look_below(v);
     v->flags |= RG_MARKS;
     if (RG_UNLIKELY(v->flags & (RG_WIDE | RG_HOOKED))) {
         if (v->op == RG_CLOSURE || (v->flags & RG_HOOKED)) graph->callbacks = 1;
@@ -161,6 +163,7 @@ second:
     }
 
 finished:
+    look_above(v);
     PUT_IN_ORDER(v);
     v->flags &= (uint8_t)~RG_OPEN;
     v = NULL;

@@ -39,6 +39,9 @@ enum {
     RG_COLLECTED = 128    /* known to the cycle collector: a closure, or made from one */
 };
 
+/* Nothing here is seen from outside the module: names are reached without a table. */
+#pragma GCC visibility push(hidden)
+
 typedef struct Value Value;
 
 /* One input of a wide node. Where `input` is NULL the operand was a number, kept in `partial`. */
@@ -103,12 +106,9 @@ void *rg_buffer_try(void *buffer, size_t bytes); /* sets no exception */
 void rg_buffer_free(void *buffer);
 PyObject *rg_inject_allocation_failure(PyObject *module, PyObject *count);
 
-#ifdef RG_NO_FREE_LIST
-static inline Value *rg_node_take(void) { return rg_node_allocate(); }
-#else
-static inline Value *rg_node_take(void) {
+/* Take the first node off the list of free ones. */
+static inline Value *rg_node_pop(void) {
     Value *v = rg_free_nodes;
-    if (RG_UNLIKELY(v == NULL)) return rg_node_allocate();
     rg_free_nodes = v->next;
 #ifdef Py_REF_DEBUG
     _Py_NewReference((PyObject *)v);
@@ -117,7 +117,10 @@ static inline Value *rg_node_take(void) {
 #endif
     return v;
 }
-#endif
+
+static inline Value *rg_node_take(void) {
+    return RG_LIKELY(rg_free_nodes != NULL) ? rg_node_pop() : rg_node_allocate();
+}
 
 /* freeing.c: what happens to dead nodes. */
 void rg_value_dealloc(PyObject *self);
@@ -163,11 +166,6 @@ PyObject *rg_other_operand(int op, PyObject *const *operands, Py_ssize_t count);
 RG_UNARY_OPS(RG_DECLARE_UNARY)
 RG_BINARY_OPS(RG_DECLARE_BINARY)
 
-static inline PyObject *rg_finish(Value *v) {
-    if (RG_UNLIKELY(rg_modes_active)) return rg_finish_in_mode(v);
-    return (PyObject *)v;
-}
-
 /* wide.c: nodes of any number of inputs. */
 PyObject *rg_finish_entries(int op, double data, RgEntry *entries, Py_ssize_t count);
 PyObject *rg_make_stop(Value *v);
@@ -207,5 +205,7 @@ PyObject *rg_argument(PyObject *module, PyObject *number);
 PyObject *rg_peek(PyObject *module, PyObject *object);
 RgEntry rg_input_at(const Value *v, Py_ssize_t i);
 Py_ssize_t rg_width(const Value *v);
+
+#pragma GCC visibility pop
 
 #endif

@@ -99,15 +99,17 @@ static void ask_for(const Value *nodes) {
 static Value *next_group(void) {
     Value *nodes = (Value *)(fresh + 1) + fresh_index;
     uint32_t left = RG_SLAB_NODES - fresh_index, count = left < GROUP ? left : GROUP;
-    for (uint32_t i = 0; i < count; i++) {
-        Py_SET_TYPE((PyObject *)&nodes[i], RgValue_Type);
-        nodes[i].next = i + 1 < count ? &nodes[i + 1] : NULL;
-    }
+    for (uint32_t i = 0; i < count; i++) nodes[i].next = &nodes[i + 1];
+    nodes[count - 1].next = NULL;
+    if (RG_UNLIKELY(!fresh->typed))
+        for (uint32_t i = 0; i < count; i++) Py_SET_TYPE((PyObject *)&nodes[i], RgValue_Type);
     fresh_index += count;
-    if (fresh_index == RG_SLAB_NODES)
+    if (fresh_index == RG_SLAB_NODES) {
+        fresh->typed = 1;
         fresh = NULL;
-    else
+    } else {
         ask_for(nodes + count);
+    }
     return nodes;
 }
 

@@ -19,7 +19,8 @@ struct RgSlab {
     uint32_t notice;         /* rg_slab_notice is called when `taken` has fallen to this */
     RgSlab *next, *previous; /* in the list it stands in, if any */
     RgChunk *chunk;
-    size_t unused[3]; /* nodes begin at a cache line of their own */
+    int typed;        /* whether its nodes have their type: they keep it when they are free */
+    size_t unused[2]; /* nodes begin at a cache line of their own */
 };
 
 #define RG_SLAB_NODES ((uint32_t)((RG_SLAB_BYTES - sizeof(RgSlab)) / sizeof(Value)))

@@ -21,7 +21,7 @@ static PyObject *wide(int op, double data, RgEntry *entries, Py_ssize_t count, u
     v->entries = entries;
     v->count = count;
     v->rule = NULL;
-    return rg_forget(v, flags, rg_finish(v));
+    return rg_finish(v);
 }
 
 /* A row, sum or dot from entries whose inputs are borrowed, in the form its number of inputs asks
@@ -40,7 +40,8 @@ PyObject *rg_finish_entries(int op, double data, RgEntry *entries, Py_ssize_t co
     if (v == NULL) return NULL;
     v->partial[0] = first.partial;
     v->partial[1] = second.partial;
-    return rg_finish_narrow(v, first.input, second.input, flags);
+    rg_set_inputs(v, first.input, second.input, flags);
+    return rg_finish(v);
 }
 
 /* While recording: the same number with its history, but no gradient through it. */
