@@ -40,9 +40,8 @@ static void run_plain(RgGraph *graph, Value **roots, const double *seeds, Py_ssi
             if (v->in[0]) accumulate(v->in[0], v->partial[0] * upstream);
             if (v->in[1]) accumulate(v->in[1], v->partial[1] * upstream);
         } else {
-            for (Py_ssize_t j = 0; j < v->count; j++)
-                if (v->entries[j].input)
-                    accumulate(v->entries[j].input, v->entries[j].partial * upstream);
+            for (const RgEntry *entry = v->entries, *end = entry + v->count; entry < end; entry++)
+                if (entry->input) accumulate(entry->input, entry->partial * upstream);
         }
     }
     for (size_t i = 0; i < leaves->count; i++) {

@@ -46,7 +46,8 @@ static inline Value *drop_entries(Value *v, Value *list) {
     PyObject *rule = v->rule;
     v->flags &= (uint8_t)~RG_WIDE;
     v->in[0] = v->in[1] = NULL;
-    for (Py_ssize_t i = 0; i < count; i++) list = drop(entries[i].input, list);
+    for (RgEntry *entry = entries, *end = entry + count; entry < end; entry++)
+        list = drop(entry->input, list);
     rg_entries_free(entries, count);
     Py_XDECREF(rule);
     return list;

@@ -179,18 +179,17 @@ finished:
     next = (Py_ssize_t)stack.items[--stack.count];
 
 entries:
-    while (next < v->count) {
-        input = v->entries[next++].input;
-        if (input == NULL) continue;
-        if (input->flags & RG_VISITED) {
-            if (RG_UNLIKELY(input->flags & RG_OPEN)) goto cycle;
-        } else if (is_end(graph, input)) {
+    for (const RgEntry *entry = v->entries + next, *end = v->entries + v->count; entry < end;) {
+        input = entry++->input;
+        if (is_ready(input)) continue;
+        if (RG_UNLIKELY(input->flags & RG_OPEN)) goto cycle;
+        if (is_end(graph, input)) {
             MEET_LEAF(input);
         } else if (is_settled(input)) {
             PUT_IN_ORDER(input);
             input->flags |= RG_VISITED;
         } else {
-            WAIT((uintptr_t)next);
+            WAIT((uintptr_t)(entry - v->entries));
             WAIT(waiting(v, FOR_ENTRY));
             v = input;
             goto entered;

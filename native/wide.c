@@ -103,47 +103,58 @@ static int settle(Terms *terms) {
     return 0;
 }
 
-/* An item that is not plainly a value or a float. */
-static __attribute__((noinline)) int take_other(Terms *terms, int side, Py_ssize_t index,
-                                                RgEntry *entry, double *number) {
+/* One item: a value, to which there is then a new reference, or a number and NULL. It may be
+ * necessary to move the items. */
+static int take(Terms *terms, int side, Py_ssize_t index, Value **value, double *number) {
     PyObject *item = terms->items[side][index];
+    *value = NULL;
     if (rg_is_value(item)) {
-        entry->input = (Value *)Py_NewRef(item);
-        *number = entry->input->data;
-        terms->flags |= entry->input->flags;
-        return 1;
+        *value = (Value *)Py_NewRef(item);
+        *number = (*value)->data;
+        terms->flags |= (*value)->flags;
+        return 0;
     }
-    if (!PyLong_CheckExact(item)) { /* turning it into a number may run Python code */
+    if (!PyFloat_CheckExact(item) && !PyLong_CheckExact(item)) { /* may run Python code */
         if (settle(terms) < 0) return -1;
         item = terms->items[side][index];
     }
     int converted = rg_number(item, number);
     if (converted == 0) rg_fail("NumberError", "at", "snO", terms->where, index, item);
-    entry->input = NULL;
     return converted == 1 ? 0 : -1;
-}
-
-/* One item: 1 a value, which the entry then owns, 0 a number, -1 neither. */
-static inline int take(Terms *terms, int side, Py_ssize_t index, RgEntry *entry, double *number) {
-    PyObject *item = terms->items[side][index];
-    if (RG_LIKELY(rg_is_plain(item))) {
-        Value *v = (Value *)item;
-        Py_INCREF(item);
-        entry->input = v;
-        *number = v->data;
-        terms->flags |= v->flags;
-        return 1;
-    }
-    if (RG_LIKELY(PyFloat_CheckExact(item))) {
-        entry->input = NULL;
-        *number = PyFloat_AS_DOUBLE(item);
-        return 0;
-    }
-    return take_other(terms, side, index, entry, number);
 }
 
 /* The additive identity: unlike 0.0 it leaves a negative zero as it is. */
 #define NOTHING (-0.0)
+
+static inline Value *keep(PyObject *value, uint8_t *flags) {
+    Py_INCREF(value);
+    *flags |= ((Value *)value)->flags;
+    return (Value *)value;
+}
+
+/* Fill the entries of a sum; the number of terms taken before a failure, or all. */
+static Py_ssize_t take_terms(Terms *terms, RgEntry *entries, double *total) {
+    PyObject **items = terms->items[0];
+    double sum = *total;
+    uint8_t flags = 0;
+    Py_ssize_t i = 0;
+    for (; i < terms->count && rg_is_plain(items[i]); i++) { /* as a rule, all of them */
+        entries[i] = (RgEntry){keep(items[i], &flags), 1.0};
+        sum += entries[i].input->data;
+    }
+    terms->values = i > 0;
+    terms->flags |= flags;
+    for (; i < terms->count; i++) {
+        Value *value;
+        double number;
+        if (take(terms, 0, i, &value, &number) < 0) break;
+        entries[i] = (RgEntry){value, value ? 1.0 : number};
+        terms->values |= value != NULL;
+        sum += number;
+    }
+    *total = sum;
+    return i;
+}
 
 /* sum(terms): one node, added in index order. Without values, a float. */
 PyObject *rg_sum(PyObject *Py_UNUSED(module), PyObject *iterable) {
@@ -152,23 +163,14 @@ PyObject *rg_sum(PyObject *Py_UNUSED(module), PyObject *iterable) {
         return NULL;
     Py_ssize_t count = terms.count = PySequence_Fast_GET_SIZE(terms.owner[0]);
     RgEntry *entries = rg_entries_new(count);
-    double total = count ? NOTHING : 0.0, number = 0.0;
-    int values = 0;
+    double total = count ? NOTHING : 0.0;
     PyObject *result = NULL;
-    for (Py_ssize_t i = 0; entries && i < count; i++) {
-        int value = take(&terms, 0, i, &entries[i], &number);
-        if (RG_UNLIKELY(value < 0)) {
-            drop_entries(entries, i, count);
-            entries = NULL;
-            break;
-        }
-        entries[i].partial = value ? 1.0 : number;
-        values |= value;
-        total += number;
-    }
-    if (entries && values)
+    Py_ssize_t taken = entries ? take_terms(&terms, entries, &total) : 0;
+    if (entries && taken < count) {
+        drop_entries(entries, taken, count);
+    } else if (entries && terms.values) {
         result = wide(RG_SUM, total, entries, count, terms.flags);
-    else if (entries) {
+    } else if (entries) {
         rg_entries_free(entries, count);
         result = PyFloat_FromDouble(total);
     }
@@ -176,25 +178,62 @@ PyObject *rg_sum(PyObject *Py_UNUSED(module), PyObject *iterable) {
     return result;
 }
 
-/* Fill the entries of a dot; the number of products taken before a failure, or `count`. */
-static inline Py_ssize_t take_products(Terms *terms, RgEntry *lefts, Py_ssize_t count,
-                                       double *total) {
+/* The same for a dot, as far as each product is of two values, or of a value and a float. */
+static inline Py_ssize_t take_plain_products(Terms *terms, RgEntry *lefts, double *total) {
+    PyObject **xs = terms->items[0], **ys = terms->items[1];
+    Py_ssize_t count = terms->count, i = 0;
     RgEntry *rights = lefts + count;
-    double x = 0.0, y = 0.0;
-    for (Py_ssize_t i = 0; i < count; i++) {
-        int left = take(terms, 0, i, &lefts[i], &x);
-        if (RG_UNLIKELY(left < 0)) return i;
-        int right = take(terms, 1, i, &rights[i], &y);
-        if (RG_UNLIKELY(right < 0)) {
-            Py_XDECREF((PyObject *)lefts[i].input);
-            return i;
+    double sum = *total;
+    uint8_t flags = 0;
+    for (; i < count; i++) {
+        PyObject *a = xs[i], *b = ys[i];
+        double x, y;
+        if (RG_LIKELY(rg_is_plain(a))) {
+            x = ((Value *)a)->data;
+            if (RG_LIKELY(rg_is_plain(b))) {
+                y = ((Value *)b)->data;
+                rights[i] = (RgEntry){keep(b, &flags), x};
+            } else if (PyFloat_CheckExact(b)) {
+                y = PyFloat_AS_DOUBLE(b);
+                rights[i] = (RgEntry){NULL, y};
+            } else {
+                break;
+            }
+            lefts[i] = (RgEntry){keep(a, &flags), y};
+        } else if (PyFloat_CheckExact(a) && rg_is_plain(b)) {
+            x = PyFloat_AS_DOUBLE(a);
+            y = ((Value *)b)->data;
+            lefts[i] = (RgEntry){NULL, x};
+            rights[i] = (RgEntry){keep(b, &flags), x};
+        } else {
+            break;
         }
-        lefts[i].partial = left ? y : x;
-        rights[i].partial = right ? x : y;
-        terms->values |= left | right;
+        sum += x * y;
+    }
+    terms->values = i > 0;
+    terms->flags |= flags;
+    *total = sum;
+    return i;
+}
+
+/* The left operands fill the first half of the entries. */
+static Py_ssize_t take_products(Terms *terms, RgEntry *lefts, double *total) {
+    RgEntry *rights = lefts + terms->count;
+    Py_ssize_t i = take_plain_products(terms, lefts, total);
+    for (; i < terms->count; i++) {
+        Value *left, *right;
+        double x, y;
+        if (take(terms, 0, i, &left, &x) < 0) break;
+        if (take(terms, 1, i, &right, &y) < 0) {
+            Py_XDECREF((PyObject *)left);
+            break;
+        }
+        lefts[i] = (RgEntry){left, left ? y : x};
+        rights[i] = (RgEntry){right, right ? x : y};
+        terms->values |= left != NULL || right != NULL;
         *total += x * y;
     }
-    return count;
+    return i;
 }
 
 /* dot(left, right): one node, products added in index order. Without values, a float. */
@@ -216,7 +255,7 @@ PyObject *rg_dot(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t 
     RgEntry *entries = rg_entries_new(2 * count);
     if (entries == NULL) goto done;
     double total = count ? NOTHING : 0.0;
-    Py_ssize_t taken = take_products(&terms, entries, count, &total);
+    Py_ssize_t taken = take_products(&terms, entries, &total);
     if (RG_UNLIKELY(taken < count)) {
         for (Py_ssize_t i = 0; i < taken; i++) Py_XDECREF((PyObject *)entries[count + i].input);
         drop_entries(entries, taken, 2 * count);
@@ -251,14 +290,14 @@ PyObject *rg_take(PyObject *Py_UNUSED(module), PyObject *args) {
                    .count = count,
                    .flags = ((Value *)chooser)->flags};
     for (Py_ssize_t i = 0; i < count; i++) {
-        int value = take(&terms, 0, i, &entries[i], &number);
-        if (value < 0) {
+        Value *value;
+        if (take(&terms, 0, i, &value, &number) < 0) {
             drop_entries(entries, i, count + 1);
             close_terms(&terms);
             return NULL;
         }
         if (i == (Py_ssize_t)index) data = number;
-        entries[i].partial = value ? i == (Py_ssize_t)index : number;
+        entries[i] = (RgEntry){value, value ? i == (Py_ssize_t)index : number};
     }
     close_terms(&terms);
     entries[count] = (RgEntry){(Value *)Py_NewRef(chooser), 0.0};
