@@ -47,8 +47,8 @@ void rg_graph_free(RgGraph *graph) {
 }
 
 /* Whether the ordering goes no further than this. */
-static inline int is_end(const RgGraph *graph, const Value *v) {
-    return rg_is_leaf(v) || RG_UNLIKELY(rg_is_old(graph, v));
+static inline int is_end(const RgGraph *graph, const Value *v, int any_age) {
+    return rg_is_leaf(v) || (!any_age && rg_is_old(graph, v));
 }
 
 /* A leaf met for the first time: whether it belongs in the order, and not among the leaves. */
@@ -106,7 +106,7 @@ typedef enum { DONE = 1, INTERRUPTED = 0, FAILED = -1, CYCLE = -2 } Outcome;
 
 /* Depth first from one root. A state machine: `v` is the node whose inputs are looked at, the stack
  * holds those above it that wait. The lists are local for as long as it runs. */
-static Outcome order_from(RgGraph *graph, Stack *waiting_nodes, Value *root) {
+static inline Outcome order_aged(RgGraph *graph, Stack *waiting_nodes, Value *root, int any_age) {
     RgNodes order = graph->order, leaves = graph->leaves;
     Stack stack = *waiting_nodes;
     size_t turns = graph->turns;
@@ -115,7 +115,7 @@ static Outcome order_from(RgGraph *graph, Stack *waiting_nodes, Value *root) {
     Py_ssize_t next;
     Outcome outcome = DONE;
     if (root->flags & RG_VISITED) return DONE;
-    if (is_end(graph, root)) {
+    if (is_end(graph, root, any_age)) {
         MEET_LEAF(root);
         goto left;
     }
@@ -132,7 +132,7 @@ entered: /* an inner node met for the first time */
     input = v->in[0];
     if (RG_LIKELY(input != NULL)) {
         if (!(input->flags & RG_VISITED)) {
-            if (RG_LIKELY(!is_end(graph, input))) {
+            if (RG_LIKELY(!is_end(graph, input, any_age))) {
                 WAIT(waiting(v, FOR_FIRST));
                 v = input;
                 goto entered;
@@ -147,7 +147,7 @@ second:
     input = v->in[1];
     if (input != NULL) {
         if (!(input->flags & RG_VISITED)) {
-            if (is_end(graph, input)) {
+            if (is_end(graph, input, any_age)) {
                 MEET_LEAF(input);
             } else if (is_settled(input)) {
                 PUT_IN_ORDER(input);
@@ -183,7 +183,7 @@ entries:
         input = entry++->input;
         if (is_ready(input)) continue;
         if (RG_UNLIKELY(input->flags & RG_OPEN)) goto cycle;
-        if (is_end(graph, input)) {
+        if (is_end(graph, input, any_age)) {
             MEET_LEAF(input);
         } else if (is_settled(input)) {
             PUT_IN_ORDER(input);
@@ -210,6 +210,12 @@ left:
     graph->turns = turns;
     *waiting_nodes = stack;
     return outcome;
+}
+
+/* Compiled twice: where the age of nodes does not matter, it is not looked at. */
+static Outcome order_from(RgGraph *graph, Stack *stack, Value *root) {
+    return graph->oldest == RG_ANY_AGE ? order_aged(graph, stack, root, 1)
+                                       : order_aged(graph, stack, root, 0);
 }
 
 /* Take away the marks of the nodes that wait. */
