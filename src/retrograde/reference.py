@@ -130,7 +130,7 @@ def apply_row(make: type[N], name: str, operands: Sequence[N | float]) -> N | fl
 
 
 def constant(make: type[N], data: float) -> N:
-    """A number operand as a node: shown among the inputs, but no part of the graph. It has no site."""
+    """A number operand as a node: shown among the inputs, but no part of the graph."""
     value = object.__new__(make)
     value._become("leaf", data, requires_grad=False, number=True)
     return value
