@@ -32,6 +32,10 @@ static int overflow(void) {
 }
 
 int rg_number_slow(PyObject *object, double *number) {
+    if (PyFloat_Check(object)) {
+        *number = PyFloat_AS_DOUBLE(object);
+        return 1;
+    }
     if (PyLong_Check(object)) {
         *number = PyLong_AsDouble(object);
         return *number == -1.0 && PyErr_Occurred() ? overflow() : 1;

@@ -51,7 +51,7 @@ static PyObject *make_node(PyObject *Py_UNUSED(module), PyObject *args) {
         fits = fits && rg_number(PyTuple_GET_ITEM(numbers, i), &entries[i].partial) == 1;
     }
     if (!fits) {
-        if (entries) rg_buffer_free(entries);
+        if (entries) rg_entries_free(entries, count);
         if (!PyErr_Occurred())
             PyErr_SetString(PyExc_ValueError, "these are not the parts of a value");
         return NULL;

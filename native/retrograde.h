@@ -39,6 +39,9 @@ enum {
     RG_COLLECTED = 128    /* known to the cycle collector: a closure, or made from one */
 };
 
+/* Nothing here is seen from outside the module: names are reached without a table. */
+#pragma GCC visibility push(hidden)
+
 typedef struct Value Value;
 
 /* One input of a wide node. Where `input` is NULL the operand was a number, kept in `partial`. */
@@ -83,33 +86,30 @@ extern PyTypeObject *RgValue_Type;
 extern PyTypeObject *RgClosure_Type;
 extern PyTypeObject *RgTracked_Type;
 
+/* A Value and of no subtype: a test without a call. */
+static inline int rg_is_plain(PyObject *object) { return Py_IS_TYPE(object, RgValue_Type); }
+
 static inline int rg_is_value(PyObject *object) {
-    return RG_LIKELY(Py_IS_TYPE(object, RgValue_Type)) ||
-           PyType_IsSubtype(Py_TYPE(object), RgValue_Type);
+    return RG_LIKELY(rg_is_plain(object)) || PyType_IsSubtype(Py_TYPE(object), RgValue_Type);
 }
 
 static inline int rg_is_leaf(const Value *v) { return v->op == RG_LEAF; }
 
-/* memory.c: nodes and buffers. */
+/* memory.c, slabs.c: nodes and buffers. */
 extern Value *rg_free_nodes;
 Value *rg_node_allocate(void);
-void rg_value_dealloc(PyObject *self);
-void rg_release_inputs(Value *v);
+Value *rg_slab_hand_out(void);
+RgEntry *rg_entries_new(Py_ssize_t count);
+void rg_entries_free(RgEntry *entries, Py_ssize_t count);
 void *rg_buffer_resize(void *buffer, size_t bytes);
 void *rg_buffer_try(void *buffer, size_t bytes); /* sets no exception */
 void rg_buffer_free(void *buffer);
 PyObject *rg_inject_allocation_failure(PyObject *module, PyObject *count);
 
-#ifdef RG_NO_FREE_LIST
-extern Py_ssize_t rg_free_count;
-static inline Value *rg_node_take(void) { return rg_node_allocate(); }
-#else
-extern Py_ssize_t rg_free_count;
-static inline Value *rg_node_take(void) {
+/* Take the first node off the list of free ones. */
+static inline Value *rg_node_pop(void) {
     Value *v = rg_free_nodes;
-    if (RG_UNLIKELY(v == NULL)) return rg_node_allocate();
     rg_free_nodes = v->next;
-    rg_free_count--;
 #ifdef Py_REF_DEBUG
     _Py_NewReference((PyObject *)v);
 #else
@@ -117,7 +117,14 @@ static inline Value *rg_node_take(void) {
 #endif
     return v;
 }
-#endif
+
+static inline Value *rg_node_take(void) {
+    return RG_LIKELY(rg_free_nodes != NULL) ? rg_node_pop() : rg_node_allocate();
+}
+
+/* freeing.c: what happens to dead nodes. */
+void rg_value_dealloc(PyObject *self);
+void rg_release_inputs(Value *v);
 
 /* sites.c: where a node was made. */
 PyObject *rg_site_get(PyObject *self, void *closure);
@@ -136,7 +143,7 @@ extern PyMethodDef rg_modes_methods[];
 /* number.c: what may stand where a number is expected. 1: converted, 0: not a number, -1: error. */
 int rg_number_slow(PyObject *object, double *number);
 static inline int rg_number(PyObject *object, double *number) {
-    if (RG_LIKELY(PyFloat_Check(object))) {
+    if (RG_LIKELY(PyFloat_CheckExact(object))) {
         *number = PyFloat_AS_DOUBLE(object);
         return 1;
     }
@@ -148,37 +155,34 @@ int rg_number_or_fail(PyObject *object, const char *what, double *number);
 void rg_fail(const char *class_name, const char *method, const char *format, ...);
 PyObject *rg_call(const char *module, const char *function, const char *format, ...);
 
-/* make.c: nodes. */
+/* make.c: nodes of one or two inputs. */
 PyObject *rg_make_leaf(double data, int requires_grad);
-PyObject *rg_make_stop(Value *v);
 extern int rg_copying; /* nodes are being put together again: nothing is forgotten */
 PyObject *rg_apply(int op, PyObject *const *operands);
 PyObject *rg_power(PyObject *base, PyObject *exponent);
 PyObject *rg_other_operand(int op, PyObject *const *operands, Py_ssize_t count);
-PyObject *rg_sum(PyObject *module, PyObject *terms);
-PyObject *rg_take(PyObject *module, PyObject *args);
-PyObject *rg_dot(PyObject *module, PyObject *const *args, Py_ssize_t count);
-RgEntry *rg_entries_new(Py_ssize_t count);
 #define RG_DECLARE_UNARY(NAME) PyObject *rg_unary_##NAME(PyObject *operand);
 #define RG_DECLARE_BINARY(NAME) PyObject *rg_binary_##NAME(PyObject *left, PyObject *right);
 RG_UNARY_OPS(RG_DECLARE_UNARY)
 RG_BINARY_OPS(RG_DECLARE_BINARY)
 
-static inline PyObject *rg_finish(Value *v) {
-    if (RG_UNLIKELY(rg_modes_active)) return rg_finish_in_mode(v);
-    return (PyObject *)v;
-}
+/* wide.c: nodes of any number of inputs. */
+PyObject *rg_finish_entries(int op, double data, RgEntry *entries, Py_ssize_t count);
+PyObject *rg_make_stop(Value *v);
+PyObject *rg_sum(PyObject *module, PyObject *terms);
+PyObject *rg_dot(PyObject *module, PyObject *const *args, Py_ssize_t count);
+PyObject *rg_take(PyObject *module, PyObject *args);
 
 /* notes.c: labels and hooks, kept beside the nodes because few nodes have any. */
 PyObject *rg_note_get(Value *v, int which);
 int rg_note_set(Value *v, int which, PyObject *object);
 void rg_notes_drop(Value *v);
 
-/* walk.c: ordering and the backward pass. The epoch counts the functional transforms begun: a node
+/* order.c, backward.c, walk.c: ordering and the backward pass. The epoch counts the functional transforms begun: a node
  * of an earlier epoch than a transform's cannot depend on what the transform made. */
 extern uint64_t rg_epoch;
 int rg_backward(Value **roots, const double *seeds, Py_ssize_t count);
-PyObject *rg_contribute(PyObject *self, PyObject *ignored);
+PyObject *rg_contribute_now(PyObject *self, PyObject *ignored);
 extern PyMethodDef rg_walk_methods[];
 
 /* value.c, closure.c, functions.c, bulk.c: the faces towards Python. */
@@ -201,6 +205,7 @@ PyObject *rg_argument(PyObject *module, PyObject *number);
 PyObject *rg_peek(PyObject *module, PyObject *object);
 RgEntry rg_input_at(const Value *v, Py_ssize_t i);
 Py_ssize_t rg_width(const Value *v);
-PyObject *rg_finish_entries(int op, double data, RgEntry *entries, Py_ssize_t count);
+
+#pragma GCC visibility pop
 
 #endif

@@ -11,7 +11,9 @@
 #include <frameobject.h>
 #elif PY_VERSION_HEX < 0x030C0000
 #define Py_BUILD_CORE 1
+#undef _PyGC_FINALIZED /* defined again, the same, by the headers of the core */
 #include <internal/pycore_frame.h>
+#include <internal/pycore_pystate.h>
 #undef Py_BUILD_CORE
 #endif
 
@@ -23,40 +25,41 @@ static inline uint8_t *rg_skip_place(PyObject *code) {
     return &rg_skip_filter[((uintptr_t)code >> 4) % RG_SKIP_FILTER];
 }
 
-static inline void rg_site_capture(Value *v) {
+/* The place where Python code now runs, if that is plain to see: `code` is then a new reference. */
+static inline int rg_site_quick(PyCodeObject **code, uint32_t *instruction) {
 #if PY_VERSION_HEX >= 0x030D0000
     struct _PyInterpreterFrame *frame = PyThreadState_GetUnchecked()->current_frame;
-#elif PY_VERSION_HEX >= 0x030B0000
+#elif PY_VERSION_HEX >= 0x030C0000
     struct _PyInterpreterFrame *frame = _PyThreadState_UncheckedGet()->cframe->current_frame;
+#elif PY_VERSION_HEX >= 0x030B0000
+    struct _PyInterpreterFrame *frame = _PyThreadState_GET()->cframe->current_frame;
 #else
     PyFrameObject *frame = _PyThreadState_UncheckedGet()->frame;
 #endif
-    v->code = NULL;
-    if (RG_UNLIKELY(frame == NULL)) return;
+    if (RG_UNLIKELY(frame == NULL)) return 0;
 #if PY_VERSION_HEX >= 0x030C0000
-    PyObject *code = PyUnstable_InterpreterFrame_GetCode(frame); /* a new reference */
-    uint32_t instruction = (uint32_t)PyUnstable_InterpreterFrame_GetLasti(frame);
-    if (RG_UNLIKELY(*rg_skip_place(code) || !PyCode_Check(code))) {
-        Py_DECREF(code);
-        rg_site_capture_caller(v);
-        return;
+    PyObject *found = PyUnstable_InterpreterFrame_GetCode(frame); /* a new reference */
+    if (RG_UNLIKELY(*rg_skip_place(found) || !PyCode_Check(found))) {
+        Py_DECREF(found);
+        return 0;
     }
+    *instruction = (uint32_t)PyUnstable_InterpreterFrame_GetLasti(frame);
 #else
+    PyObject *found = (PyObject *)frame->f_code;
+    if (RG_UNLIKELY(*rg_skip_place(found))) return 0;
+    Py_INCREF(found);
 #if PY_VERSION_HEX >= 0x030B0000
-    uint32_t instruction =
-        (uint32_t)((char *)frame->prev_instr - (char *)_PyCode_CODE(frame->f_code));
+    *instruction = (uint32_t)((char *)frame->prev_instr - (char *)_PyCode_CODE(frame->f_code));
 #else
-    uint32_t instruction = (uint32_t)frame->f_lasti * 2;
+    *instruction = (uint32_t)frame->f_lasti * 2;
 #endif
-    PyObject *code = (PyObject *)frame->f_code;
-    if (RG_UNLIKELY(*rg_skip_place(code))) {
-        rg_site_capture_caller(v);
-        return;
-    }
-    Py_INCREF(code);
 #endif
-    v->code = (PyCodeObject *)code;
-    v->instruction = instruction;
+    *code = (PyCodeObject *)found;
+    return 1;
+}
+
+static inline void rg_site_capture(Value *v) {
+    if (RG_UNLIKELY(!rg_site_quick(&v->code, &v->instruction))) rg_site_capture_caller(v);
 }
 
 #endif

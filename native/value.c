@@ -79,7 +79,7 @@ static RgEntry *take_entries(PyObject *inputs, PyObject *partials, Py_ssize_t *c
                                        &partial) < 0;
         }
         if (failed) {
-            rg_buffer_free(entries);
+            rg_entries_free(entries, *count);
             return NULL;
         }
         entries[i] = (RgEntry){(Value *)input, partial};
@@ -141,7 +141,7 @@ static int fill(Value *v, const Arguments *given) {
         entries = NULL;
     }
 done:
-    if (entries) rg_buffer_free(entries);
+    if (entries) rg_entries_free(entries, count);
     Py_XDECREF(inputs);
     Py_XDECREF(partials);
     return failed;
@@ -415,7 +415,7 @@ static int set_inputs(PyObject *self, PyObject *object, void *Py_UNUSED(closure)
         v->entries = entries;
         v->count = count;
         for (Py_ssize_t i = 0; i < old_count; i++) Py_DECREF((PyObject *)old[i].input);
-        rg_buffer_free(old);
+        rg_entries_free(old, old_count);
     }
     Py_DECREF(inputs);
     return entries ? 0 : -1;
@@ -530,7 +530,7 @@ static PyMethodDef value_own_methods[] = {
      "Interior gradients are replaced by this pass's; leaves accumulate."},
     {"detach", value_detach, METH_NOARGS,
      "detach($self, /)\n--\n\nThe same number as a leaf that takes no gradient."},
-    {"_contribute", rg_contribute, METH_NOARGS, NULL},
+    {"_contribute", rg_contribute_now, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 

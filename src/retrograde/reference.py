@@ -70,12 +70,14 @@ class Node:
         inputs: tuple[Any, ...] = (),
         partials: tuple[float, ...] | None = (),
         requires_grad: bool = True,
+        number: bool = False,
     ) -> None:
         """Be a fresh node: whatever this was before is forgotten."""
         self._op_name, self._data, self._inputs, self._partials = op, data, inputs, partials
-        self._grad, self._requires_grad, self._made_at = 0.0, requires_grad, calling_instruction()
+        self._grad, self._requires_grad = 0.0, requires_grad
         self._label = self._hooks = self._closure = self._custom = None
-        self._epoch, self._number = Epoch.now, False
+        self._epoch, self._number = Epoch.now, number
+        self._made_at = None if number else calling_instruction(skip=3)
 
     def _contribute(self) -> None:
         """Hand each input its contribution: the whole of backward, for one node."""
@@ -104,8 +106,8 @@ def record(
     make: type[N], op: str, data: float, inputs: tuple[N, ...], partials: tuple[float, ...]
 ) -> N:
     """A new node; without its history where nothing under it takes gradients."""
-    value = make.__new__(make)
-    value._become(op, data, inputs, partials, any(v._requires_grad for v in inputs))
+    value = object.__new__(make)
+    value._become(op, data, inputs, partials, True in [v._requires_grad for v in inputs])
     if modes.anomaly and is_birth(value):
         raise AnomalyError.forward(value)
     if modes.no_grad or not value._requires_grad:
@@ -121,17 +123,16 @@ def apply_row(make: type[N], name: str, operands: Sequence[N | float]) -> N | fl
     row = OPS[name]
     numbers = [v._data if isinstance(v, Node) else v for v in operands]
     data = row.evaluate(*numbers)
-    if not any(isinstance(v, Node) for v in operands):
+    if True not in [isinstance(v, Node) for v in operands]:
         return data
-    inputs = tuple(v if isinstance(v, Node) else constant(make, v) for v in operands)
+    inputs = tuple([v if isinstance(v, Node) else constant(make, v) for v in operands])
     return record(make, name, data, inputs, row.evaluate_partials(*numbers, data))
 
 
 def constant(make: type[N], data: float) -> N:
     """A number operand as a node: shown among the inputs, but no part of the graph."""
-    value = make.__new__(make)
-    value._become("leaf", data, requires_grad=False)
-    value._number = True
+    value = object.__new__(make)
+    value._become("leaf", data, requires_grad=False, number=True)
     return value
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import lru_cache
 from types import CodeType
 from typing import NamedTuple
 
@@ -20,16 +21,21 @@ class Site(NamedTuple):
         return f"{self.file}:{self.line}, in {self.function}"
 
 
-def calling_instruction() -> tuple[CodeType, int] | None:
+def calling_instruction(skip: int = 1) -> tuple[CodeType, int] | None:
     """The code and instruction of the innermost frame outside this package: the reference
-    engine's way to remember a place without working out its line yet."""
-    frame = sys._getframe(1)
+    engine's way to remember a place without working out its line yet. The caller may know
+    that more frames than its own can be passed over."""
+    frame = sys._getframe(skip)
     while frame is not None:
-        name = frame.f_globals.get("__name__", "")
-        if name != _PACKAGE and not name.startswith(_PACKAGE + "."):
+        if not _is_ours(frame.f_globals.get("__name__", "")):
             return frame.f_code, frame.f_lasti
         frame = frame.f_back  # type: ignore[assignment]
     return None
+
+
+@lru_cache(maxsize=1024)  # asked for every frame of every value made
+def _is_ours(module: str) -> bool:
+    return module == _PACKAGE or module.startswith(_PACKAGE + ".")
 
 
 def site_of(instruction: tuple[CodeType, int] | None) -> Site | None:

@@ -7,6 +7,7 @@ import os
 import sys
 import threading
 import weakref
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -95,6 +96,38 @@ def test_passes_of_every_kind_take_no_memory(rg):
     gc.collect()
     assert resident() - before < 2 * MIB
     assert len(gc.get_objects()) - objects < 100
+
+
+def test_graphs_built_again_stay_together_and_take_no_memory(native):
+    weights = [native.Value(0.1 * i) for i in range(50)]
+
+    def build():
+        values = [w * w for w in weights]
+        for _ in range(40):
+            values = [v.tanh() + w * values[0] for v, w in zip(values, weights)]
+        return native.sum(values)
+
+    for _ in range(40):
+        build().backward()
+    before = resident()
+    root = build()
+    places = [id(value) for value in native.value.core.order((root,)) if value.inputs]
+    steps = [abs(b - a) for a, b in pairwise(places)]
+    near = sum(step <= 64 * 1024 for step in steps)
+    assert near > 0.8 * len(steps)
+    assert resident() - before < 8 * MIB
+
+
+def test_values_freed_between_kept_ones_take_no_memory(native):
+    x = native.Value(1.0)
+    values = [x * 2.0 for _ in range(400_000)]
+    kept = values[::3]
+    del values
+    before = resident()
+    more = [x * 3.0 for _ in range(200_000)]
+    assert resident() - before < 4 * MIB
+    assert {v.data for v in kept} == {2.0}
+    assert {v.data for v in more} == {3.0}
 
 
 def test_plain_values_are_unknown_to_the_collector(native):
