@@ -1,0 +1,1 @@
+"""Trust it: is this gradient right, and how do we know?"""
