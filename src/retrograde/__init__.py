@@ -7,6 +7,8 @@ from .bulk import freeze as freeze
 from .bulk import grads as grads
 from .bulk import unfreeze as unfreeze
 from .bulk import zero_grad as zero_grad
+from .check import assert_gradients as assert_gradients
+from .check import gradcheck as gradcheck
 from .custom import custom_op as custom_op
 from .derivatives import grad as grad
 from .derivatives import gradients as gradients
