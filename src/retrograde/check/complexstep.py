@@ -18,6 +18,9 @@ from .formulas import at_a_kink, on_complex
 from .tape import DOT, LEAF, ROW, SUM, Step, Tape
 
 STEP = 1e-20
+FLOOR = 1e-300
+"""Imaginary parts below this underflow: over the scale of its input, the error of a slope."""
+
 ROOM = 4_000_000
 """How many complex numbers a replay holds at a time."""
 

@@ -40,7 +40,7 @@ def cause_of_step(
     if right != 0.0 and close(mine * right, 1.0):
         return "the partial is upside down: 1 over the slope"
     if right != 0.0:
-        return f"the partial is {mine / right:.6g} times the slope"
+        return f"the partial is {mine / right:.6g} times the slope: a wrong factor or a lost term"
     return "the partial should be 0"
 
 
@@ -57,7 +57,7 @@ def _ratio(mine: float, right: float) -> str:
         return "a factor 2 too many"
     if close(ratio, 0.5):
         return "a factor 2 is missing"
-    if 0.9 < ratio < 1.1:
+    if 0.98 < ratio < 1.02:
         return f"a constant factor: {ratio:.6g} times the slope, off by {fabs(ratio - 1):.2g}"
     return ""
 

@@ -10,7 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import copysign, fabs, frexp, inf, isfinite, nan, ulp
+from math import copysign, fabs, frexp, inf, isfinite, nan, sqrt, ulp
+
+import numpy as np
+from numpy.polynomial import chebyshev
 
 from .tolerances import EPSILON, SAFETY, TOLERANCE
 
@@ -18,6 +21,7 @@ SMOOTH, KINK, JUMP, STEEP, EDGE, LOST = "smooth", "kink", "jump", "steep", "edge
 
 _START = -4  # the quick look's finest step, as a power of 4 of the scale
 _PROBE = 7  # and how many powers of 4 below it a second look is taken
+_POINTS = 48  # through which a polynomial is laid where noise rules
 _REACH = 40  # the finest step at 0, where the number itself sets no limit
 
 
@@ -122,24 +126,59 @@ class Line:
                 best = window
         return best
 
-    def _seen_noise(self) -> float:
-        """How far the function scatters, from quotients at the finest steps that have them.
+    def seen_noise(self) -> float:
+        """How far the function scatters, as far as its values show it."""
+        return max(self._scatter(), self._stair())
 
-        Noise moves the differences by as much at every step; a smooth function by 64 times as much
-        from each step to the next, and where that begins noise is not looked for any more.
-        """
+    def _scatter(self) -> float:
+        """Noise at the finest steps moves differences by as much at every step; a smooth function
+        by 64 times as much from each step to the next, and where that begins it is not noise."""
         quotients = [(p, self._quotient(p, "central")) for p in self._powers()]
         quotients = [(p, q) for p, q in quotients if isfinite(q)][:9]
         moved = [
             fabs(fine - coarse) * 4.0**power / 1.2
             for (power, fine), (_, coarse) in zip(quotients, quotients[1:])
         ]
+        if max(moved[:3], default=0.0) <= self.noise:
+            return 0.0  # steady where it is finest: what comes later is structure
         found = 0.0
         for now, later, last in zip(moved, moved[1:], moved[2:]):
             if now > 0.0 and 24.0 < later / now < 160.0 and 24.0 < last / later < 160.0:
                 break
             found = max(found, now)
         return found
+
+    def _stair(self) -> float:
+        """Half the height of a stair: a function that stands still on both sides at fine steps
+        and then moves on both at once is rounded, inside, to steps of that height."""
+        for power in self._powers():
+            near = [fabs(self._at(side * 4.0**power) - self.here) for side in (1.0, -1.0)]
+            if max(near) > 0.0:
+                further = 4.0 ** min(power + 1, self.coarsest)
+                both = all(self._at(side * further) != self.here for side in (1.0, -1.0))
+                if not both or power <= self.finest + 1:
+                    return 0.0
+                return min(height for height in near if height > 0.0) / 2.0
+        return 0.0
+
+    def _fitted(self, worth: float) -> _Window | None:
+        """A polynomial through many points: where noise rules, averaging takes it away."""
+        best: _Window | None = None
+        for power in range(self.coarsest, self.coarsest - 3, -1):
+            step = 4.0**power
+            moves = np.cos(np.pi * (np.arange(_POINTS) + 0.5) / _POINTS)
+            values = np.array([self._at(float(step * move)) for move in moves])
+            if not np.isfinite(values).all():
+                continue
+            slopes = []
+            for degree in (5, 7):
+                fit = chebyshev.chebfit(moves, values, degree)
+                slopes.append(float(chebyshev.chebval(0.0, chebyshev.chebder(fit))) / step)
+            scatter = float(np.std(values - chebyshev.chebval(moves, fit)))
+            error = fabs(slopes[0] - slopes[1]) + 4.0 * scatter / step / sqrt(_POINTS)
+            if error < worth:
+                best, worth = _Window(slopes[0], error, step), error
+        return best
 
     def _diverges(self, side: str) -> tuple[float, bool] | None:
         """An infinite slope on a side, and whether the function jumps there."""
@@ -180,7 +219,7 @@ class Line:
     def slope(self) -> Slope:
         """The slope, from every step there is."""
         steep = {side: self._diverges(side) for side in ("left", "right")}
-        noise = max(self.noise, self._seen_noise())
+        noise = max(self.noise, self.seen_noise())
         # beside a jump or a steep side the scatter of central quotients is not noise
         one_sided = self.noise if any(steep.values()) else noise
         sides: dict[str, _Window | None] = {}
@@ -205,6 +244,8 @@ class Line:
             return Slope(EDGE, window.value, window.error, window.step, left, right)
         if len(one_sided_windows) == 2 and _apart(*one_sided_windows):
             return Slope(KINK, central.value, central.error, central.step, left, right)
+        if noise > self.noise and SAFETY * central.error > TOLERANCE * fabs(central.value):
+            central = self._fitted(central.error) or central
         return Slope(SMOOTH, central.value, central.error, central.step)
 
 

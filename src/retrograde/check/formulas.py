@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
+from math import fabs
 from typing import Any
 
 import numpy as np
 
 from ..ops import OPS
+from ..ops.emit import ieee
+from ..ops.emit.python import python
 from ..ops.expr import Both, Call, Compare, Condition, Either, Expr, Num, Var, Where, walk
 
 _INFIX = {"add": "+", "sub": "-", "mul": "*"}
@@ -54,6 +57,47 @@ def compiled(name: str, functions: Mapping[str, Any]) -> Callable[..., Any]:
             scope[called] = compiled(called, functions)
     code = f"lambda {', '.join(op.inputs)}: {source(op.value)}"
     function: Callable[..., Any] = eval(compile(code, f"<law: {name}>", "eval"), scope)
+    return function
+
+
+def magnitude(node: Expr) -> str:
+    """The size of what an expression adds up, as Python source over floats: ``1 - z*z`` is as
+    uncertain as 1 + z² is large, however small it comes out.
+
+    >>> from retrograde.ops import OPS
+    >>> magnitude(OPS["tanh"].partials[0])
+    '(1.0 + (fabs(z) * fabs(z)))'
+    """
+    if isinstance(node, Var):
+        return f"fabs({node.name})"
+    if isinstance(node, Num):
+        return repr(abs(node.value))
+    if isinstance(node, Where):
+        condition = python(node.condition)
+        return f"({magnitude(node.then)} if {condition} else {magnitude(node.otherwise)})"
+    if isinstance(node, Call) and node.name in ("add", "sub", "mul"):
+        sign = "*" if node.name == "mul" else "+"
+        return f"({magnitude(node.args[0])} {sign} {magnitude(node.args[1])})"
+    if isinstance(node, Call) and node.name == "neg":
+        return magnitude(node.args[0])
+    if isinstance(node, Call) and node.name == "div":
+        return f"div({magnitude(node.args[0])}, fabs({python(node.args[1])}))"
+    return f"fabs({python(node)})"
+
+
+@cache
+def magnitudes(name: str) -> Callable[..., tuple[float, ...]]:
+    """The sizes of what a row's partials add up, as a function of its inputs and its result."""
+    op = OPS[name]
+    listed = ", ".join(magnitude(partial) for partial in op.partials)
+    scope: dict[str, Any] = {
+        called: getattr(ieee, called) if hasattr(ieee, called) else OPS[called].evaluate
+        for called in (op.calls | {"div"}) - _INFIX.keys() - {"neg"}
+    }
+    code = f"lambda {', '.join(op.inputs)}, z: ({listed},)"
+    function: Callable[..., tuple[float, ...]] = eval(
+        compile(code, f"<law: {name}>", "eval"), {**scope, "fabs": fabs}
+    )
     return function
 
 

@@ -62,6 +62,7 @@ class _Check:
         self.places = [-1] * count
         self.bars, self.absolute = [0.0] * count, [0.0] * count
         self.all_bars: Bars | None = None
+        self.steps = StepsFound()
         self.outside: set[str] = set()
         if graph is not None:
             self._read(graph[0], graph[1])
@@ -71,7 +72,8 @@ class _Check:
     def _read(self, root: Any, leaves: list[Any]) -> None:
         self.tape = tape = read(root)
         self.places = tape.of(leaves)
-        self.all_bars = bars = error_bars(tape)
+        self.steps = check_steps(tape, tape.used_by(self.places))
+        self.all_bars = bars = error_bars(tape, noise=self.steps.noise)
         self.noise = max(self.noise, bars.data[-1] if isfinite(bars.data[-1]) else 0.0)
         for index, place in enumerate(self.places):
             if place >= 0:
@@ -128,7 +130,9 @@ class _Check:
             return entry
         exact = float(complexstep.slopes(self.tape, [place])[0])
         size = max(fabs(exact), fabs(entry.gradient))
-        agrees = fabs(exact - entry.gradient) <= TOLERANCE * size + ROUNDINGS * self.bars[index]
+        room = TOLERANCE * size + ROUNDINGS * self.bars[index]
+        room += complexstep.FLOOR / (fabs(entry.at) or 1.0)
+        agrees = fabs(exact - entry.gradient) <= room
         if not isfinite(exact):
             return entry
         if entry.verdict == WRONG:
@@ -231,15 +235,9 @@ class _Check:
 
     # ---- the whole ---------------------------------------------------------------------------
 
-    def steps(self) -> StepsFound:
-        """Every recorded step by itself."""
-        if self.tape is None:
-            return StepsFound([], [])
-        return check_steps(self.tape, self.tape.used_by(self.places))
-
-    def blamed(self, found: StepsFound) -> None:
+    def blame(self) -> None:
         """Where differences could not tell, the steps decide."""
-        tape = self.tape
+        tape, found = self.tape, self.steps
         for index, entry in self.entries.items():
             if entry.verdict != NOISE or tape is None:
                 continue
@@ -328,8 +326,8 @@ def gradcheck(
             check.one(index)
     else:
         check.many(Random(seed))
-    found = check.steps()
-    check.blamed(found)
+    found = check.steps
+    check.blame()
     entries = [check.entries[index] for index in sorted(check.entries)]
     causes = [f"{fault.op}: {fault.cause}" for fault in found.faults]
     if not causes:

@@ -7,12 +7,13 @@ each contribution). First order, so it is an estimate and not a proof; threshold
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import fabs, isfinite, sqrt
 
 from ..ops import OPS
+from .formulas import magnitudes
 from .tape import DOT, LEAF, ROW, SUM, Step, Tape
 from .tolerances import EPSILON
 
@@ -67,6 +68,7 @@ def _partial_bars(step: Step, bars: list[float], own: float) -> list[float]:
     evaluate, linear, reads_result = _partials_of(step.op)
     if linear:
         return widths
+    widths = [4.0 * EPSILON * size for size in magnitudes(step.op)(*step.numbers, step.data)]
     moved = [
         (place, bars[index])
         for place, index in enumerate(step.inputs)
@@ -89,13 +91,23 @@ def _widen(widths: list[float], base: Sequence[float], shifted: Sequence[float])
             widths[place] += change
 
 
-def error_bars(tape: Tape, replaced: dict[int, Sequence[float]] | None = None) -> Bars:
-    """The error bars of a graph; ``replaced`` gives other partials for some of its steps."""
+def error_bars(
+    tape: Tape,
+    replaced: Mapping[int, Sequence[float]] | None = None,
+    noise: Mapping[int, float] | None = None,
+) -> Bars:
+    """The error bars of a graph.
+
+    ``replaced`` gives other partials for some of its steps, ``noise`` what the values of some are
+    known to scatter by.
+    """
     count = len(tape.steps)
     data, gradients, widths, absolute = ([0.0] * count for _ in range(4))
     for place, step in enumerate(tape.steps):
         if step.kind != LEAF:
             data[place] = _forward(step, data)
+            if noise and place in noise:
+                data[place] += noise[place]
     gradients[-1] = absolute[-1] = 1.0
     for place in range(count - 1, -1, -1):
         step = tape.steps[place]

@@ -10,14 +10,14 @@ whether it multiplies by the upstream.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import fabs, isfinite
 from typing import Any
 
 import numpy as np
 
 from ..ops import OPS
-from .complexstep import STEP
+from .complexstep import FLOOR, STEP
 from .diagnosis import cause_of_step
 from .differences import along_number
 from .formulas import at_a_kink, on_complex
@@ -32,17 +32,19 @@ MOST = 400
 
 @dataclass
 class StepsFound:
-    """The faults, and how many steps were looked at."""
+    """The faults with their places, how many steps were looked at, and how far the values of
+    custom ops scatter."""
 
-    faults: list[Fault]
-    places: list[int]
+    faults: list[Fault] = field(default_factory=list)
+    places: list[int] = field(default_factory=list)
+    noise: dict[int, float] = field(default_factory=dict)
     checked: int = 0
     total: int = 0
 
 
 def check_steps(tape: Tape, matters: Sequence[bool]) -> StepsFound:
     """Check the steps that matter, each by itself."""
-    found = StepsFound([], [])
+    found = StepsFound()
     groups: dict[tuple[str, str], list[int]] = {}
     for place, step in enumerate(tape.steps):
         if matters[place] and step.kind != LEAF:
@@ -65,7 +67,7 @@ def _check_rows(tape: Tape, op: str, places: list[int], found: StepsFound) -> No
     columns = list(numbers.T)
     plain = ~np.broadcast_to(at_a_kink(op, *columns), len(steps))
     plain &= np.isfinite([step.data for step in steps])
-    slopes = np.empty_like(partials)
+    slopes, floors = np.empty_like(partials), np.empty_like(partials)
     formula = on_complex(op)
     with np.errstate(all="ignore"):
         for index in range(numbers.shape[1]):
@@ -73,8 +75,9 @@ def _check_rows(tape: Tape, op: str, places: list[int], found: StepsFound) -> No
             moved: list[Any] = list(columns)
             moved[index] = columns[index] + 1j * STEP * sizes
             slopes[:, index] = np.imag(formula(*moved) + 0j) / STEP / sizes
+            floors[:, index] = FLOOR / sizes
         gap = np.abs(slopes - partials)
-        room = STEP_TOLERANCE * np.maximum(np.abs(slopes), np.abs(partials))
+        room = STEP_TOLERANCE * np.maximum(np.abs(slopes), np.abs(partials)) + floors
         suspects = plain & (gap > room).any(axis=1)
     found.checked += int(plain.sum())
     for row in np.flatnonzero(suspects).tolist():
@@ -147,14 +150,15 @@ def _one_by_one(
     function_of: Callable[[Step], Callable[..., float]],
 ) -> None:
     """Differences of each step's own function, once for equal operands."""
-    seen: set[Any] = set()
+    seen: dict[Any, float] = {}
     for place in places:
         step = tape.steps[place]
         key = (step.op, step.numbers, step.partials)
         if key in seen or len(seen) >= MOST or not isfinite(step.data):
             found.checked += key in seen
+            found.noise[place] = seen[key] if key in seen else max(seen.values(), default=0.0)
             continue
-        seen.add(key)
+        seen[key] = 0.0
         found.checked += 1
         function = function_of(step)
         expected: list[float | None] = []
@@ -168,6 +172,8 @@ def _one_by_one(
                 _along(function, step.numbers, index), number, 4.0 * EPSILON * fabs(step.data)
             )
             slope = line.quick() or line.slope()
+            if step.kind == CUSTOM:
+                seen[key] = found.noise[place] = max(seen[key], line.seen_noise())
             expected.append(slope.value)
             scale = max(fabs(step.data) / max(fabs(number), 1.0), fabs(step.partials[index]))
             verdict, _ = judged(step.partials[index], 0.0, scale, slope)

@@ -8,7 +8,7 @@ from math import fabs, isfinite, isinf, isnan
 from typing import Any
 
 from ..sites import Site
-from .differences import EDGE, LOST, SMOOTH, Slope
+from .differences import EDGE, JUMP, LOST, SMOOTH, Slope
 from .tolerances import ROUNDINGS, SAFETY, TOLERANCE
 
 RIGHT, WRONG, NOISE, KINKED = "right", "wrong rule", "difference noise", "kink here"
@@ -139,6 +139,8 @@ def judged(gradient: float, bar: float, natural: float, slope: Slope) -> tuple[s
         return NOISE, "no step on either side gives a difference"
     if slope.kind == EDGE:
         return _at_the_edge(gradient, bar, natural, slope)
+    if slope.kind == JUMP:
+        return KINKED, "the function jumps here, so it has no slope that could be checked"
     if slope.kind != SMOOTH:
         return _at_a_kink(gradient, bar, slope)
     return _where_smooth(gradient, bar, natural, slope)
