@@ -1,7 +1,7 @@
 """The complex step: a graph's values replayed just off the real axis.
 
 For an analytic function ``imag f(x + ih) / h`` is the slope without any subtraction, so a step of
-10⁻²⁰ costs no digits. A value is a float64 here, so the recorded graph is evaluated anew, on
+10⁻¹⁰⁰ costs no digits. A value is a float64 here, so the recorded graph is evaluated anew, on
 complex numbers, from the law's *values*; partials are not read. It applies where every step that
 matters is a row of the law, ``sum`` or ``dot``, and none stands on a kink.
 """
@@ -17,12 +17,19 @@ import numpy as np
 from .formulas import at_a_kink, on_complex
 from .tape import DOT, LEAF, ROW, SUM, Step, Tape
 
-STEP = 1e-20
-FLOOR = 1e-300
-"""Imaginary parts below this underflow: over the scale of its input, the error of a slope."""
+STEP = 1e-100
+"""Of the input's size, or of 1 where that is larger: far from underflow and from feeling bends."""
+
+FLOOR = 1e-190
+"""Slopes below this may be lost to underflow, or made of squares of the step."""
 
 ROOM = 4_000_000
 """How many complex numbers a replay holds at a time."""
+
+
+def step_size(number: float) -> float:
+    """What the step is a share of: the input's size, at most 1."""
+    return min(abs(number) or 1.0, 1.0)
 
 
 def obstacle(tape: Tape, places: Sequence[int]) -> str:
@@ -72,7 +79,7 @@ def replay(tape: Tape, moved: dict[int, Any]) -> Any:
 def slopes(tape: Tape, places: Sequence[int], directions: Any = None) -> Any:
     """The slope of the root along each place, or along each row of ``directions`` over them."""
     if directions is None:
-        scales = np.array([abs(tape.steps[place].data) or 1.0 for place in places])
+        scales = np.array([step_size(tape.steps[place].data) for place in places])
         directions = np.diag(scales)
         divisors = scales
     else:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import fabs, isfinite, isnan
 
 from .tape import Step
-from .verdicts import WRONG, Entry
+from .verdicts import BAD, NOT_FINITE, Entry
 
 _CLOSE = 2e-4
 
@@ -70,7 +70,7 @@ def causes_of_entries(
     ``contributions`` are what arrived at an input, in order; ``outside`` names the inputs that the
     function depends on beside the graph.
     """
-    wrong = [entry for entry in entries if entry.verdict == WRONG]
+    wrong = [entry for entry in entries if entry.verdict in BAD]
     found: list[str] = []
     for entry in wrong:
         found.append(f"{entry.place}: {_cause_of_entry(entry, wrong, contributions, outside)}")
@@ -87,8 +87,8 @@ def _cause_of_entry(
     outside: set[str],
 ) -> str:
     mine, right = entry.gradient, entry.difference
-    if isnan(mine):
-        return "NaN was born in the backward pass; compute inside rg.anomaly() to see where"
+    if entry.verdict == NOT_FINITE:
+        return f"{mine} was born in the backward pass; run backward inside rg.anomaly() to see where"
     if entry.place in outside:
         return (
             "missing contribution: the function depends on it beside the graph too "

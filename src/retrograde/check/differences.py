@@ -39,6 +39,7 @@ class Slope:
     step: float
     left: float | None = None
     right: float | None = None
+    growing: bool = False  # at an edge: slower than any root, but without end, as a logarithm
 
     @property
     def between(self) -> tuple[float, float]:
@@ -150,7 +151,7 @@ class Line:
 
     def _stair(self) -> float:
         """Half the height of a stair: a function that stands still on both sides at fine steps
-        and then moves on both at once is rounded, inside, to steps of that height."""
+        and then moves on both at once is rounded, inside, to steps of that (small) height."""
         for power in self._powers():
             near = [fabs(self._at(side * 4.0**power) - self.here) for side in (1.0, -1.0)]
             if max(near) > 0.0:
@@ -158,8 +159,17 @@ class Line:
                 both = all(self._at(side * further) != self.here for side in (1.0, -1.0))
                 if not both or power <= self.finest + 1:
                     return 0.0
-                return min(height for height in near if height > 0.0) / 2.0
+                height = min(height for height in near if height > 0.0)
+                return height / 2.0 if height < 1e-4 * self._range() else 0.0
         return 0.0
+
+    def _range(self) -> float:
+        """The size of the function and of its moves, at the coarsest step that has values."""
+        for power in reversed(self._powers()):
+            sides = [fabs(self._at(side * 4.0**power) - self.here) for side in (1.0, -1.0)]
+            if isfinite(sum(sides)):
+                return fabs(self.here) + max(sides)
+        return fabs(self.here)
 
     def _fitted(self, worth: float) -> _Window | None:
         """A polynomial through many points: where noise rules, averaging takes it away."""
@@ -174,7 +184,7 @@ class Line:
             for degree in (5, 7):
                 fit = chebyshev.chebfit(moves, values, degree)
                 slopes.append(float(chebyshev.chebval(0.0, chebyshev.chebder(fit))) / step)
-            scatter = float(np.std(values - chebyshev.chebval(moves, fit)))
+            scatter = float(np.abs(values - chebyshev.chebval(moves, fit)).mean())
             error = fabs(slopes[0] - slopes[1]) + 4.0 * scatter / step / sqrt(_POINTS)
             if error < worth:
                 best, worth = _Window(slopes[0], error, step), error
@@ -197,6 +207,22 @@ class Line:
         if min(ratios) < 1.1 or max(ratios) > 1.25 * min(ratios):
             return None
         return copysign(inf, seen[0]), min(ratios) > 3.5
+
+    def _decays(self, side: str) -> bool:
+        """Whether the quotients of a side go to 0 as a power of the step, however slowly."""
+        seen = [self._quotient(power, side) for power in self._powers()]
+        seen = [quotient for quotient in seen if isfinite(quotient)][:8]
+        if len(seen) < 6 or any(fine * coarse <= 0.0 for fine, coarse in zip(seen, seen[1:])):
+            return False
+        ratios = [fine / coarse for fine, coarse in zip(seen, seen[1:])]
+        return max(ratios) < 0.999 and max(ratios) < 1.0001 * min(ratios)
+
+    def _grows(self, side: str) -> bool:
+        """Whether the quotients of a side grow by as much at every finer step."""
+        seen = [self._quotient(power, side) for power in self._powers()]
+        seen = [fabs(quotient) for quotient in seen if isfinite(quotient)][:8]
+        gains = [fine - coarse for fine, coarse in zip(seen, seen[1:])]
+        return len(gains) > 4 and min(gains) > 0.0 and max(gains) < 1.5 * min(gains)
 
     def quick(self) -> Slope | None:
         """A slope from four steps where the function is plainly smooth; else None."""
@@ -225,6 +251,8 @@ class Line:
         sides: dict[str, _Window | None] = {}
         for side in ("left", "right"):
             sides[side] = self._chain(side, one_sided) if steep[side] is None else None
+            if sides[side] is not None and self._decays(side):
+                sides[side] = _Window(0.0, 0.0, 4.0**self.finest)
         central = self._chain("central", noise) if not any(steep.values()) else None
         values: dict[str, float | None] = {}
         for side, window in sides.items():
@@ -232,16 +260,19 @@ class Line:
             values[side] = diverging[0] if diverging else window.value if window else None
         left, right = values["left"], values["right"]
         if any(steep.values()):
-            if left is None or right is None:
-                return Slope(EDGE, left if right is None else right, 0.0, 0.0, left, right)  # type: ignore[arg-type]
             jumps = any(found is not None and found[1] for found in steep.values())
+            if not jumps and (left is None or right is None):
+                infinite = right if left is None else left
+                return Slope(EDGE, infinite or 0.0, 0.0, 0.0, left, right)
             return Slope(JUMP if jumps else STEEP, nan, 0.0, 0.0, left, right)
         one_sided_windows = [window for window in sides.values() if window is not None]
         if central is None:
             if not one_sided_windows:
                 return Slope(LOST, nan, inf, 0.0)
             window = one_sided_windows[0]
-            return Slope(EDGE, window.value, window.error, window.step, left, right)
+            side = "right" if left is None else "left"
+            grows = self._grows(side)
+            return Slope(EDGE, window.value, window.error, window.step, left, right, grows)
         if len(one_sided_windows) == 2 and _apart(*one_sided_windows):
             return Slope(KINK, central.value, central.error, central.step, left, right)
         if noise > self.noise and SAFETY * central.error > TOLERANCE * fabs(central.value):

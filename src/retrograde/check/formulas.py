@@ -164,6 +164,11 @@ def _pow(x: Any, y: Any) -> Any:
     return np.where(np.real(x) < 0.0, below, size)
 
 
+def _log1p(x: Any) -> Any:
+    """NumPy's own loses the real part near 0."""
+    return np.log1p(np.real(x)) + 1j * np.arctan2(np.imag(x), 1.0 + np.real(x))
+
+
 def _hypot(x: Any, y: Any) -> Any:
     scale = np.maximum(np.abs(np.real(x)), np.abs(np.real(y)))
     return scale * np.sqrt((x / scale) * (x / scale) + (y / scale) * (y / scale))
@@ -209,11 +214,12 @@ _COMPLEX: dict[str, Any] = {
     "pow": _pow,
     "abs": _abs,
     "floor": lambda x: np.floor(np.real(x)) + 0j,
+    "log1p": _log1p,
     "hypot": _hypot,
     "atan2": _atan2,
     "erf": _erf,
     "erfc": _erfc,
-    **{name: getattr(np, name) for name in "sqrt exp expm1 log log1p log2 log10".split()},
+    **{name: getattr(np, name) for name in "sqrt exp expm1 log log2 log10".split()},
     **{name: getattr(np, name) for name in "sin cos tan sinh cosh tanh".split()},
     **{f"a{name}": getattr(np, f"arc{name}") for name in "sin cos tan sinh cosh tanh".split()},
 }

@@ -34,7 +34,7 @@ from .tolerances import (
     TOLERANCE,
     WORST,
 )
-from .verdicts import KINKED, NOISE, RIGHT, WRONG, Coverage, Entry, Report, judged
+from .verdicts import BAD, KINKED, NOISE, RIGHT, WRONG, Coverage, Entry, Report, judged
 
 CENTRAL, ONE_SIDED, COMPLEX = "central differences", "one-sided differences", "complex step"
 
@@ -131,7 +131,7 @@ class _Check:
         exact = float(complexstep.slopes(self.tape, [place])[0])
         size = max(fabs(exact), fabs(entry.gradient))
         room = TOLERANCE * size + ROUNDINGS * self.bars[index]
-        room += complexstep.FLOOR / (fabs(entry.at) or 1.0)
+        room += complexstep.FLOOR * max(1.0, fabs(self.value)) / complexstep.step_size(entry.at)
         agrees = fabs(exact - entry.gradient) <= room
         if not isfinite(exact):
             return entry
@@ -258,7 +258,7 @@ class _Check:
         wanted = {
             self.places[index]: entry.place
             for index, entry in self.entries.items()
-            if entry.verdict == WRONG and self.places[index] >= 0
+            if entry.verdict in BAD and self.places[index] >= 0
         }
         arrived: dict[str, list[float]] = {}
         for place in range(len(self.tape.steps) - 1, -1, -1):

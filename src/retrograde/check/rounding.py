@@ -112,7 +112,7 @@ def error_bars(
     for place in range(count - 1, -1, -1):
         step = tape.steps[place]
         upstream, bar, scale = gradients[place], widths[place], absolute[place]
-        if step.kind == LEAF or scale == 0.0:
+        if step.kind == LEAF or (scale == 0.0 and bar == 0.0):
             continue
         partials = step.partials if replaced is None else replaced.get(place, step.partials)
         partial_bars = _partial_bars(step, data, data[place])

@@ -26,6 +26,8 @@ from .tape import CUSTOM, DOT, LEAF, ROW, SUM, Step, Tape, effective_partials
 from .tolerances import EPSILON, ROUNDINGS, STEP_TOLERANCE
 from .verdicts import WRONG, Fault, judged
 
+_TINY = 1e-180  # below, a complex step would underflow
+
 MOST = 400
 """Steps of one op that are asked again one by one; the others are taken to be alike."""
 
@@ -66,16 +68,19 @@ def _check_rows(tape: Tape, op: str, places: list[int], found: StepsFound) -> No
     partials = np.array([step.partials for step in steps])
     columns = list(numbers.T)
     plain = ~np.broadcast_to(at_a_kink(op, *columns), len(steps))
-    plain &= np.isfinite([step.data for step in steps])
+    sizes_of_results = np.maximum(1.0, np.abs([step.data for step in steps]))
+    plain &= np.isfinite(sizes_of_results)
+    plain &= ((np.abs(numbers) > _TINY) | (numbers == 0.0)).all(axis=1)
     slopes, floors = np.empty_like(partials), np.empty_like(partials)
     formula = on_complex(op)
+    smallest = np.where(numbers == 0.0, 1.0, np.abs(numbers)).min(axis=1, initial=1.0)
     with np.errstate(all="ignore"):
         for index in range(numbers.shape[1]):
-            sizes = np.where(columns[index] == 0.0, 1.0, np.abs(columns[index]))
+            sizes = np.where(columns[index] == 0.0, smallest, np.minimum(np.abs(columns[index]), 1.0))
             moved: list[Any] = list(columns)
             moved[index] = columns[index] + 1j * STEP * sizes
             slopes[:, index] = np.imag(formula(*moved) + 0j) / STEP / sizes
-            floors[:, index] = FLOOR / sizes
+            floors[:, index] = FLOOR * sizes_of_results / sizes
         gap = np.abs(slopes - partials)
         room = STEP_TOLERANCE * np.maximum(np.abs(slopes), np.abs(partials)) + floors
         suspects = plain & (gap > room).any(axis=1)

@@ -6,14 +6,24 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from ..errors import _kind as _kind
-from .verdicts import KINKED, NOISE, RIGHT, WRONG, Entry, Fault, Report, worst_first
+from .verdicts import (
+    BAD,
+    KINKED,
+    NOISE,
+    NOT_FINITE,
+    RIGHT,
+    WRONG,
+    Entry,
+    Fault,
+    Report,
+    worst_first,
+)
 
 if TYPE_CHECKING:
     from .compare import Comparison
 
 MOST_ROWS = 24
-SIGNS = {RIGHT: "✓", WRONG: "✗", NOISE: "~", KINKED: "^"}
+SIGNS = {RIGHT: "✓", WRONG: "✗", NOISE: "~", KINKED: "^", NOT_FINITE: "✗"}
 
 
 def number(x: float) -> str:
@@ -129,7 +139,7 @@ def likely(report: Report) -> list[str]:
 
 def gradcheck_error(report: Report) -> str:
     """The message of a failed gradcheck: the worst entry, the place, the likely cause."""
-    wrong = [entry for entry in report.entries if entry.verdict == WRONG]
+    wrong = [entry for entry in report.entries if entry.verdict in BAD]
     lines = []
     if wrong and report.worst is not None:
         worst = report.worst

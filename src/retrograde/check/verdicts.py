@@ -12,6 +12,9 @@ from .differences import EDGE, JUMP, LOST, SMOOTH, Slope
 from .tolerances import ROUNDINGS, SAFETY, TOLERANCE
 
 RIGHT, WRONG, NOISE, KINKED = "right", "wrong rule", "difference noise", "kink here"
+NOT_FINITE = "not finite"
+BAD = (WRONG, NOT_FINITE)
+"""The verdicts that make a check fail."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +87,7 @@ class Report:
     @property
     def right(self) -> bool:
         """Whether nothing is wrong."""
-        return not self.faults and all(entry.verdict != WRONG for entry in self.entries)
+        return not self.faults and all(entry.verdict not in BAD for entry in self.entries)
 
     @property
     def undecided(self) -> list[Entry]:
@@ -93,15 +96,16 @@ class Report:
 
     @property
     def verdict(self) -> str:
-        """In one word: right, wrong rule, or difference noise where nothing could be decided."""
+        """Of the whole: right, wrong rule, not finite, or noise where nothing could be decided."""
         if not self.right:
-            return WRONG
+            wrong = self.faults or any(entry.verdict == WRONG for entry in self.entries)
+            return WRONG if wrong else NOT_FINITE
         return NOISE if self.entries and len(self.undecided) == len(self.entries) else RIGHT
 
     @property
     def worst(self) -> Entry | None:
         """The entry that is furthest off: among the wrong ones where there are any."""
-        wrong = [entry for entry in self.entries if entry.verdict == WRONG]
+        wrong = [entry for entry in self.entries if entry.verdict in BAD]
         return max(wrong or self.entries, key=lambda entry: entry.off, default=None)
 
     def data(self) -> dict[str, Any]:
@@ -134,7 +138,7 @@ def judged(gradient: float, bar: float, natural: float, slope: Slope) -> tuple[s
     ``bar`` is the gradient's own error bar; ``natural`` the size below which it counts as zero.
     """
     if isnan(gradient):
-        return WRONG, "the gradient is NaN: it was born in the backward pass"
+        return NOT_FINITE, "the gradient is NaN: it was born in the backward pass"
     if slope.kind == LOST:
         return NOISE, "no step on either side gives a difference"
     if slope.kind == EDGE:
@@ -148,7 +152,7 @@ def judged(gradient: float, bar: float, natural: float, slope: Slope) -> tuple[s
 
 def _where_smooth(gradient: float, bar: float, natural: float, slope: Slope) -> tuple[str, str]:
     if isinf(gradient):
-        return WRONG, "the gradient is infinite where the function is smooth"
+        return NOT_FINITE, "the gradient is infinite where the function has a finite slope"
     gap, size = fabs(gradient - slope.value), max(fabs(gradient), fabs(slope.value))
     error, rounding = SAFETY * slope.error, ROUNDINGS * bar
     if gap > TOLERANCE * size + error + rounding:
@@ -165,8 +169,14 @@ def _where_smooth(gradient: float, bar: float, natural: float, slope: Slope) -> 
 
 def _at_the_edge(gradient: float, bar: float, natural: float, slope: Slope) -> tuple[str, str]:
     edge = "the edge of the domain: the slope is one-sided"
-    if isinf(slope.value) or isinf(gradient):
-        return (RIGHT, edge) if slope.value == gradient else (WRONG, edge)
+    if slope.value == gradient:
+        return RIGHT, edge
+    if isinf(gradient):
+        if slope.growing and (slope.value > 0.0) == (gradient > 0.0):
+            return RIGHT, f"{edge}, and grows without end"
+        return NOT_FINITE, f"{edge}, and finite, but the gradient is infinite"
+    if isinf(slope.value):
+        return WRONG, edge
     verdict, note = _where_smooth(gradient, bar, natural, slope)
     if gradient == 0.0 and fabs(slope.value) <= TOLERANCE * natural + SAFETY * slope.error:
         verdict, note = RIGHT, ""  # a root of the distance goes to 0 slowly
@@ -177,6 +187,8 @@ def _at_a_kink(gradient: float, bar: float, slope: Slope) -> tuple[str, str]:
     least, most = slope.between
     sizes = [fabs(x) for x in (least, most, gradient) if isfinite(x)]
     room = TOLERANCE * max(sizes, default=0.0) + ROUNDINGS * bar + SAFETY * slope.error
+    if isinf(gradient) and gradient not in (least, most):
+        return NOT_FINITE, f"a {slope.kind} here with finite sides, but the gradient is infinite"
     if least - room <= gradient <= most + room:
         return KINKED, f"a {slope.kind} here: any slope between the two sides will do"
     return WRONG, f"a {slope.kind} here, and the gradient is not between the two sides"
@@ -184,6 +196,6 @@ def _at_a_kink(gradient: float, bar: float, slope: Slope) -> tuple[str, str]:
 
 def worst_first(entries: Sequence[Entry]) -> list[Entry]:
     """Wrong entries before the others, the furthest off first; else as they came."""
-    wrong = [entry for entry in entries if entry.verdict == WRONG]
-    others = [entry for entry in entries if entry.verdict != WRONG]
+    wrong = [entry for entry in entries if entry.verdict in BAD]
+    others = [entry for entry in entries if entry.verdict not in BAD]
     return sorted(wrong, key=lambda entry: -entry.off) + others
