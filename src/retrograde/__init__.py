@@ -8,6 +8,7 @@ from .bulk import grads as grads
 from .bulk import unfreeze as unfreeze
 from .bulk import zero_grad as zero_grad
 from .check import assert_gradients as assert_gradients
+from .check import compare as compare
 from .check import gradcheck as gradcheck
 from .custom import custom_op as custom_op
 from .derivatives import grad as grad

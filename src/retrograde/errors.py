@@ -523,8 +523,7 @@ class MissingPackageError(RetrogradeError, ImportError):
     @classmethod
     def extra(cls, package: str, what: str) -> Self:
         return cls(
-            f"{what} needs {package}, which is not installed: "
-            f"pip install 'retrograde[{package}]'."
+            f"{what} needs {package}, which is not installed: pip install 'retrograde[{package}]'."
         )
 
 

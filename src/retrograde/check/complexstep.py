@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import CheckError
 from .formulas import at_a_kink, on_complex
-from .tape import DOT, LEAF, ROW, SUM, Step, Tape
+from .tape import CUSTOM, DOT, LEAF, OPAQUE, ROW, SUM, Step, Tape
 
 STEP = 1e-100
 """Of the input's size, or of 1 where that is larger: far from underflow and from feeling bends."""
@@ -48,7 +49,12 @@ def obstacle(tape: Tape, places: Sequence[int]) -> str:
 
 
 def evaluated(step: Step, operands: Sequence[Any]) -> Any:
-    """A step on complex arrays."""
+    """A step on complex arrays; a custom op's function on plain numbers only."""
+    if step.kind == CUSTOM:
+        outcome = step.node._rule._function(*[float(np.real(x)) for x in operands])  # type: ignore[union-attr]
+        return outcome[0] if isinstance(outcome, tuple) else outcome
+    if step.kind == OPAQUE:
+        raise CheckError.untranslatable(step.node, "a replay of the graph")
     if step.kind == SUM:
         return sum(operands, 0.0)
     if step.kind == DOT:
@@ -98,3 +104,10 @@ def slopes(tape: Tape, places: Sequence[int], directions: Any = None) -> Any:
             if root is not None:
                 found[start : start + chunk] = np.imag(root) / STEP
     return found / divisors
+
+
+def replayed(tape: Tape, moves: dict[int, float]) -> float:
+    """The root as a number where some values are moved; opaque steps cannot be replayed."""
+    with np.errstate(all="ignore"):
+        found = replay(tape, moves)
+    return tape.steps[-1].data if found is None else float(np.real(found))

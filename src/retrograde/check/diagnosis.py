@@ -88,7 +88,9 @@ def _cause_of_entry(
 ) -> str:
     mine, right = entry.gradient, entry.difference
     if entry.verdict == NOT_FINITE:
-        return f"{mine} was born in the backward pass; run backward inside rg.anomaly() to see where"
+        return (
+            f"{mine} was born in the backward pass; run backward inside rg.anomaly() to see where"
+        )
     if entry.place in outside:
         return (
             "missing contribution: the function depends on it beside the graph too "

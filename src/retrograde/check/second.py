@@ -72,9 +72,7 @@ class _Gradients:
         return self._known[key]
 
 
-def _judge(
-    line: Line, mine: float, natural: float, entry: tuple[str, float, str]
-) -> Entry:
+def _judge(line: Line, mine: float, natural: float, entry: tuple[str, float, str]) -> Entry:
     slope = line.quick()
     bar = 64.0 * EPSILON * fabs(mine)
     verdict, note = ("", "") if slope is None else judged(mine, bar, natural, slope)

@@ -76,7 +76,9 @@ def _check_rows(tape: Tape, op: str, places: list[int], found: StepsFound) -> No
     smallest = np.where(numbers == 0.0, 1.0, np.abs(numbers)).min(axis=1, initial=1.0)
     with np.errstate(all="ignore"):
         for index in range(numbers.shape[1]):
-            sizes = np.where(columns[index] == 0.0, smallest, np.minimum(np.abs(columns[index]), 1.0))
+            sizes = np.where(
+                columns[index] == 0.0, smallest, np.minimum(np.abs(columns[index]), 1.0)
+            )
             moved: list[Any] = list(columns)
             moved[index] = columns[index] + 1j * STEP * sizes
             slopes[:, index] = np.imag(formula(*moved) + 0j) / STEP / sizes

@@ -183,7 +183,9 @@ class Replayed(Subject):
         names = list(function._signature.parameters)
         self._nests = [
             take_apart(
-                arg.array if isinstance(arg, Uniform) else arg, name, partial(CheckError.item, caller)
+                arg.array if isinstance(arg, Uniform) else arg,
+                name,
+                partial(CheckError.item, caller),
             )
             for arg, name, fixed in zip(arguments, names, self._fixed)
             if not fixed

@@ -159,3 +159,42 @@ def gradcheck_error(report: Report) -> str:
     good = len(report.entries) - len(wrong)
     lines.append(f"  {len(wrong)} of {len(report.entries)} entries are wrong, {good} are not.")
     return "\n".join(lines)
+
+
+_NAMES = {"torch": "PyTorch", "jax": "JAX"}
+COMPARE_SIGNS = {"agrees": "✓", "differs": "✗", "convention": "="}
+
+
+def compare_rows(found: Comparison) -> list[list[str]]:
+    """The table of a comparison, titles first."""
+    rows = [["", "input", "at", "retrograde", _NAMES.get(found.against, found.against), "ulps"]]
+    for row in found.rows:
+        apart = "-" if row.ulps is None else f"{row.ulps:.3g}"
+        word = "" if row.verdict == "agrees" else row.verdict
+        rows.append(
+            [
+                COMPARE_SIGNS[row.verdict],
+                row.place,
+                number(row.at),
+                f"{row.ours!r}",
+                f"{row.theirs!r}",
+                f"{apart} {word}".strip(),
+            ]
+        )
+    return rows
+
+
+def compare_text(found: Comparison) -> str:
+    """A comparison as text."""
+    name = _NAMES.get(found.against, found.against)
+    with_version = f"{name} {found.version}".strip()
+    word = "agree" if found.agrees else "differ"
+    lines = [f"compare of {found.function} with {with_version}: they {word}", ""]
+    rows = compare_rows(found)
+    order = sorted(range(1, len(rows)), key=lambda i: found.rows[i - 1].verdict == "agrees")
+    lines += columns([rows[0], *(rows[i] for i in order[:MOST_ROWS])], "llrrrl")
+    if len(rows) - 1 > MOST_ROWS:
+        lines.append(f"… and {len(rows) - 1 - MOST_ROWS} more")
+    if found.conventions:
+        lines += ["", "By convention:", *(f"  {text}" for text in found.conventions)]
+    return "\n".join(lines)

@@ -83,9 +83,7 @@ def _kind(node: Value, op: str) -> str:
     return SUM if op == "sum" else DOT
 
 
-def effective_partials(
-    node: Value, before: float = 0.0, seed: float = 1.0
-) -> tuple[float, ...]:
+def effective_partials(node: Value, before: float = 0.0, seed: float = 1.0) -> tuple[float, ...]:
     """The partials of a value whose rule is a function: what it adds for an upstream of 1.
 
     An input that stands twice has its whole contribution at its first place. ``before`` is what

@@ -1,0 +1,316 @@
+"""``rg.compare``: the same function through another engine, both gradients side by side.
+
+The function is recorded once; the recording is handed to the other engine op by op, which takes
+its own gradient by its own rules. Where the two differ on purpose (docs/conventions.md) the
+comparison knows: it takes the other's partials at the ties and kinks met here, and sees whether
+that accounts for the whole of the difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from math import fabs, isfinite, isnan, ulp
+from typing import Any
+
+from ..errors import CheckError
+from ..ops import OPS
+from ..value import Value, core_name
+from . import complexstep
+from .differences import along_number
+from .engines import ENGINES, Engine, engine
+from .formulas import at_a_kink
+from .gradcheck import _Check
+from .rounding import Bars, error_bars
+from .subject import MOST_ROWS, pulled_back, subject_of
+from .tape import LEAF, ROW, Tape, read
+from .tolerances import ROUNDINGS, ULPS
+from .verdicts import BAD, NOISE, judged, plain
+
+AGREES, DIFFERS, CONVENTION = "agrees", "differs", "convention"
+AGAINST = (*ENGINES, "finite-differences", "complex-step")
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One gradient by both; ``ulps`` is None where one of them is not finite."""
+
+    place: str
+    at: float
+    ours: float
+    theirs: float
+    ulps: float | None
+    verdict: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Both columns. ``agrees`` is False where any gradient differs beyond rounding and
+    conventions; differences on purpose are listed in ``conventions``."""
+
+    function: str
+    core: str
+    against: str
+    version: str
+    ours: float
+    theirs: float
+    rows: list[Compared]
+    conventions: list[str]
+
+    @property
+    def agrees(self) -> bool:
+        """Whether nothing differs but by convention."""
+        return all(row.verdict != DIFFERS for row in self.rows)
+
+    @property
+    def largest(self) -> float:
+        """The largest difference among those that agree, in ulps."""
+        found = [row.ulps for row in self.rows if row.ulps is not None and row.verdict == AGREES]
+        return max(found, default=0.0)
+
+    def data(self) -> dict[str, Any]:
+        """The comparison as plain data, for JSON."""
+        found: dict[str, Any] = plain({"agrees": self.agrees, **asdict(self)})
+        return found
+
+    def __str__(self) -> str:
+        from .tables import compare_text
+
+        return compare_text(self)
+
+
+def ulps_between(ours: float, theirs: float) -> float | None:
+    """How many units in the last place apart; None where that has no meaning.
+
+    >>> ulps_between(1.0, 1.0 + 2**-52)
+    1.0
+    """
+    if ours == theirs or (isnan(ours) and isnan(theirs)):
+        return 0.0
+    if not isfinite(ours) or not isfinite(theirs):
+        return None
+    return fabs(ours - theirs) / ulp(max(fabs(ours), fabs(theirs)))
+
+
+def same(ours: float, theirs: float, bar: float) -> bool:
+    """Whether two gradients are the same but for rounding."""
+    apart = ulps_between(ours, theirs)
+    if apart is None:
+        return False
+    return apart <= ULPS or fabs(ours - theirs) <= ROUNDINGS * bar
+
+
+class Other:
+    """The other side of a comparison on one recorded graph."""
+
+    def __init__(self, tape: Tape, against: str) -> None:
+        self.tape, self.against = tape, against
+        self.engine: Engine | None = engine(against) if against in ENGINES else None
+        self.version = self.engine.version if self.engine else ""
+        self.bars: Bars = error_bars(tape)
+
+    def gradients(self, places: Sequence[int]) -> tuple[float, list[float]]:
+        """The root by the other engine, and the gradients at places of the graph (-1: 0)."""
+        met = [place for place in places if place >= 0]
+        if self.engine is not None:
+            value, found = self.engine.gradients(self.tape, met)
+        else:
+            why = complexstep.obstacle(self.tape, met)
+            if why:
+                raise CheckError(
+                    f"compare: no complex step here, for {why}. Compare against "
+                    "'finite-differences', 'torch' or 'jax'."
+                )
+            value = self.tape.steps[-1].data
+            found = [float(x) for x in complexstep.slopes(self.tape, met)]
+        given = iter(found)
+        return value, [next(given) if place >= 0 else 0.0 for place in places]
+
+    def conventions(self) -> tuple[dict[int, tuple[float, ...]], list[str]]:
+        """The steps at awkward points where the other engine has other partials, and words."""
+        replaced: dict[int, tuple[float, ...]] = {}
+        words: list[str] = []
+        if self.engine is None:
+            return replaced, words
+        for place, step in enumerate(self.tape.steps):
+            if step.kind != ROW or not _awkward(step.op, step.numbers):
+                continue
+            theirs = self.engine.partials(step)
+            if any(not same(o, t, 0.0) for o, t in zip(step.partials, theirs)):
+                replaced[place] = theirs
+                operands = ", ".join(f"{x:g}" for x in step.numbers)
+                words.append(
+                    f"{step.op}({operands}) has partials {_shown(step.partials)} here, "
+                    f"{_shown(theirs)} in {self.engine.name}"
+                    + (f"\n    at {step.node.site}" if step.node.site else "")
+                )
+        return replaced, list(dict.fromkeys(words))
+
+
+def _awkward(op: str, numbers: tuple[float, ...]) -> bool:
+    return bool(at_a_kink(op, *numbers)) or any(edge.at == numbers for edge in OPS[op].edges)
+
+
+def _shown(partials: Sequence[float]) -> str:
+    return "(" + ", ".join(f"{p:g}" for p in partials) + ")"
+
+
+def _settled(
+    other: Other, places: Sequence[int], ours: Sequence[float], theirs: Sequence[float]
+) -> tuple[list[str], list[str]]:
+    """A verdict a gradient, and the conventions that account for differences."""
+    verdicts = [
+        AGREES if same(o, t, other.bars.gradient_bars[place] if place >= 0 else 0.0) else DIFFERS
+        for o, t, place in zip(ours, theirs, places)
+    ]
+    if DIFFERS not in verdicts:
+        return verdicts, []
+    replaced, words = other.conventions()
+    if not replaced:
+        return verdicts, []
+    theirs_by_us = error_bars(other.tape, replaced)
+    for index, (place, verdict) in enumerate(zip(places, verdicts)):
+        if verdict == DIFFERS and place >= 0:
+            bar = theirs_by_us.gradient_bars[place]
+            if same(theirs_by_us.gradients[place], theirs[index], bar):
+                verdicts[index] = CONVENTION
+    return verdicts, words if CONVENTION in verdicts else []
+
+
+def compare(function: Callable[..., Any], point: Any, against: str = "torch") -> Comparison:
+    """The gradient of a function at a point beside that of another engine.
+
+    ``against`` is "torch", "jax", "finite-differences" or "complex-step"; the point is given as to
+    :func:`gradcheck`. Differences are shown in ulps, units in the last place.
+
+    >>> import retrograde as rg
+    >>> found = rg.compare(lambda x, y: x * y.exp(), (3.0, 0.5), against="complex-step")
+    >>> found.agrees, [row.ulps for row in found.rows]
+    (True, [0.0, 0.0])
+    """
+    _known("compare", against)
+    subject = subject_of("compare", function, point)
+    if against == "finite-differences":
+        return _by_differences(subject)
+    ours = subject.gradient(subject.numbers)
+    graph = subject.graph(subject.numbers)
+    if graph is None:
+        raise CheckError.too_many_rows("compare", MOST_ROWS)
+    root, leaves = graph
+    tape = read(root)
+    other = Other(tape, against)
+    places = tape.of(leaves)
+    their_value, theirs = other.gradients(places)
+    verdicts, words = _settled(other, places, ours, theirs)
+    rows = [
+        Compared(place, at, mine, their, ulps_between(mine, their), verdict)
+        for place, at, mine, their, verdict in zip(
+            subject.places, subject.numbers, ours, theirs, verdicts
+        )
+    ]
+    return Comparison(
+        subject.name, core_name, against, other.version, root.data, their_value, rows, words
+    )
+
+
+def _known(caller: str, against: object) -> None:
+    if against not in AGAINST:
+        raise CheckError.against(caller, against, list(AGAINST))
+
+
+def _by_differences(subject: Any) -> Comparison:
+    """Differences of the function itself: the verdicts of gradcheck, in the shape of a compare."""
+    check = _Check(subject)
+    rows = []
+    for index in range(len(subject.numbers)):
+        entry = check.one(index)
+        verdict = DIFFERS if entry.verdict in BAD else AGREES
+        apart = ulps_between(entry.gradient, entry.difference)
+        rows.append(
+            Compared(
+                entry.place, entry.at, entry.gradient, entry.difference, apart, verdict, entry.note
+            )
+        )
+    return Comparison(
+        subject.name,
+        core_name,
+        "finite-differences",
+        "",
+        check.value,
+        check.value,
+        rows,
+        [],
+    )
+
+
+@dataclass(frozen=True)
+class Badge:
+    """What another engine says about one value's gradient: for an explanation to show beside it.
+
+    ``verdict`` is "agrees", "differs" or "convention"; ``ulps`` None where it has no meaning.
+    """
+
+    value: Value
+    ours: float
+    theirs: float
+    ulps: float | None
+    verdict: str
+    against: str
+
+
+def badges(
+    root: Value, values: Sequence[Value] | None = None, against: str = "finite-differences"
+) -> list[Badge]:
+    """A badge for each value under a root: leaves that take gradients, unless told otherwise.
+
+    Interior values may be asked for too. No gradient is changed. Differences are taken of the
+    recorded graph, replayed from the law.
+
+    >>> import retrograde as rg
+    >>> from retrograde.check import badges
+    >>> x, y = rg.Value(3.0), rg.Value(0.5)
+    >>> [badge.verdict for badge in badges(x * y.exp(), against="complex-step")]
+    ['agrees', 'agrees']
+    """
+    _known("badges", against)
+    tape = read(root)
+    if values is None:
+        values = [s.node for s in tape.steps if s.kind == LEAF and s.node.requires_grad]
+    places = tape.of(values)
+    ours = pulled_back(root, values)
+    if against == "finite-differences":
+        bars = error_bars(tape)
+        theirs, verdicts = [], []
+        for place, mine in zip(places, ours):
+            slope, verdict = _replayed_slope(tape, bars, place, mine)
+            theirs.append(slope)
+            verdicts.append(verdict)
+    else:
+        other = Other(tape, against)
+        _, theirs = other.gradients(places)
+        verdicts, _ = _settled(other, places, ours, theirs)
+    return [
+        Badge(value, mine, their, ulps_between(mine, their), verdict, against)
+        for value, mine, their, verdict in zip(values, ours, theirs, verdicts)
+    ]
+
+
+def _replayed_slope(tape: Tape, bars: Bars, place: int, mine: float) -> tuple[float, str]:
+    if place < 0:
+        return 0.0, AGREES
+    at = tape.steps[place].data
+
+    def along(x: float) -> float:
+        return complexstep.replayed(tape, {place: x - at})
+
+    noise = bars.data[-1] if isfinite(bars.data[-1]) else 0.0
+    line = along_number(along, at, noise)
+    natural = max(bars.absolute[place], fabs(tape.steps[-1].data) / max(fabs(at), 1.0))
+    slope = line.quick() or line.slope()
+    verdict, _ = judged(mine, bars.gradient_bars[place], natural, slope)
+    if verdict in (NOISE, *BAD):
+        slope = line.slope()
+        verdict, _ = judged(mine, bars.gradient_bars[place], natural, slope)
+    value = slope.value if isfinite(slope.value) else mine
+    return value, DIFFERS if verdict in BAD else AGREES
