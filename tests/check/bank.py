@@ -248,7 +248,9 @@ def wrong(rg: Any) -> dict[str, tuple[Callable[..., Any], Any]]:
     for s in SCALES:
         square = custom(rg, lambda x: x * x, lambda x: (2.002 * x,))
         bank[f"square off by 0.1 % at {s:g}"] = (square, s)
-        scaled = custom(rg, lambda x, s=s: math.sin(x / s), lambda x, s=s: (1.001 * math.cos(x / s) / s,))
+        scaled = custom(
+            rg, lambda x, s=s: math.sin(x / s), lambda x, s=s: (1.001 * math.cos(x / s) / s,)
+        )
         bank[f"sine off by 0.1 % on scale {s:g}"] = (scaled, 0.7 * s)
         shifted = custom(rg, lambda x: x * x * x, lambda x: (3.003 * x * x,))
         bank[f"cube off by 0.1 % beside {s:g}"] = (lambda x, s=s, op=shifted: op(x) + s, 1.3)

@@ -55,13 +55,14 @@ class Comparison:
     version: str
     ours: float
     theirs: float
+    values_agree: bool
     rows: list[Compared]
     conventions: list[str]
 
     @property
     def agrees(self) -> bool:
         """Whether nothing differs but by convention."""
-        return all(row.verdict != DIFFERS for row in self.rows)
+        return self.values_agree and all(row.verdict != DIFFERS for row in self.rows)
 
     @property
     def largest(self) -> float:
@@ -78,6 +79,11 @@ class Comparison:
         from .tables import compare_text
 
         return compare_text(self)
+
+    def _repr_html_(self) -> str:
+        from .page import compare_html
+
+        return compare_html(self)
 
 
 def ulps_between(ours: float, theirs: float) -> float | None:
@@ -210,7 +216,15 @@ def compare(function: Callable[..., Any], point: Any, against: str = "torch") ->
         )
     ]
     return Comparison(
-        subject.name, core_name, against, other.version, root.data, their_value, rows, words
+        subject.name,
+        core_name,
+        against,
+        other.version,
+        root.data,
+        their_value,
+        same(root.data, their_value, other.bars.data[-1]),
+        rows,
+        words,
     )
 
 
@@ -239,6 +253,7 @@ def _by_differences(subject: Any) -> Comparison:
         "",
         check.value,
         check.value,
+        True,
         rows,
         [],
     )

@@ -32,7 +32,7 @@ from .tolerances import (
     TOLERANCE,
     WORST,
 )
-from .verdicts import BAD, KINKED, NOISE, RIGHT, WRONG, Coverage, Entry, Report, judged
+from .verdicts import BAD, NOISE, RIGHT, WRONG, Coverage, Entry, Report, judged
 
 CENTRAL, ONE_SIDED, COMPLEX = "central differences", "one-sided differences", "complex step"
 
@@ -312,6 +312,7 @@ def gradcheck(
     >>> report.right, report.faults[0].cause
     (False, 'a factor 2 too many')
     """
+    __tracebackhide__ = True
     if order not in (1, 2):
         raise CheckError(f"gradcheck: order={order!r} is unknown; write 1 or 2.")
     check = _Check(subject_of("gradcheck", function, point))
@@ -364,7 +365,5 @@ def assert_gradients(function: Callable[..., Any], point: Any, *, order: int = 1
     >>> import retrograde as rg
     >>> rg.assert_gradients(lambda v: v[0] * v[1].tanh(), [2.0, 0.3])
     """
+    __tracebackhide__ = True
     gradcheck(function, point, order=order)
-
-
-__all__ = ["CENTRAL", "COMPLEX", "KINKED", "ONE_SIDED", "assert_gradients", "gradcheck"]

@@ -12,11 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import fabs, isfinite
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..ops import OPS
+from ..sites import Site
 from .complexstep import FLOOR, STEP
 from .diagnosis import cause_of_step
 from .differences import along_number
@@ -26,6 +28,7 @@ from .tape import CUSTOM, DOT, LEAF, ROW, SUM, Step, Tape, effective_partials
 from .tolerances import EPSILON, ROUNDINGS, STEP_TOLERANCE
 from .verdicts import WRONG, Fault, judged
 
+_HOME = str(Path(__file__).parent)
 _TINY = 1e-180  # below, a complex step would underflow
 
 MOST = 400
@@ -117,10 +120,7 @@ def _check_own_rules(tape: Tape, kind: str, places: list[int], found: StepsFound
         step = tape.steps[place]
         cause = "" if step.node.partials else _behaviour(step)
         if cause:
-            found.faults.append(
-                Fault(step.op, 0, step.partials[0], None, cause, step.node.site, step.node.label)
-            )
-            found.places.append(place)
+            _append(found, place, step, 0, None, cause)
     if kind == CUSTOM:
         _one_by_one(tape, places, found, _own_function)
 
@@ -207,8 +207,19 @@ def _add(
     found: StepsFound, place: int, step: Step, index: int, expected: Sequence[float | None]
 ) -> None:
     cause = cause_of_step(step, index, step.partials, expected)
-    node = step.node
+    _append(found, place, step, index, expected[index], cause)
+
+
+def _append(
+    found: StepsFound, place: int, step: Step, index: int, expected: float | None, cause: str
+) -> None:
+    node, rule = step.node, step.node._rule
+    site = node.site if node.site is None or not node.site.file.startswith(_HOME) else None
+    where = None
+    if rule is not None:
+        code = getattr(rule._partials or rule._vjp or rule._function, "__code__", None)
+        where = code and Site(code.co_filename, code.co_firstlineno, rule.name)
     found.faults.append(
-        Fault(step.op, index, step.partials[index], expected[index], cause, node.site, node.label)
+        Fault(step.op, index, step.partials[index], expected, cause, site, node.label, where)
     )
     found.places.append(place)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from math import isfinite
 from typing import TYPE_CHECKING
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from .compare import Comparison
 
 MOST_ROWS = 24
+WIDTH = 80
 SIGNS = {RIGHT: "✓", WRONG: "✗", NOISE: "~", KINKED: "^", NOT_FINITE: "✗"}
 
 
@@ -41,6 +43,24 @@ def columns(rows: Sequence[Sequence[str]], sides: str) -> list[str]:
         ).rstrip()
         for row in rows
     ]
+
+
+def folded(text: str, indent: str = "") -> list[str]:
+    """Sentences in lines of 80 columns; lines of their own (places) are left alone."""
+    lines: list[str] = []
+    for part in text.split("\n"):
+        if part.startswith(" "):
+            lines.append(indent + part)
+        else:
+            lines += textwrap.wrap(
+                part,
+                WIDTH,
+                initial_indent=indent,
+                subsequent_indent=indent + "  " * bool(indent),
+                break_long_words=False,
+                break_on_hyphens=False,
+            )
+    return lines
 
 
 def share(x: float) -> str:
@@ -95,7 +115,11 @@ def fault_text(fault: Fault) -> str:
             f"; d/dinput[{fault.input}] is given as {number(fault.given)}, "
             f"it is {number(fault.expected)}"
         )
-    return text + (f"\n    at {fault.site}" if fault.site else "")
+    if fault.site:
+        text += f"\n    at {fault.site}"
+    if fault.rule:
+        text += f"\n    its rule: {fault.rule}"
+    return text
 
 
 def coverage_text(report: Report) -> str:
@@ -120,12 +144,27 @@ def gradcheck_text(report: Report) -> str:
     lines += columns(gradcheck_rows(entries[:MOST_ROWS]), "llrrrrl")
     if len(entries) > MOST_ROWS:
         lines.append(f"… and {len(entries) - MOST_ROWS} more")
-    notes = [f"{named(entry)}: {entry.note}" for entry in entries[:MOST_ROWS] if entry.note]
-    lines += ["", *notes] if notes else []
+    lines += ["", *notes(entries[:MOST_ROWS])] if notes(entries[:MOST_ROWS]) else []
     if not report.right:
-        lines += ["", "Likely:", *(f"  {text}" for text in likely(report))]
-    lines += ["", coverage_text(report), *report.notes]
+        lines += ["", "Likely:"]
+        lines += [line for text in likely(report) for line in folded(text, "  ")]
+    lines.append("")
+    for text in (coverage_text(report), *report.notes):
+        lines += folded(text)
     return "\n".join(lines)
+
+
+def notes(entries: Sequence[Entry]) -> list[str]:
+    """A line a note, with the inputs it is about."""
+    by_note: dict[str, list[str]] = {}
+    for entry in entries:
+        if entry.note:
+            by_note.setdefault(entry.note, []).append(named(entry))
+    found = []
+    for note, places in by_note.items():
+        more = f" and {len(places) - 3} more" if len(places) > 3 else ""
+        found += folded(f"{', '.join(places[:3])}{more}: {note}")
+    return found
 
 
 def likely(report: Report) -> list[str]:
@@ -195,6 +234,9 @@ def compare_text(found: Comparison) -> str:
     lines += columns([rows[0], *(rows[i] for i in order[:MOST_ROWS])], "llrrrl")
     if len(rows) - 1 > MOST_ROWS:
         lines.append(f"… and {len(rows) - 1 - MOST_ROWS} more")
+    if not found.values_agree:
+        lines += ["", f"The values differ too: {found.ours!r} and {found.theirs!r}."]
     if found.conventions:
-        lines += ["", "By convention:", *(f"  {text}" for text in found.conventions)]
+        lines += ["", "By convention:"]
+        lines += [line for text in found.conventions for line in folded(text, "  ")]
     return "\n".join(lines)

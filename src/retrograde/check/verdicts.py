@@ -56,6 +56,7 @@ class Fault:
     cause: str
     site: Site | None
     label: str | None
+    rule: Site | None = None  # where a custom op's rule is written
 
 
 @dataclass(frozen=True)
@@ -113,12 +114,18 @@ class Report:
         found = {"verdict": self.verdict, "right": self.right, **asdict(self)}
         for fault, listed in zip(self.faults, found["faults"]):
             listed["site"] = str(fault.site) if fault.site else None
+            listed["rule"] = str(fault.rule) if fault.rule else None
         return plain(found)  # type: ignore[no-any-return]
 
     def __str__(self) -> str:
         from .tables import gradcheck_text
 
         return gradcheck_text(self)
+
+    def _repr_html_(self) -> str:
+        from .page import gradcheck_html
+
+        return gradcheck_html(self)
 
 
 def plain(part: Any) -> Any:
