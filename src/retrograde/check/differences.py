@@ -8,13 +8,12 @@ only as long as it agrees with the finer ones within their errors.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import copysign, fabs, frexp, inf, isfinite, nan, sqrt, ulp
 
 import numpy as np
-from numpy.polynomial import chebyshev
 
 from .tolerances import EPSILON, SAFETY, TOLERANCE
 
@@ -139,7 +138,7 @@ class Line:
         quotients = [(p, q) for p, q in quotients if isfinite(q)][:9]
         moved = [
             fabs(fine - coarse) * 4.0**power / 1.2
-            for (power, fine), (_, coarse) in itertools.pairwise(quotients)
+            for (power, fine), (_, coarse) in pairwise(quotients)
         ]
         if max(moved[:3], default=0.0) <= self.noise:
             return 0.0  # steady where it is finest: what comes later is structure
@@ -174,6 +173,8 @@ class Line:
 
     def _fitted(self, worth: float) -> _Window | None:
         """A polynomial through many points: where noise rules, averaging takes it away."""
+        from numpy.polynomial import chebyshev
+
         best: _Window | None = None
         for power in range(self.coarsest, self.coarsest - 3, -1):
             step = 4.0**power
@@ -202,9 +203,9 @@ class Line:
                 seen.append(quotient)
             if len(seen) == 5:
                 break
-        if len(seen) < 5 or any(fine * coarse <= 0.0 for fine, coarse in itertools.pairwise(seen)):
+        if len(seen) < 5 or any(fine * coarse <= 0.0 for fine, coarse in pairwise(seen)):
             return None
-        ratios = [fine / coarse for fine, coarse in itertools.pairwise(seen)]
+        ratios = [fine / coarse for fine, coarse in pairwise(seen)]
         if min(ratios) < 1.1 or max(ratios) > 1.25 * min(ratios):
             return None
         return copysign(inf, seen[0]), min(ratios) > 3.5
@@ -213,16 +214,16 @@ class Line:
         """Whether the quotients of a side go to 0 as a power of the step, however slowly."""
         seen = [self._quotient(power, side) for power in self._powers()]
         seen = [quotient for quotient in seen if isfinite(quotient)][:8]
-        if len(seen) < 6 or any(fine * coarse <= 0.0 for fine, coarse in itertools.pairwise(seen)):
+        if len(seen) < 6 or any(fine * coarse <= 0.0 for fine, coarse in pairwise(seen)):
             return False
-        ratios = [fine / coarse for fine, coarse in itertools.pairwise(seen)]
+        ratios = [fine / coarse for fine, coarse in pairwise(seen)]
         return max(ratios) < 0.999 and max(ratios) < 1.0001 * min(ratios)
 
     def _grows(self, side: str) -> bool:
-        """Whether the quotients of a side grow by as much at every finer step."""
-        seen = [self._quotient(power, side) for power in self._powers()]
-        seen = [fabs(quotient) for quotient in seen if isfinite(quotient)][:8]
-        gains = [fine - coarse for fine, coarse in itertools.pairwise(seen)]
+        """Whether the quotients of a side grow by as much at every finer step that shows them."""
+        seen = [(self._quotient(power, side), 4.0**power) for power in self._powers()]
+        sizes = [fabs(q) for q, step in seen if fabs(q) * step > SAFETY * self.noise][:8]
+        gains = [fine - coarse for fine, coarse in pairwise(sizes)]
         return len(gains) > 4 and min(gains) > 0.0 and max(gains) < 1.5 * min(gains)
 
     def quick(self) -> Slope | None:

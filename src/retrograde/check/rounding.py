@@ -17,6 +17,9 @@ from .formulas import magnitudes
 from .tape import DOT, LEAF, ROW, SUM, Step, Tape
 from .tolerances import EPSILON
 
+_SWITCHES = ("gate", "choose", "flat", "sign")
+"""Kinds of ops whose partials switch: at a tie, and a tie is a kink and not a rounding error."""
+
 
 @dataclass(frozen=True)
 class Bars:
@@ -53,7 +56,8 @@ def _forward(step: Step, bars: list[float]) -> float:
 @cache
 def _partials_of(name: str) -> tuple[Callable[..., tuple[float, ...]], bool, bool]:
     op = OPS[name]
-    return op.evaluate_partials, op.linear, "z" in op.saves
+    steady = op.linear or op.kind in _SWITCHES
+    return op.evaluate_partials, steady, "z" in op.saves
 
 
 def _partial_bars(step: Step, bars: list[float], own: float) -> list[float]:
@@ -65,8 +69,8 @@ def _partial_bars(step: Step, bars: list[float], own: float) -> list[float]:
         return [w + (bars[i] if i >= 0 else 0.0) for w, i in zip(widths, others)]
     if step.kind != ROW:
         return widths
-    evaluate, linear, reads_result = _partials_of(step.op)
-    if linear:
+    evaluate, steady, reads_result = _partials_of(step.op)
+    if steady:
         return widths
     widths = [4.0 * EPSILON * size for size in magnitudes(step.op)(*step.numbers, step.data)]
     moved = [

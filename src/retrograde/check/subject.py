@@ -264,7 +264,8 @@ def _rows(arguments: Sequence[Any]) -> int | None:
 def _row(part: Any, row: int | None) -> Any:
     """One row of an argument, as a compiled function sees it; None: the same for all rows."""
     if isinstance(part, np.ndarray):
-        return (part if row is None else part[row]).tolist() if part.ndim else part.item()
+        item = part if row is None or part.ndim == 0 else part[row]
+        return item.tolist() if isinstance(item, np.ndarray) else item
     if isinstance(part, dict):
         return {key: _row(item, row) for key, item in part.items()}
     if isinstance(part, (list, tuple)):
