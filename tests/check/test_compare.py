@@ -114,7 +114,7 @@ def test_the_complex_step_says_where_it_does_not_apply(rg):
 def test_badges_for_leaves_and_interior_values(rg, against):
     if against in ENGINES:
         pytest.importorskip(against)
-    badges = importlib.import_module(f"{rg.__name__}.check").badges
+    badges = importlib.import_module(f"{rg.__name__}.check.badges").badges
     x, y = rg.Value(3.0), rg.Value(0.5)
     z = y.exp()
     root = x * z

@@ -15,17 +15,16 @@ from typing import Any
 
 from ..errors import CheckError
 from ..ops import OPS
-from ..value import Value, core_name
+from ..value import core_name
 from . import complexstep
-from .differences import along_number
 from .engines import ENGINES, Engine, engine
 from .formulas import at_a_kink
 from .gradcheck import _Check
 from .rounding import Bars, error_bars
-from .subject import MOST_ROWS, pulled_back, subject_of
-from .tape import LEAF, ROW, Tape, read
+from .subject import MOST_ROWS, Subject, subject_of
+from .tape import ROW, Tape, read
 from .tolerances import ROUNDINGS, ULPS
-from .verdicts import BAD, NOISE, judged, plain
+from .verdicts import BAD, plain
 
 AGREES, DIFFERS, CONVENTION = "agrees", "differs", "convention"
 VALUES = 1e-13
@@ -165,7 +164,7 @@ def _shown(partials: Sequence[float]) -> str:
     return "(" + ", ".join(f"{p:g}" for p in partials) + ")"
 
 
-def _settled(
+def settled(
     other: Other, places: Sequence[int], ours: Sequence[float], theirs: Sequence[float]
 ) -> tuple[list[str], list[str]]:
     """A verdict a gradient, and the conventions that account for differences."""
@@ -198,7 +197,7 @@ def compare(function: Callable[..., Any], point: Any, against: str = "torch") ->
     >>> found.agrees, [row.ulps for row in found.rows]
     (True, [0.0, 0.0])
     """
-    _known("compare", against)
+    check_against("compare", against)
     subject = subject_of("compare", function, point)
     if against == "finite-differences":
         return _by_differences(subject)
@@ -211,7 +210,7 @@ def compare(function: Callable[..., Any], point: Any, against: str = "torch") ->
     other = Other(tape, against)
     places = tape.of(leaves)
     their_value, theirs = other.gradients(places)
-    verdicts, words = _settled(other, places, ours, theirs)
+    verdicts, words = settled(other, places, ours, theirs)
     rows = [
         Compared(place, at, mine, their, ulps_between(mine, their), verdict)
         for place, at, mine, their, verdict in zip(
@@ -231,12 +230,13 @@ def compare(function: Callable[..., Any], point: Any, against: str = "torch") ->
     )
 
 
-def _known(caller: str, against: object) -> None:
+def check_against(caller: str, against: object) -> None:
+    """Refuse an engine that is not known."""
     if against not in AGAINST:
         raise CheckError.against(caller, against, list(AGAINST))
 
 
-def _by_differences(subject: Any) -> Comparison:
+def _by_differences(subject: Subject) -> Comparison:
     """Differences of the function itself: the verdicts of gradcheck, in the shape of a compare."""
     check = _Check(subject)
     rows = []
@@ -260,75 +260,3 @@ def _by_differences(subject: Any) -> Comparison:
         rows,
         [],
     )
-
-
-@dataclass(frozen=True)
-class Badge:
-    """What another engine says about one value's gradient: for an explanation to show beside it.
-
-    ``verdict`` is "agrees", "differs" or "convention"; ``ulps`` None where it has no meaning.
-    """
-
-    value: Value
-    ours: float
-    theirs: float
-    ulps: float | None
-    verdict: str
-    against: str
-
-
-def badges(
-    root: Value, values: Sequence[Value] | None = None, against: str = "finite-differences"
-) -> list[Badge]:
-    """A badge for each value under a root: leaves that take gradients, unless told otherwise.
-
-    Interior values may be asked for too. No gradient is changed. Differences are taken of the
-    recorded graph, replayed from the law.
-
-    >>> import retrograde as rg
-    >>> from retrograde.check import badges
-    >>> x, y = rg.Value(3.0), rg.Value(0.5)
-    >>> [badge.verdict for badge in badges(x * y.exp(), against="complex-step")]
-    ['agrees', 'agrees']
-    """
-    _known("badges", against)
-    tape = read(root)
-    if values is None:
-        values = [s.node for s in tape.steps if s.kind == LEAF and s.node.requires_grad]
-    places = tape.of(values)
-    ours = pulled_back(root, values)
-    if against == "finite-differences":
-        bars = error_bars(tape)
-        theirs, verdicts = [], []
-        for place, mine in zip(places, ours):
-            slope, verdict = _replayed_slope(tape, bars, place, mine)
-            theirs.append(slope)
-            verdicts.append(verdict)
-    else:
-        other = Other(tape, against)
-        _, theirs = other.gradients(places)
-        verdicts, _ = _settled(other, places, ours, theirs)
-    return [
-        Badge(value, mine, their, ulps_between(mine, their), verdict, against)
-        for value, mine, their, verdict in zip(values, ours, theirs, verdicts)
-    ]
-
-
-def _replayed_slope(tape: Tape, bars: Bars, place: int, mine: float) -> tuple[float, str]:
-    if place < 0:
-        return 0.0, AGREES
-    at = tape.steps[place].data
-
-    def along(x: float) -> float:
-        return complexstep.replayed(tape, {place: x - at})
-
-    noise = bars.data[-1] if isfinite(bars.data[-1]) else 0.0
-    line = along_number(along, at, noise)
-    natural = max(bars.absolute[place], fabs(tape.steps[-1].data) / max(fabs(at), 1.0))
-    slope = line.quick() or line.slope()
-    verdict, _ = judged(mine, bars.gradient_bars[place], natural, slope)
-    if verdict in (NOISE, *BAD):
-        slope = line.slope()
-        verdict, _ = judged(mine, bars.gradient_bars[place], natural, slope)
-    value = slope.value if isfinite(slope.value) else mine
-    return value, DIFFERS if verdict in BAD else AGREES

@@ -13,11 +13,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from ..check import Comparison, Report, compare, gradcheck
 from ..check import page as html_page
-from ..check.compare import AGAINST
+from ..check.compare import AGAINST, Comparison, compare
+from ..check.gradcheck import gradcheck
 from ..check.tables import compare_rows, coverage_text, folded, gradcheck_rows, likely, notes
-from ..check.verdicts import worst_first
+from ..check.verdicts import Report, worst_first
 from ..errors import CheckError, RetrogradeError
 from ._layout import Row, print_line, print_rows
 from ._points import Found, functions_of
