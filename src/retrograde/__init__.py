@@ -1,5 +1,7 @@
 """retrograde: the backward pass as real software."""
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
 from . import errors as errors
 from .bulk import assign as assign
 from .bulk import data as data
@@ -42,3 +44,28 @@ from .value import Value as Value
 ops = _OPS
 
 __version__ = "0.1.0"
+
+_WHEN_ASKED = {
+    "assert_gradients": "check.gradcheck",
+    "compare": "check.compare",
+    "gradcheck": "check.gradcheck",
+}
+"""Public names that are loaded when first asked for, and the room they are in."""
+
+if _TYPE_CHECKING:
+    from .check.compare import compare as compare
+    from .check.gradcheck import assert_gradients as assert_gradients
+    from .check.gradcheck import gradcheck as gradcheck
+else:
+
+    def __getattr__(name: str) -> object:
+        if name not in _WHEN_ASKED:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib import import_module
+
+        room = import_module(f"{__name__}.{_WHEN_ASKED[name]}")
+        found = globals()[name] = getattr(room, name)
+        return found
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *_WHEN_ASKED})

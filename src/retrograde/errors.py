@@ -520,6 +520,12 @@ class MissingPackageError(RetrogradeError, ImportError):
     def of(cls, package: str, what: str) -> Self:
         return cls(f"{what} needs {package}, which is not installed: pip install {package}.")
 
+    @classmethod
+    def extra(cls, package: str, what: str) -> Self:
+        return cls(
+            f"{what} needs {package}, which is not installed: pip install 'retrograde[{package}]'."
+        )
+
 
 class ProgramError(RetrogradeError, RuntimeError):
     """A program is not well formed: a fault of the package, or of whoever built it by hand."""
@@ -724,3 +730,88 @@ class TraceBudgetWarning(UserWarning):
             f"at {site}" + (f": {text}" if text else "") + ". Use rg.where, rg.maximum or rg.clip "
             "there, or raise trace_budget."
         )
+
+
+class CheckError(RetrogradeError, ValueError):
+    """Something that cannot be checked: no function, no point, or no single number to check."""
+
+    @classmethod
+    def not_callable(cls, caller: str, got: object) -> Self:
+        return cls(f"{caller} takes a function of values and a point, got {_kind(got)} first.")
+
+    @classmethod
+    def item(cls, caller: str, where: str, got: object) -> Self:
+        return cls(
+            f"{caller}: {where} is {_kind(got)}; a point is a number, or a list, dict or array of "
+            "numbers. Fix other arguments first, as in lambda x: f(x, other)."
+        )
+
+    @classmethod
+    def arguments(cls, caller: str, function: Any, required: int, point: object) -> Self:
+        name = getattr(function, "__name__", "the function")
+        return cls(
+            f"{caller}: {name} needs {required} arguments, the point {_kind(point)} is one. "
+            "Give them as a tuple, as in (1.0, 2.0)."
+        )
+
+    @classmethod
+    def interior(cls, caller: str, value: Value) -> Self:
+        return cls(
+            _with_place(
+                f"{caller}: {describe(value)} was computed, so it cannot be moved by itself. "
+                "Give the leaves it was computed from.",
+                value,
+            )
+        )
+
+    @classmethod
+    def nothing(cls, caller: str) -> Self:
+        return cls(f"{caller}: the point holds no number; give at least one, as in 1.0 or [1.0].")
+
+    @classmethod
+    def several(cls, caller: str, got: object) -> Self:
+        return cls(
+            f"{caller}: the function returned {_kind(got)}; a gradient belongs to one number. "
+            "Check one output at a time, as in lambda x: f(x)[0]."
+        )
+
+    @classmethod
+    def not_finite(cls, caller: str, name: str, value: float) -> Self:
+        return cls(
+            f"{caller}: {name} is {value} at this point, so there is no gradient to check. "
+            "Choose a point inside the domain; rg.anomaly() says where it is born."
+        )
+
+    @classmethod
+    def against(cls, caller: str, got: object, known: list[str]) -> Self:
+        return cls(f"{caller}: against={got!r} is unknown; write one of {', '.join(known)}.")
+
+    @classmethod
+    def untranslatable(cls, value: Value, engine: str) -> Self:
+        return cls(
+            _with_place(
+                f"compare: '{value.op}' has its own rule and no counterpart in {engine}. Compare "
+                "against='finite-differences', or write its function with operators alone, so "
+                f"that it also runs on {engine}'s numbers.",
+                value,
+            )
+        )
+
+    @classmethod
+    def too_many_rows(cls, caller: str, most: int) -> Self:
+        return cls(f"{caller}: a compiled function over more than {most} rows; give fewer.")
+
+
+class GradcheckError(RetrogradeError, AssertionError):
+    """A gradient is wrong: the worst entry, where it is made, and what is likely the matter.
+
+    ``report`` holds everything that was found.
+    """
+
+    report: Any = None
+
+    @classmethod
+    def of(cls, text: str, report: object) -> Self:
+        error = cls(text)
+        error.report = report
+        return error

@@ -150,6 +150,14 @@ def compile_(rg):
     raise_as(rg, lambda: retrograde.compile(3))
 
 
+def check_(rg):
+    rg.gradcheck(lambda x: [x, x], 1.0)
+
+
+def gradcheck(rg):
+    rg.gradcheck(lambda x: rg.Value(x.data**2, (x,), (4 * x.data,)), 1.5)
+
+
 def raise_as(rg, action):
     """Only the native core compiles; the same exceptions of the other copy are built by hand."""
     if core_of(rg) == "native":
@@ -190,6 +198,8 @@ CASES = {
     "CustomOpError": (custom_op, TypeError, "returned str ('a')", "return (value, partials), or"),
     "CopyError": (copy_, TypeError, "its rule as a Python closure", "or detach() first"),
     "MissingPackageError": (missing_package, ImportError, "needs scipy", "pip install scipy"),
+    "CheckError": (check_, ValueError, "the function returned list", "one output at a time"),
+    "GradcheckError": (gradcheck, AssertionError, "at x = 1.5 is 6, but", "a factor 2 too many"),
     "HookError": (hook, TypeError, "got int (3)", "takes a function of the gradient"),
 }  # fmt: skip
 BY_IMPORT = {"CoreError"}  # raised while importing: further down

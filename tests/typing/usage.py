@@ -113,6 +113,11 @@ with a.register_hook(lambda total: total * 2) as handle:
 rg.assign([a, b], [1.0, 2.0])
 assert_type(rg.ops["mul"].linear, bool)
 
+# checking
+assert_type(rg.gradcheck(lambda x: x * x, 2.0).right, bool)
+assert_type(rg.compare(lambda x: x * x, 2.0, against="complex-step").agrees, bool)
+rg.assert_gradients(lambda x: x * x, 2.0)
+
 # the closure style of the small teaching engines
 out = Value(a.data * 2, (a,), "double")
 out._backward = lambda: None

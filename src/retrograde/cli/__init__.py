@@ -17,9 +17,9 @@ from typing import Final, NoReturn
 
 from .. import __version__
 from ..errors import RetrogradeError
-from . import bench, demo, info
+from . import bench, check, demo, info
 
-COMMANDS: Final = {"demo": demo, "info": info, "bench": bench}
+COMMANDS: Final = {"demo": demo, "info": info, "bench": bench, "check": check}
 
 FAILED, MISUSED, INTERRUPTED = 1, 2, 130
 
@@ -29,6 +29,7 @@ examples:
   retrograde demo --json    the same as data
   retrograde info           which engine runs here, and why
   retrograde bench          rg.compile timed against its peers
+  retrograde check FILE.py  are the gradients of its functions right?
 """
 
 

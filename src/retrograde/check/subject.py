@@ -1,0 +1,353 @@
+"""What is checked: a function and a point, as places, numbers, and ways to evaluate them.
+
+Three kinds, told apart by :func:`subject_of`: a function of its arguments, a loss over leaves that
+it closes over (``parameters``), and a compiled function. Nothing here judges, and whatever is
+touched for a while (``data`` of parameters, any ``grad``) is put back.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from functools import partial
+from math import fsum, nan
+from typing import Any
+
+import numpy as np
+
+from ..derivatives import _here, _recording
+from ..errors import CheckError, FunctionResultError
+from ..nests import Nest, take_apart
+from ..operands import is_real_scalar
+from ..program.compiled import Compiled
+from ..program.rows import Uniform, uniform
+from ..value import Value, core
+
+MOST_ROWS = 256
+"""A compiled function over more rows than this is checked without a graph of all of them."""
+
+Graph = tuple[Value, list[Value]]
+
+
+class Subject:
+    """A function at a point. ``caller`` is the name that messages begin with."""
+
+    def __init__(
+        self, caller: str, function: Callable[..., Any], places: list[str], numbers: list[float]
+    ) -> None:
+        self.caller, self.function = caller, function
+        self.name = getattr(function, "__name__", type(function).__name__)
+        self.places, self.numbers = places, numbers
+        self.evaluations = 0
+
+    def value(self, numbers: Sequence[float]) -> float:
+        """The function's number; NaN where it cannot be computed."""
+        self.evaluations += 1
+        try:
+            return self._value(numbers)
+        except (ArithmeticError, ValueError):
+            if list(numbers) == self.numbers:
+                raise
+            return nan
+
+    def moved(self, moves: Sequence[float], by: float) -> float:
+        """The function along a direction."""
+        return self.value([x + by * move for x, move in zip(self.numbers, moves)])
+
+    def moved_one(self, index: int, number: float) -> float:
+        """The function with one number replaced."""
+        numbers = list(self.numbers)
+        numbers[index] = number
+        return self.value(numbers)
+
+    def _value(self, numbers: Sequence[float]) -> float:
+        raise NotImplementedError
+
+    def gradient(self, numbers: Sequence[float]) -> list[float]:
+        """The gradient as the engine gives it."""
+        raise NotImplementedError
+
+    def graph(self, numbers: Sequence[float]) -> Graph | None:
+        """The recorded graph: its root, and a leaf a number; None where there is too much of it."""
+        raise NotImplementedError
+
+    def _checked(self, result: Any, begun: int) -> Value:
+        """The one value a function returned."""
+        if is_real_scalar(result) and not isinstance(result, Value) and _here.begun > begun:
+            return Value(result, requires_grad=False)  # a derivative that turned out constant
+        if isinstance(result, Value):
+            return result
+        if isinstance(result, (list, tuple, dict, np.ndarray)):
+            raise CheckError.several(self.caller, result)
+        raise FunctionResultError.of(self.caller, result)
+
+
+class Arguments(Subject):
+    """A function of arguments: numbers and nests of them."""
+
+    def __init__(self, caller: str, function: Callable[..., Any], nests: list[Nest]) -> None:
+        places = [place for nest in nests for place in nest.places]
+        items = [item for nest in nests for item in nest.items]
+        numbers = [item.data if isinstance(item, Value) else float(item) for item in items]
+        super().__init__(caller, function, places, numbers)
+        self._nests = nests
+
+    def _called(self, numbers: Sequence[float]) -> Graph:
+        leaves = [Value(x, label=place) for x, place in zip(numbers, self.places)]
+        source = iter(leaves)
+        arguments = [nest.rebuild(source) for nest in self._nests]
+        with _recording():
+            begun = _here.begun
+            return self._checked(self.function(*arguments), begun), leaves
+
+    def _value(self, numbers: Sequence[float]) -> float:
+        return self._called(numbers)[0].data
+
+    def gradient(self, numbers: Sequence[float]) -> list[float]:
+        """What ``backward()`` brings to each argument."""
+        return pulled_back(*self._called(numbers))
+
+    def graph(self, numbers: Sequence[float]) -> Graph | None:
+        """The function's graph on fresh leaves."""
+        return self._called(numbers)
+
+
+class Parameters(Subject):
+    """A function without arguments over leaves that it closes over; their data is moved."""
+
+    def __init__(self, caller: str, function: Callable[..., Any], leaves: list[Value]) -> None:
+        places = [leaf.label or f"parameters[{i}]" for i, leaf in enumerate(leaves)]
+        super().__init__(caller, function, places, [leaf.data for leaf in leaves])
+        self._leaves = leaves
+
+    def _with(self, numbers: Sequence[float], action: Callable[[], Any]) -> Any:
+        if list(numbers) == self.numbers:
+            return action()
+        try:
+            for leaf, x, now in zip(self._leaves, numbers, self.numbers):
+                if x != now:
+                    leaf.data = x
+            return action()
+        finally:
+            for leaf, x in zip(self._leaves, self.numbers):
+                leaf.data = x
+
+    def _root(self) -> Value:
+        with _recording():
+            begun = _here.begun
+            return self._checked(self.function(), begun)
+
+    def _value(self, numbers: Sequence[float]) -> float:
+        return float(self._with(numbers, self._number))
+
+    def _number(self) -> float:
+        if isinstance(self.function, Compiled):
+            return _total(self.caller, self.function())
+        return self._root().data
+
+    def gradient(self, numbers: Sequence[float]) -> list[float]:
+        """What ``backward()`` brings to each parameter."""
+        if isinstance(self.function, Compiled):
+            return list(self._with(numbers, self._compiled_gradient))
+        return list(self._with(numbers, lambda: pulled_back(self._root(), self._leaves)))
+
+    def _compiled_gradient(self) -> list[float]:
+        assert isinstance(self.function, Compiled)
+        kept = [leaf.grad for leaf in self._leaves]
+        try:
+            for leaf in self._leaves:
+                leaf.grad = 0.0
+            self.function.backward()
+            return [leaf.grad for leaf in self._leaves]
+        finally:
+            for leaf, grad in zip(self._leaves, kept):
+                leaf.grad = grad
+
+    def graph(self, numbers: Sequence[float]) -> Graph | None:
+        """The loss as it is recorded over the parameters themselves."""
+        function = self.function
+        if isinstance(function, Compiled):
+            function = function._function
+        with _recording():
+            begun = _here.begun
+            root = self._with(numbers, lambda: self._checked(function(), begun))
+        return root, self._leaves
+
+
+class Replayed(Subject):
+    """A compiled function; over rows it is the sum of their results that is checked."""
+
+    def __init__(self, caller: str, function: Compiled, arguments: Sequence[Any]) -> None:
+        self._fixed = [isinstance(a, np.ndarray) and a.dtype.kind in "biu" for a in arguments]
+        self._given = list(arguments)
+        names = list(function._signature.parameters)
+        self._nests = [
+            take_apart(
+                arg.array if isinstance(arg, Uniform) else arg,
+                name,
+                partial(CheckError.item, caller),
+            )
+            for arg, name, fixed in zip(arguments, names, self._fixed)
+            if not fixed
+        ]
+        places = [place for nest in self._nests for place in nest.places]
+        items = [item for nest in self._nests for item in nest.items]
+        numbers = [item.data if isinstance(item, Value) else float(item) for item in items]
+        super().__init__(caller, function, places, numbers)
+
+    def _arguments(self, items: Sequence[Any]) -> list[Any]:
+        source, nests = iter(items), iter(self._nests)
+        built = []
+        for given, fixed in zip(self._given, self._fixed):
+            if fixed:
+                built.append(given)
+                continue
+            nest = next(nests).rebuild(source)
+            built.append(uniform(nest) if isinstance(given, Uniform) else nest)
+        return built
+
+    def _value(self, numbers: Sequence[float]) -> float:
+        return _total(self.caller, self.function(*self._arguments([float(x) for x in numbers])))
+
+    def gradient(self, numbers: Sequence[float]) -> list[float]:
+        """What the compiled function's own ``value_and_grad`` gives."""
+        assert isinstance(self.function, Compiled)
+        arguments = self._arguments([float(x) for x in numbers])
+        rows = _rows(self._given)
+        names = list(self.function._signature.parameters)
+        wrt = tuple(name for name, fixed in zip(names, self._fixed) if not fixed)
+        how = None if rows is None else "sum"
+        _, gradients = self.function.value_and_grad(*arguments, wrt=wrt, reduce=how)
+        return [float(x) for x in take_apart(gradients, "gradients").items]
+
+    def graph(self, numbers: Sequence[float]) -> Graph | None:
+        """The function underneath, recorded eagerly, row after row."""
+        rows = _rows(self._given)
+        if rows is not None and not 0 < rows <= MOST_ROWS:
+            return None
+        assert isinstance(self.function, Compiled)
+        leaves = [Value(x, label=place) for x, place in zip(numbers, self.places)]
+        source, nests = iter(leaves), iter(self._nests)
+        built = [
+            given if fixed else next(nests).rebuild(source)
+            for given, fixed in zip(self._given, self._fixed)
+        ]
+        shared = [isinstance(given, Uniform) for given in self._given]
+        with _recording():
+            begun = _here.begun
+            results = [
+                self._checked(
+                    self.function._function(
+                        *[_row(arg, None if same else row) for arg, same in zip(built, shared)]
+                    ),
+                    begun,
+                )
+                for row in range(1 if rows is None else rows)
+            ]
+            return results[0] if len(results) == 1 else core.sum(results), leaves
+
+
+def _rows(arguments: Sequence[Any]) -> int | None:
+    """How many rows the arguments have; None where all of them are uniform."""
+    pending = list(arguments)
+    while pending:
+        part = pending.pop()
+        if isinstance(part, np.ndarray) and part.ndim > 0:
+            return len(part)
+        if isinstance(part, (list, tuple)):
+            pending.extend(part)
+        elif isinstance(part, dict):
+            pending.extend(part.values())
+    return None
+
+
+def _row(part: Any, row: int | None) -> Any:
+    """One row of an argument, as a compiled function sees it; None: the same for all rows."""
+    if isinstance(part, np.ndarray):
+        item = part if row is None or part.ndim == 0 else part[row]
+        return item.tolist() if isinstance(item, np.ndarray) else item
+    if isinstance(part, dict):
+        return {key: _row(item, row) for key, item in part.items()}
+    if isinstance(part, (list, tuple)):
+        items = [_row(item, row) for item in part]
+        return type(part)(*items) if hasattr(part, "_fields") else type(part)(items)
+    return part
+
+
+def _total(caller: str, result: Any) -> float:
+    if isinstance(result, np.ndarray) and result.ndim == 1:
+        return fsum(result) if np.isfinite(result).all() else float(result.sum())
+    if is_real_scalar(result):
+        return float(result)
+    raise CheckError.several(caller, result)
+
+
+def pulled_back(root: Value, leaves: Sequence[Value]) -> list[float]:
+    """What ``root.backward()`` brings to the leaves; every gradient is put back afterwards."""
+    if not root.requires_grad:
+        return [0.0] * len(leaves)
+    nodes = core.order((root,))
+    reached = {id(node) for node in nodes}
+    kept = [node.grad for node in nodes]
+    try:
+        for node in nodes:
+            if node.op == "leaf":
+                node.grad = 0.0
+        root.backward()
+        return [leaf.grad if id(leaf) in reached else 0.0 for leaf in leaves]
+    finally:
+        for node, grad in zip(nodes, kept):
+            node.grad = grad
+
+
+def _required(function: Callable[..., Any]) -> int | None:
+    """How many arguments a function insists on; None where its signature cannot be read."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return None
+    free = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return len([p for p in parameters if p.default is p.empty and p.kind not in free])
+
+
+def _names(function: Callable[..., Any], count: int) -> list[str]:
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        parameters = []
+    names = [p.name for p in parameters if p.kind <= inspect.Parameter.POSITIONAL_OR_KEYWORD]
+    return [names[i] if i < len(names) else f"arg[{i}]" for i in range(count)]
+
+
+def subject_of(caller: str, function: Callable[..., Any], point: Any) -> Subject:
+    """A function and a point, made ready.
+
+    A tuple holds the arguments one by one, anything else is the only argument. Leaves given to a
+    function that needs no argument are the parameters it closes over.
+    """
+    if not callable(function):
+        raise CheckError.not_callable(caller, function)
+    if callable(getattr(point, "parameters", None)):
+        point = list(point.parameters())
+    arguments = point if type(point) is tuple else (point,)
+    refusal = partial(CheckError.item, caller)
+    required = _required(function)
+    if required == 0 and arguments:
+        items = take_apart(point, "parameters", refusal).items
+        if items and all(isinstance(item, Value) for item in items):
+            leaves = list({id(leaf): leaf for leaf in items}.values())
+            for leaf in leaves:
+                if leaf.op != "leaf":
+                    raise CheckError.interior(caller, leaf)
+            return Parameters(caller, function, leaves)
+    if required is not None and required > len(arguments):
+        raise CheckError.arguments(caller, function, required, point)
+    if isinstance(function, Compiled):
+        subject: Subject = Replayed(caller, function, arguments)
+    else:
+        names = _names(function, len(arguments))
+        nests = [take_apart(arg, name, refusal) for arg, name in zip(arguments, names)]
+        subject = Arguments(caller, function, nests)
+    if not subject.numbers:
+        raise CheckError.nothing(caller)
+    return subject
