@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import linecache
 import re
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -685,3 +686,72 @@ class CompileError(RetrogradeError, TypeError):
     @classmethod
     def call(cls, function: str, problem: str) -> Self:
         return cls(f"{function}: {problem}.")
+
+
+class StoryError(RetrogradeError, ValueError):
+    """A story cannot be told, or does not hold what was asked of it."""
+
+    @classmethod
+    def no_roots(cls) -> Self:
+        return cls("story of nothing: give at least one root.")
+
+    @classmethod
+    def seeds(cls, roots: int, seeds: int) -> Self:
+        return cls(f"story: {roots} roots but {seeds} seeds; give one seed for each root.")
+
+    @classmethod
+    def not_in(cls, got: object, root: str) -> Self:
+        if not hasattr(got, "requires_grad"):
+            return cls(f"a value of a story is a Value, a name or an id, got {_kind(got)}.")
+        return cls(
+            _with_place(
+                f"{describe(got)} is not under {root}: no step of the story reads it, so its "
+                "gradient there is 0. Give a value that the root was computed from.",
+                got,
+            )
+        )
+
+    @classmethod
+    def no_id(cls, got: int, last: int) -> Self:
+        return cls(f"the story has no value {got}: its values are 0 to {last}.")
+
+    @classmethod
+    def no_name(cls, got: str, names: list[str]) -> Self:
+        close = get_close_matches(got, names, n=1)
+        known = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
+        cure = f"did you mean '{close[0]}'?" if close else f"its names are {known}."
+        return cls(f"the story has no value named '{got}'; {cure}")
+
+    @classmethod
+    def version(cls, found: object, expected: tuple[str, int]) -> Self:
+        return cls(
+            f"this is no story of version {expected[1]}: schema and version are {found}, not "
+            f"{expected}. Write it again with this version of the package."
+        )
+
+    @classmethod
+    def damaged(cls, why: str) -> Self:
+        return cls(f"this story does not hold together: {why}. Write it again with to_json().")
+
+
+class ScriptError(RetrogradeError, OSError):
+    """A script cannot be run, or showed nothing to explain."""
+
+    @classmethod
+    def unreadable(cls, path: str, error: OSError) -> Self:
+        return cls(f"cannot read the script {path}: {error.strerror}.")
+
+    @classmethod
+    def no_pass(cls, path: str) -> Self:
+        return cls(
+            f"{path} ran no backward pass on retrograde's values: nothing called v.backward() or "
+            "rg.backward(). Call it, and import Value from retrograde."
+        )
+
+    @classmethod
+    def no_pass_at(cls, path: str, line: int, lines: list[int]) -> Self:
+        seen = ", ".join(map(str, lines[:8])) + (", …" if len(lines) > 8 else "")
+        return cls(
+            f"no backward pass began at line {line} of {path}; "
+            + (f"they began at line {seen}." if lines else "the script ran none.")
+        )

@@ -1,0 +1,127 @@
+"""What a value without a label is called: the variable its line assigned it to, where that is
+certain, else ``v1``, ``v2``, … in the order they were made.
+
+Certain means: the instruction that made the value spans exactly the right-hand side of an
+assignment to a name, and makes one value each time it runs. Python 3.10 does not keep columns, so
+there variables are not found.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import sys
+from collections.abc import Iterable, Sequence
+from types import CodeType
+
+Span = tuple[int, int, int, int]  # first line, last line, first column, last column
+
+_LONGEST_SOURCE = 20_000
+"""Lines past which a file is not parsed for its variables."""
+
+
+class Variables:
+    """The variables that values were assigned to, found in their source; parsed once a file."""
+
+    def __init__(self) -> None:
+        self._targets: dict[str, dict[Span, tuple[str, ast.expr]]] = {}
+        self._spans: dict[int, list[Span | None]] = {}
+
+    def of(self, instruction: tuple[CodeType, int], op: str) -> str | None:
+        """The variable that the value made by an instruction was assigned to."""
+        code, offset = instruction
+        span = self._span(code, offset)
+        if span is None:
+            return None
+        found = self._targets_in(code.co_filename).get(span)
+        if found is None or not _makes_one(found[1], op):
+            return None
+        return found[0]
+
+    def _span(self, code: CodeType, offset: int) -> Span | None:
+        if sys.version_info < (3, 11):
+            return None
+        spans = self._spans.get(id(code))
+        if spans is None:
+            spans = self._spans[id(code)] = [
+                None if None in position else position for position in code.co_positions()
+            ]
+        place = offset // 2
+        return spans[place] if 0 <= place < len(spans) else None
+
+    def _targets_in(self, file: str) -> dict[Span, tuple[str, ast.expr]]:
+        if file not in self._targets:
+            self._targets[file] = _targets(linecache.getlines(file))
+        return self._targets[file]
+
+
+def _targets(lines: Sequence[str]) -> dict[Span, tuple[str, ast.expr]]:
+    """The spans assigned to a name, with the name and the expression."""
+    if not lines or len(lines) > _LONGEST_SOURCE:
+        return {}
+    try:
+        tree = ast.parse("".join(lines))
+    except (SyntaxError, ValueError, RecursionError):
+        return {}
+    found = {}
+    for node in ast.walk(tree):
+        for name, value in _assignments(node):
+            end_line, end_column = value.end_lineno or 0, value.end_col_offset or 0
+            found[(value.lineno, end_line, value.col_offset, end_column)] = name, value
+    return found
+
+
+def _assignments(node: ast.AST) -> Iterable[tuple[str, ast.expr]]:
+    """The names a statement assigns, each with its own expression."""
+    if isinstance(node, ast.Assign) and len(node.targets) == 1:
+        target, value = node.targets[0], node.value
+        if isinstance(target, ast.Name):
+            yield target.id, value
+        elif isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+            if len(target.elts) == len(value.elts):
+                for each, its in zip(target.elts, value.elts):
+                    if isinstance(each, ast.Name):
+                        yield each.id, its
+    elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)) and node.value is not None:
+        if isinstance(node.target, ast.Name):
+            yield node.target.id, node.value
+
+
+def _makes_one(expression: ast.expr, op: str) -> bool:
+    """Whether the expression's own instruction makes one value, and this op is it."""
+    if isinstance(expression, ast.BinOp):
+        return not isinstance(expression.op, ast.Pow) or op in ("square", "pow", "reciprocal")
+    if isinstance(expression, ast.UnaryOp):
+        return True
+    if isinstance(expression, ast.Call):
+        called = expression.func
+        name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+        return op == "leaf" or name == op
+    return False
+
+
+def given_names(wanted: Sequence[str | None], fixed: Sequence[bool]) -> list[str]:
+    """A name for every value: the wanted one, ``w#2`` where it is taken, ``v1`` … without one.
+
+    Where ``fixed``, the name is kept as it is (numbers).
+
+    >>> given_names(["w", None, "w", "2", None], [False, False, False, True, False])
+    ['w', 'v1', 'w#2', '2', 'v2']
+    """
+    reserved = {name for name, kept in zip(wanted, fixed) if name and not kept}
+    counts: dict[str, int] = {}
+    names = []
+    unnamed = 0
+    for name, kept in zip(wanted, fixed):
+        if kept and name is not None:
+            names.append(name)
+            continue
+        if not name:
+            unnamed += 1
+            while f"v{unnamed}" in reserved:
+                unnamed += 1
+            names.append(f"v{unnamed}")
+            continue
+        seen = counts[name] = counts.get(name, 0) + 1
+        names.append(name if seen == 1 else f"{name}#{seen}")
+    return names
