@@ -18,7 +18,9 @@ from .derivatives import value_and_grad as value_and_grad
 from .derivatives import vjp as vjp
 from .elementwise import *  # noqa: F403  one function a row of the law
 from .errors import RetrogradeError as RetrogradeError
+from .explain import ledger as ledger
 from .explain import story as story
+from .explain import thermometer as thermometer
 from .functions import dot as dot
 from .functions import logsumexp as logsumexp
 from .functions import mean as mean

@@ -723,6 +723,10 @@ class StoryError(RetrogradeError, ValueError):
         return cls(f"the story has no value named '{got}'; {cure}")
 
     @classmethod
+    def routes(cls, got: int, most: int) -> Self:
+        return cls(f"ledger: strongest={got} routes were asked for; ask for 0 to {most}.")
+
+    @classmethod
     def version(cls, found: object, expected: tuple[str, int]) -> Self:
         return cls(
             f"this is no story of version {expected[1]}: schema and version are {found}, not "
@@ -745,7 +749,8 @@ class ScriptError(RetrogradeError, OSError):
     def no_pass(cls, path: str) -> Self:
         return cls(
             f"{path} ran no backward pass on retrograde's values: nothing called v.backward() or "
-            "rg.backward(). Call it, and import Value from retrograde."
+            "rg.backward(). Call it, and import Value from retrograde; of a compiled function, "
+            "compiled.story(...) explains a row."
         )
 
     @classmethod
@@ -754,4 +759,66 @@ class ScriptError(RetrogradeError, OSError):
         return cls(
             f"no backward pass began at line {line} of {path}; "
             + (f"they began at line {seen}." if lines else "the script ran none.")
+        )
+
+
+class ExpressionError(RetrogradeError, ValueError):
+    """An expression on the command line cannot be understood."""
+
+    @classmethod
+    def syntax(cls, text: str, why: str, column: int | None) -> Self:
+        mark = f"\n  {text}\n  {' ' * (column - 1)}^" if column and "\n" not in text else ""
+        return cls(f"the expression cannot be read: {why}.{mark}")
+
+    @classmethod
+    def part(cls, text: str, part: str, names: str) -> Self:
+        return cls(
+            f"an expression may hold numbers, names, + - * / ** and functions; '{part}' in "
+            f"'{text}' is none of these. Functions: {names}."
+        )
+
+    @classmethod
+    def function(cls, name: str, names: list[str]) -> Self:
+        close = get_close_matches(name, names, n=1)
+        cure = f"did you mean '{close[0]}'?" if close else f"choose from {', '.join(names)}."
+        return cls(f"there is no function '{name}'; {cure}")
+
+    @classmethod
+    def operands(cls, name: str, problem: str) -> Self:
+        return cls(f"{name}: {problem}.")
+
+    @classmethod
+    def unknown(cls, names: list[str], given: list[str]) -> Self:
+        listed = " and ".join(f"'{name}'" for name in names)
+        numbers = " ".join(f"{name}=1.5" for name in names)
+        have = f" (given: {', '.join(given)})" if given else ""
+        verb = "has no number" if len(names) == 1 else "have no numbers"
+        return cls(f"{listed} {verb}{have}. Add {numbers} after the expression.")
+
+    @classmethod
+    def unused(cls, name: str, names: list[str]) -> Self:
+        known = ", ".join(names) or "none"
+        return cls(f"'{name}' is given but not used: the names in the expression are {known}.")
+
+    @classmethod
+    def assignment(cls, text: str) -> Self:
+        return cls(f"'{text}' is no NAME=NUMBER, as in a=2 or rate=-0.5.")
+
+    @classmethod
+    def constant(cls, text: str) -> Self:
+        return cls(f"'{text}' holds no name, so there is no gradient: write x for a number, x=3.")
+
+    @classmethod
+    def options(cls, problem: str) -> Self:
+        return cls(f"{problem}.")
+
+
+class OutputError(RetrogradeError, OSError):
+    """A file cannot be written."""
+
+    @classmethod
+    def of(cls, path: str, error: OSError) -> Self:
+        return cls(
+            f"cannot write {path}: {error.strerror or error}. Nothing was left there; choose "
+            "another place."
         )

@@ -17,14 +17,16 @@ from typing import Final, NoReturn
 
 from .. import __version__
 from ..errors import RetrogradeError
-from . import bench, demo, info
+from . import bench, demo, explain, info
 
-COMMANDS: Final = {"demo": demo, "info": info, "bench": bench}
+COMMANDS: Final = {"explain": explain, "demo": demo, "info": info, "bench": bench}
 
 FAILED, MISUSED, INTERRUPTED = 1, 2, 130
 
 _EPILOG = """\
 examples:
+  retrograde explain "relu(a*b + d)" a=2 b=-3 d=10
+  retrograde explain train.py --html story.html
   retrograde demo           watch a gradient being worked out, step by step
   retrograde demo --json    the same as data
   retrograde info           which engine runs here, and why

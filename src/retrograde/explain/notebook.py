@@ -4,7 +4,18 @@ be drawn.
 
 from __future__ import annotations
 
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from .reading import story as read_story
 from .story import Story
+
+if TYPE_CHECKING:
+    from ..value import Value
+    from .thermometer import Thermometer
+
+MOST_VALUES = 2_000
+"""Graphs past this size are not told just because a cell ends in a value."""
 
 
 def bundle(story: Story) -> dict[str, str]:
@@ -15,5 +26,32 @@ def bundle(story: Story) -> dict[str, str]:
     return {
         "text/plain": story.text(),
         "image/svg+xml": graph_svg(story),
-        "text/html": page_html(story),
+        "text/html": _framed(page_html(story), f"the story of {story.spelled(story.root)}"),
     }
+
+
+def _framed(page: str, title: str) -> str:
+    """A whole page inside a notebook: in a frame, so that neither styles the other."""
+    return (
+        f'<iframe title="{escape(title)}" srcdoc="{escape(page)}" '
+        'style="width:100%;height:720px;border:0"></iframe>'
+    )
+
+
+def value_bundle(value: Value) -> dict[str, str]:
+    """A value: its repr, and its story where it has one that is quickly told."""
+    from ..value import core
+
+    text = {"text/plain": repr(value)}
+    if core.in_recording() or value.op == "leaf" or len(core.order((value,))) > MOST_VALUES:
+        return text
+    return {**bundle(read_story(value)), **text}
+
+
+def thermometer_bundle(readings: Thermometer) -> dict[str, str]:
+    """The readings as text and, where they can be drawn, as a picture."""
+    from . import svg
+
+    shown: dict[str, Any] = {"text/plain": readings.text()}
+    shown["image/svg+xml"] = svg.thermometer_svg(readings)
+    return shown

@@ -59,12 +59,14 @@ def _gradients(columns: Columns, pulled: Pulled, values: Sequence[Any]) -> str:
         return ""
     held = [(i, value.grad) for i, value in enumerate(values) if value is not None]
     taking = [(i, grad) for i, grad in held if columns.requires_grad[i]]
-    if all(grad == 0.0 for _, grad in taking):
-        if all(pulled.grads[i] == 0.0 for i, _ in taking):
-            return ""
+    if all(pulled.grads[i] == 0.0 for i, _ in taking):
+        return ""
+    if all(grad == 0.0 for i, grad in taking if columns.ops[i] != "leaf"):
+        others = any(grad for i, grad in taking if columns.ops[i] == "leaf")
         return (
             "backward has not run from here: these gradients were worked out for this "
-            f"explanation, and no .grad was changed. {_call(columns)} stores them."
+            f"explanation, and no .grad was changed. {_call(columns)} "
+            + ("adds them to what the leaves hold from other passes." if others else "stores them.")
         )
     wrong = [i for i, grad in taking if not _same(grad, pulled.grads[i])]
     inner = [i for i in wrong if columns.ops[i] != "leaf"]

@@ -57,16 +57,21 @@ def story(root: Value | Sequence[Value], seed: float | Sequence[float] = 1.0) ->
 
 
 def read(
-    roots: Sequence[Value], seeds: Sequence[float], data: Sequence[float] | None = None
+    roots: Sequence[Value],
+    seeds: Sequence[float],
+    data: Sequence[float] | None = None,
+    note: str | None = None,
+    sites: bool = True,
 ) -> Story:
     """The story of a pass from one or several roots.
 
     ``data`` holds the numbers of ``core.order(roots)`` at the time of the pass, where the graph may
-    have been changed since; then what the graph holds now is not compared.
+    have been changed since; then what the graph holds now is not compared. A ``note`` given takes
+    the place of that comparison too. Without ``sites`` places in the source are left out.
     """
     if len(roots) != len(seeds):
         raise StoryError.seeds(len(roots), len(seeds))
-    reader = _Reader(core.order(tuple(roots)), data)
+    reader = _Reader(core.order(tuple(roots)), data, sites)
     columns = reader.columns
     if len(roots) > 1:
         reader.add_roots(roots, seeds)
@@ -74,17 +79,16 @@ def read(
     else:
         seed = seeds[0]
     pulled = Pulled(columns, seed, reader.closure)
-    note, stale = None, frozenset[int]()
-    if data is None:
-        stale = reader.stale()
+    stale = reader.stale() if data is None else frozenset[int]()
+    if data is None and note is None:
         note = note_of(columns, pulled, reader.values, stale)
-    return Story(columns, pulled, seed, note, stale=stale, values=reader.values)
+    return Story(columns, pulled, seed, note or None, stale=stale, values=reader.values)
 
 
 class _Reader:
     """Fills columns from values in order; a number stands just before the value that uses it."""
 
-    def __init__(self, order: Sequence[Value], data: Sequence[float] | None) -> None:
+    def __init__(self, order: Sequence[Value], data: Sequence[float] | None, sites: bool) -> None:
         self.values: list[Value | None] = []
         self.columns = columns = Columns.empty()
         self._sites: dict[tuple[int, int], int] = {}
@@ -106,7 +110,7 @@ class _Reader:
                     here = tuple([ids[id(part)] for part in parts])
                     slopes = numbers if op < len(_NAMES) else value.partials
             ids[id(value)] = len(ops)
-            site, variable = self._site(value, name)
+            site, variable = self._site(value, name) if sites else (-1, None)
             self.values.append(value)
             ops.append(name)
             inputs.append(here)

@@ -31,6 +31,17 @@ def _number(number: float) -> float | str:
     return number if number - number == 0.0 else _SPELLED_OUT.get(number, "NaN")
 
 
+def jsonable(thing: Any) -> Any:
+    """Records taken apart to what JSON has: lists, dicts, texts and numbers."""
+    if isinstance(thing, float):
+        return _number(thing)
+    if isinstance(thing, dict):
+        return {key: jsonable(part) for key, part in thing.items()}
+    if isinstance(thing, (list, tuple)):
+        return [jsonable(part) for part in thing]
+    return thing
+
+
 def _node(node: Node) -> dict[str, Any]:
     return {
         **vars(node),

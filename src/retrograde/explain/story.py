@@ -18,7 +18,12 @@ from ..errors import StoryError
 from ..ops import OPS
 from ..ops.sentences import Operand, sentence, shown
 from .columns import Columns, Pulled
-from .records import BackwardStep, Contribution, ForwardStep, Node, Steps
+from .records import BackwardStep as BackwardStep
+from .records import Contribution as Contribution
+from .records import ForwardStep as ForwardStep
+from .records import Node as Node
+from .records import Place as Place
+from .records import Steps
 from .spelling import expression, spell_whole, with_numbers
 
 SCHEMA, VERSION = "retrograde.story", 1
@@ -97,6 +102,10 @@ class Story:
         return columns.names[node] if columns.named[node] else self.spellings[node] or (
             columns.names[node]
         )  # fmt: skip
+
+    def forward_node(self, step: int) -> int:
+        """The value of a forward step."""
+        return self._shown[step]
 
     def find(self, which: Any) -> int:
         """The id of a value of the story, given as a value, a name, a label or an id."""
