@@ -46,6 +46,7 @@ FLOORS = (
 UPWARD = {
     ("operands", "elementwise"): "arrays: an operand off the fast path is taken element by element",
     ("face", "copying"): "copy, deepcopy and pickle of a value",
+    ("program", "explain"): "the story of one row of a compiled function",
     ("face", "explain"): "value.explain() and what notebooks show of a value",
 }
 """The only references upwards; all are inside functions, so nothing is imported that way early."""

@@ -10,11 +10,9 @@ from __future__ import annotations
 
 import ast
 import linecache
-import sys
 from collections.abc import Iterable, Sequence
-from types import CodeType
 
-Span = tuple[int, int, int, int]  # first line, last line, first column, last column
+from ..sites import Span
 
 _LONGEST_SOURCE = 20_000
 """Lines past which a file is not parsed for its variables."""
@@ -25,29 +23,15 @@ class Variables:
 
     def __init__(self) -> None:
         self._targets: dict[str, dict[Span, tuple[str, ast.expr]]] = {}
-        self._spans: dict[int, list[Span | None]] = {}
 
-    def of(self, instruction: tuple[CodeType, int], op: str) -> str | None:
-        """The variable that the value made by an instruction was assigned to."""
-        code, offset = instruction
-        span = self._span(code, offset)
+    def of(self, file: str, span: Span | None, op: str) -> str | None:
+        """The variable that a value was assigned to, given the piece of source that made it."""
         if span is None:
             return None
-        found = self._targets_in(code.co_filename).get(span)
+        found = self._targets_in(file).get(span)
         if found is None or not _makes_one(found[1], op):
             return None
         return found[0]
-
-    def _span(self, code: CodeType, offset: int) -> Span | None:
-        if sys.version_info < (3, 11):
-            return None
-        spans = self._spans.get(id(code))
-        if spans is None:
-            spans = self._spans[id(code)] = [
-                None if None in position else position for position in code.co_positions()
-            ]
-        place = offset // 2
-        return spans[place] if 0 <= place < len(spans) else None
 
     def _targets_in(self, file: str) -> dict[Span, tuple[str, ast.expr]]:
         if file not in self._targets:

@@ -17,7 +17,7 @@ from ..errors import NotAValueError, StoryError
 from ..operands import is_real_scalar
 from ..ops import OPS
 from ..ops.sentences import shown
-from ..sites import site_of
+from ..sites import site_of, span_of
 from ..value import Value, core
 from .columns import Columns, Pulled
 from .names import Variables, given_names
@@ -147,7 +147,7 @@ class _Reader:
                 wanted.append(shown(number))
             else:
                 here.append(ids[id(part)])
-        whole = _partials_of(op, [self.columns.data[i] for i in here], core.peek(value))
+        whole = partials_of(op, [self.columns.data[i] for i in here], core.peek(value))
         slopes = [
             number if part is not None else slope
             for part, number, slope in zip(parts, numbers, whole)
@@ -183,7 +183,8 @@ class _Reader:
             self.columns.sites.append(Place(site.file, site.line, site.function, text or None))
         called = (place, op)
         if called not in self._called:
-            self._called[called] = self._variables.of(instruction, op)
+            file = self.columns.sites[place].file
+            self._called[called] = self._variables.of(file, span_of(instruction), op)
         return place, self._called[called]
 
     def add_roots(self, roots: Sequence[Value], seeds: Sequence[float]) -> None:
@@ -250,7 +251,7 @@ def _lent(value: Value, inputs: Sequence[Value | None], upstream: float) -> list
             each.grad = grad
 
 
-def _partials_of(op: str, operands: Sequence[float], result: float) -> Sequence[float]:
+def partials_of(op: str, operands: Sequence[float], result: float) -> Sequence[float]:
     """All partials of an op at its operands: an engine keeps none for numbers."""
     if op == "sum":
         return [1.0] * len(operands)

@@ -147,15 +147,15 @@ def _quotient(step: _Step) -> str:
     parts = []
     if above.takes:
         parts.append(
-            f"{above.name} receives the upstream gradient divided by {below.name} "
-            f"({shown(below.data)})"
+            f"{above.name} receives the upstream gradient divided by {below.name}"
+            + (f" ({shown(below.data)})" if below.takes else "")
         )
     if below.takes:
         share = "minus that, times the quotient" if above.takes else (
             f"minus the upstream gradient times the quotient, divided by {below.name},"
         )  # fmt: skip
         parts.append(f"{below.name} receives {share} ({shown(step.result)})")
-    return f"{step.noun} divides: {'; '.join(parts)}"
+    return f"{step.noun}: {'; '.join(parts)}"
 
 
 def _flip(step: _Step) -> str:

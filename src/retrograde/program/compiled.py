@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import update_wrapper
 from types import CodeType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from .record import record
 from .replay import Result, default_threads, run
 from .rows import Bound, Shape, gradient_nest, take_argument
 from .text import listing, plan_text, summary
+
+if TYPE_CHECKING:
+    from ..explain.story import Story
 
 RESERVED = ("wrt", "reduce", "threads", "dtype", "out", "weights")
 
@@ -229,6 +232,25 @@ class Compiled:
         value, *gradients = result.reduced
         core.add_grad(taking, np.array(gradients) * scale)
         return value * scale
+
+    def story(self, *args: Any, row: int = 0, **kwargs: Any) -> Story:
+        """The story of one row: its steps in words, with the numbers that replay computes.
+
+        Arguments are those of a call; ``row`` chooses among the rows of arrays. Steps and words are
+        those of ``rg.story`` of the function called on values.
+
+        >>> import numpy as np
+        >>> import retrograde as rg
+        >>> f = rg.compile(lambda x, w: (w * x).relu())
+        >>> story = f.story(np.array([1.0, -2.0]), 3.0, row=1)
+        >>> [step.words for step in story.forward]
+        ['w = 3', 'x = -2', 'w * x = 3 × -2 = -6', 'relu(v1) = relu(-6) = 0']
+        >>> story.backward[0].words
+        'relu is a gate, closed here since v1 = -6 is not above 0: nothing passes'
+        """
+        from ..explain.rows import story_of_row
+
+        return story_of_row(self, args, kwargs, row)
 
     def explain(self) -> str:
         """The plan: for each trace the program before and after the passes, slots and guards."""
