@@ -809,8 +809,15 @@ class ExpressionError(RetrogradeError, ValueError):
         return cls(f"'{text}' holds no name, so there is no gradient: write x for a number, x=3.")
 
     @classmethod
-    def options(cls, problem: str) -> Self:
-        return cls(f"{problem}.")
+    def options(cls, option: str) -> Self:
+        return cls(
+            f"there is no option '{option}'; retrograde explain --help lists them. What is meant "
+            "for the script follows --, as in retrograde explain train.py -- --steps 10."
+        )
+
+    @classmethod
+    def only_scripts(cls, option: str) -> Self:
+        return cls(f"{option} is for scripts: it names one of their lines.")
 
 
 class OutputError(RetrogradeError, OSError):

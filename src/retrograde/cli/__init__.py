@@ -81,10 +81,16 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(parser: _Parser, argv: Sequence[str] | None) -> int:
-    options = parser.parse_args(argv)
+    given = list(sys.argv[1:] if argv is None else argv)
+    split = given.index("--") if "--" in given else len(given)
+    options, more = parser.parse_known_args(given[:split])
     if options.command is None:
         parser.print_help(sys.stderr)
         return MISUSED
+    options.more = more
+    options.after = given[split + 1 :]
+    if (more or options.after) and not getattr(COMMANDS[options.command], "TAKES_MORE", False):
+        parser.error(f"unrecognized arguments: {' '.join([*more, *options.after])}")
     code: int = COMMANDS[options.command].run(options)
     sys.stdout.flush()  # here, where a closed pipe is still caught
     return code

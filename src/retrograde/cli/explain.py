@@ -23,7 +23,12 @@ from ._expression import evaluate, numbers_given
 from ._files import write_whole
 from ._scripted import story_of_script
 
+TAKES_MORE = True
+"""Names may also follow options, and a script's own arguments follow ``--``."""
+
 SUMMARY = "explain a gradient, step by step: of an expression, or of your script"
+
+MISUSED = 2
 
 EXAMPLE = "relu(a*b + d)", {"a": 2.0, "b": -3.0, "d": 10.0}
 
@@ -47,11 +52,23 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the command; a script's own failure is passed on as the exit code."""
+    try:
+        return _run(options)
+    except ExpressionError as error:
+        print(f"retrograde: {error}\nTry 'retrograde explain --help'.", file=sys.stderr)
+        return MISUSED
+
+
+def _run(options: argparse.Namespace) -> int:
+    unknown = [text for text in options.more if text.startswith("-")]
+    if unknown:
+        raise ExpressionError.options(unknown[0])
+    rest = [*options.rest, *options.more, *options.after]
     code = 0
     if options.target is not None and _is_script(options.target):
-        story, code = story_of_script(options.target, options.rest, options.at, options.json)
+        story, code = story_of_script(options.target, rest, options.at, options.json)
     else:
-        story = _story_of_expression(options)
+        story = _story_of_expression(options, rest)
     if story is not None:
         _show(story, options)
     return code
@@ -61,14 +78,14 @@ def _is_script(target: str) -> bool:
     return target.endswith(".py") or Path(target).is_file()
 
 
-def _story_of_expression(options: argparse.Namespace) -> Story:
+def _story_of_expression(options: argparse.Namespace, rest: list[str]) -> Story:
     if options.at is not None:
-        raise ExpressionError.options("--at is for scripts: it names one of their lines")
+        raise ExpressionError.only_scripts("--at")
     from ..explain.reading import read
 
     text, numbers = EXAMPLE
     if options.target is not None:
-        text, numbers = options.target, numbers_given(options.rest)
+        text, numbers = options.target, numbers_given(rest)
     elif sys.stderr.isatty() or not options.json:
         given = " ".join(f"{name}={number:g}" for name, number in numbers.items())
         print(f'An example: retrograde explain "{text}" {given}\n', file=sys.stderr)

@@ -104,10 +104,11 @@ class _Reader:
             here: tuple[int, ...] = ()
             slopes: tuple[float, ...] = ()
             if op != _LEAF:
-                if None in parts:
-                    here, slopes = self._with_numbers(value, name, parts, numbers, ids, wanted)
+                known = [ids.get(id(part)) for part in parts]
+                if None in known:
+                    here, slopes = self._with_numbers(value, name, known, numbers, wanted)
                 else:
-                    here = tuple([ids[id(part)] for part in parts])
+                    here = tuple(known)  # type: ignore[arg-type]
                     slopes = numbers if op < len(_NAMES) else value.partials
             ids[id(value)] = len(ops)
             site, variable = self._site(value, name) if sites else (-1, None)
@@ -133,24 +134,23 @@ class _Reader:
         self,
         value: Value,
         op: str,
-        parts: tuple[Value | None, ...],
+        known: Sequence[int | None],
         numbers: tuple[float, ...],
-        ids: dict[int, int],
         wanted: list[str | None],
     ) -> tuple[tuple[int, ...], tuple[float, ...]]:
         """Inputs and partials of a value some of whose operands are numbers."""
         here = []
-        for part, number in zip(parts, numbers):
-            if part is None:
+        for index, number in zip(known, numbers):
+            if index is None:
                 here.append(len(self.columns.ops))
                 self._number(number)
                 wanted.append(shown(number))
             else:
-                here.append(ids[id(part)])
+                here.append(index)
         whole = partials_of(op, [self.columns.data[i] for i in here], core.peek(value))
         slopes = [
-            number if part is not None else slope
-            for part, number, slope in zip(parts, numbers, whole)
+            slope if index is None else number
+            for index, number, slope in zip(known, numbers, whole)
         ]
         return tuple(here), tuple(slopes)
 

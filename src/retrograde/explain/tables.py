@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from .ledger import Entry, Ledger
 
 MOST_ROWS = 24
-LONGEST_NAME = 24
+LONGEST_NAME, LONGEST_ROOT = 24, 16
 LONGEST_BAR, SHORTEST_BAR = 24, 5
 NODES_OF_A_ROUTE = 7
 """Values of a route that are written out; of more, the ends."""
@@ -49,7 +49,8 @@ def bars(readings: Thermometer, width: int) -> list[Line]:
     rows = readings.readings
     names = min(max(width_of(row.name) for row in rows), LONGEST_NAME)
     numbers = max(width_of(shown(row.gradient)) for row in rows)
-    words = [_answer(readings.root, row) for row in rows]
+    root = short_root(readings)
+    words = [_answer(root, row) for row in rows]
     longest = max(map(width_of, words))
     spare = width - names - numbers - 8 - longest
     half = max(min(spare // 2, LONGEST_BAR), SHORTEST_BAR)
@@ -66,6 +67,11 @@ def bars(readings: Thermometer, width: int) -> list[Line]:
         ]
         lines += folded([*head, (said, "")], width, line_width(head))
     return lines
+
+
+def short_root(readings: Thermometer) -> str:
+    """The root's name where it is short enough to be said on every line."""
+    return readings.root if width_of(readings.root) <= LONGEST_ROOT else "the result"
 
 
 def _bar(row: Reading, half: int, style: str) -> list[Span]:

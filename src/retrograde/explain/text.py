@@ -22,17 +22,22 @@ from .lines import (
 )
 from .spelling import spell_whole
 from .story import BackwardStep, Contribution, Story
-from .tables import bars, heading
+from .tables import bars, heading, short_root
 from .thermometer import readings_of
 
 TWO_COLUMNS = 72
 """Columns from which on the two passes stand side by side."""
+
+WIDEST_PAGE = 120
+"""Columns past which lines are no longer pleasant to read."""
 
 GAP = 3
 LONGEST_TITLE = 120
 MOST_STEPS = 48
 """Steps of a pass that are shown; of more, half as many from each end."""
 MOST_CONTRIBUTIONS = 8
+ALIGNED = 6
+"""Digits up to which amounts stand flush right."""
 MOST_GRADIENTS = 12
 
 
@@ -45,6 +50,7 @@ def waterfall(story: Story, width: int = 80, color: bool = False) -> str:
     a*a = 9
     ...
     """
+    width = min(width, WIDEST_PAGE)
     lines = [*_title(story, width), []]
     if story.note:
         lines += [*folded([("Note: ", "notice"), (story.note, "")], width, 6), []]
@@ -152,29 +158,30 @@ def _forward(
         indent = digits + 2 + names + 3
         head = [number, name, (" = ", "quiet"), (story.expression(node), "")]
         if columns.inputs[node]:
-            more = _worked_out(story, node)
+            more = _worked_out(story, node, width - indent + 2)
         else:
-            more = []
+            more = list[Line]()
             if not columns.requires_grad[node]:
-                head.append(("  takes no gradient", "quiet"))
+                head.append(("  no gradient", "quiet"))
         # the place stands beside its step, or is left out: width_of(place) would push it apart
         beside_place = justified(head, [(place, "quiet")], width) if place and ruled else None
         if not ruled and place:
             beside_place = [*head, (f"  {place}", "quiet")]
         lines += [beside_place] if beside_place else folded(head, width, indent)
-        if more:
-            lines += [
-                [(" " * (indent - 2), ""), *line] for line in folded(more, width - indent + 2, 2)
-            ]
+        lines += [_indented(line, indent - 2) for line in more]
     return lines
 
 
-def _worked_out(story: Story, node: int) -> Line:
-    """The numbers behind a computed value."""
-    result = shown(story.columns.data[node])
+def _worked_out(story: Story, node: int, width: int) -> list[Line]:
+    """The numbers behind a computed value; its result on a line of its own where that is tight."""
+    result: Span = (shown(story.columns.data[node]), "strong")
     if story.is_stale(node):
-        return [("= ", "quiet"), (result, "strong"), (" when it was computed", "notice")]
-    return [("= ", "quiet"), (story.numbers(node), ""), (" = ", "quiet"), (result, "strong")]
+        return folded([("= ", "quiet"), result, (" when it was computed", "notice")], width, 2)
+    numbers: list[Span] = [("= ", "quiet"), (story.numbers(node), "")]
+    line = [*numbers, (" = ", "quiet"), result]
+    if line_width(line) <= width:
+        return [line]
+    return [*folded(numbers, width, 2), [("= ", "quiet"), result]]
 
 
 def _backward(story: Story, steps: Sequence[int | None], width: int) -> list[Line]:
@@ -244,28 +251,40 @@ def _contributions(
     names = [f"{story.columns.names[it.to]}.grad" for it in kept]
     partials = [shown(it.partial) for it in kept]
     amounts = [shown(it.amount) for it in kept]
-    columns = [max(map(width_of, texts), default=0) for texts in (names, partials, amounts)]
+    widths = [max(map(width_of, texts), default=0) for texts in (names, partials, amounts)]
+    if widths[2] > ALIGNED:  # long numbers do not line up by their last digits
+        widths[2] = 0
     lines: list[Line] = []
     for it, name, partial, amount in zip(kept, names, partials, amounts):
-        main: list[Span] = [
-            (name + " " * (columns[0] - width_of(name)), ""),
+        product: list[Span] = [
+            (name + " " * (widths[0] - width_of(name)), ""),
             (" += ", "quiet"),
-            (f"{partial:>{columns[1]}}", "partial"),
+            (f"{partial:>{widths[1]}}", "partial"),
             (" × ", "quiet"),
             (shown(upstream), "upstream"),
-            (" = ", "quiet"),
-            (f"{amount:>{columns[2]}}", "amount"),
         ]
-        style = "notice" if it.before != 0.0 else "quiet"
-        running: list[Span] = [(f"{shown(it.before)} → {shown(it.after)}", style)]
-        line = justified(main, running, width)
-        if line:
-            lines.append(line)
-        else:
-            lines += folded(main, width, 4)
-            if it.before != 0.0:
-                lines.append(_indented(running, max(width - line_width(running), 0)))
+        equals: list[Span] = [("= ", "quiet"), (f"{amount:>{widths[2]}}", "amount")]
+        adds = it.before != 0.0 and it.amount != 0.0
+        running: list[Span] = [
+            (f"{shown(it.before)} → {shown(it.after)}", "notice" if adds else "quiet")
+        ]
+        lines += _contribution(product, equals, running, adds, width)
     return lines
+
+
+def _contribution(
+    product: list[Span], equals: list[Span], running: list[Span], adds: bool, width: int
+) -> list[Line]:
+    """One contribution on one line where it fits, else its result or its sum on the next."""
+    main: list[Span] = [*product, (" ", ""), *equals]
+    line = justified(main, running, width)
+    if line:
+        return [line]
+    if line_width(main) <= width:
+        below = _indented(running, max(width - line_width(running), 0))
+        return [main, below] if adds else [main]
+    indented = _indented(equals, 4)
+    return [*folded(product, width, 4), justified(indented, running, width) or indented]
 
 
 # ---- the gradients ----------------------------------------------------------------------------
@@ -281,7 +300,7 @@ def _gradients(story: Story, width: int) -> list[Line]:
         strongest = sorted(leaves, key=lambda leaf: -abs(grads[leaf]))[:MOST_GRADIENTS]
         kept, rest = strongest, len(leaves) - MOST_GRADIENTS
     readings = readings_of(story, kept)
-    title = f"how {readings.root} answers when a leaf is increased a little"
+    title = f"how {short_root(readings)} answers when a leaf is increased a little"
     lines = heading("GRADIENTS", title, width)
     lines += bars(readings, width)
     if rest:

@@ -68,9 +68,11 @@ def sentence(
     takers = [operand for operand in operands if operand.takes]
     if not takers:
         return f"{noun} has no input that takes a gradient"
+    if upstream == 0.0 and all(math.isfinite(taker.partial) for taker in takers):
+        return f"the upstream gradient is 0, so {noun} has nothing to hand on"
     said = _SAID.get(kind, _general)(_Step(noun, kind, operands, result, upstream))
     if upstream == 0.0:
-        said += "; the upstream gradient is 0, so nothing comes of it"
+        said += "; 0 × inf is NaN: a zero upstream gradient is not skipped"
     elif math.isnan(upstream):
         said += "; the upstream gradient is NaN, and whatever it multiplies becomes NaN"
     return said
