@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import pickle
 import sys
@@ -151,6 +152,26 @@ def compile_(rg):
     raise_as(rg, lambda: retrograde.compile(3))
 
 
+def story(rg):
+    rg.ledger(rg.Value(1.0, label="speed") * 2, "sped")
+
+
+def module(rg, name):
+    return importlib.import_module(f"{rg.__name__}.{name}")
+
+
+def script(rg):
+    module(rg, "cli._script").run_script("no such script.py")
+
+
+def expression(rg):
+    module(rg, "cli._expression").evaluate("a * b", {"a": 1.0})
+
+
+def output(rg):
+    module(rg, "cli._files").write_whole("/no/such/folder/story.html", "")
+
+
 def raise_as(rg, action):
     """Only the native core compiles; the same exceptions of the other copy are built by hand."""
     if core_of(rg) == "native":
@@ -191,6 +212,10 @@ CASES = {
     "CustomOpError": (custom_op, TypeError, "returned str ('a')", "return (value, partials), or"),
     "CopyError": (copy_, TypeError, "its rule as a Python closure", "or detach() first"),
     "MissingPackageError": (missing_package, ImportError, "needs scipy", "pip install scipy"),
+    "StoryError": (story, ValueError, "no value named 'sped'", "did you mean 'speed'?"),
+    "ScriptError": (script, OSError, "cannot read the script no such script.py", "No such file"),
+    "ExpressionError": (expression, ValueError, "'b' has no number", "Add b=1.5 after"),
+    "OutputError": (output, OSError, "cannot write /no/such/folder", "choose another place"),
     "HookError": (hook, TypeError, "got int (3)", "takes a function of the gradient"),
 }  # fmt: skip
 BY_IMPORT = {"CoreError"}  # raised while importing: further down

@@ -75,7 +75,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _is_script(target: str) -> bool:
-    return target.endswith(".py") or Path(target).is_file()
+    return target.endswith(".py") or os.path.isfile(target)
 
 
 def _story_of_expression(options: argparse.Namespace, rest: list[str]) -> Story:

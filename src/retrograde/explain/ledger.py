@@ -294,6 +294,10 @@ def _route(story: Story, ways: _Ways, node: int, rank: int) -> Route:
     return Route(tuple(nodes), tuple(story.spelled(each) for each in nodes), amount)
 
 
+def _way(share: Share) -> str:
+    return "otherwise" if share.through is None else f"through {share.name.replace(' ', '')}"
+
+
 def _in_one_line(account: Ledger) -> str:
     shares = account.shares
     if account.name == account.root and not shares:
@@ -303,12 +307,12 @@ def _in_one_line(account: Ledger) -> str:
     if len(shares) > IN_ONE_LINE:
         shares = tuple(nlargest(IN_ONE_LINE, shares, key=lambda share: abs(share.amount)))
     shares = tuple(sorted(shares, key=lambda share: (share.through is None, share.through)))
-    terms = [(share.amount, share.name.replace(" ", "")) for share in shares]
+    terms = [(share.amount, _way(share)) for share in shares]
     if len(account.shares) > len(shares):
         kept = {share.through for share in shares}
         rest = [share.amount for share in account.shares if share.through not in kept]
-        terms.append((sum(rest), f"{len(rest):,} more"))
-    texts = [f"{'-' if x < 0 else '+'} {shown(abs(x))} through {name}" for x, name in terms]
+        terms.append((sum(rest), f"through {len(rest):,} more"))
+    texts = [f"{'-' if x < 0 else '+'} {shown(abs(x))} {way}" for x, way in terms]
     texts[0] = texts[0][2:] if terms[0][0] >= 0 or terms[0][0] != terms[0][0] else (
         "-" + texts[0][2:]
     )  # fmt: skip

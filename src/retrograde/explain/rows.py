@@ -8,6 +8,7 @@ same function called on values. What exists only in programs is told as eager co
 from __future__ import annotations
 
 import linecache
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -148,9 +149,23 @@ class _Reader:
                 takes[result], plain[result] = takes[chosen], plain[chosen]
                 continue
             truth[result] = op in _COMPARISONS or all(truth[arg] or plain[arg] for arg in args)
-            plain[result] = all(plain[arg] for arg in args) or (op == "stop" and truth[args[0]])
+            plain[result] = all(plain[arg] for arg in args) or (
+                op == "stop" and (truth[args[0]] or self._is_shift(args[0]))
+            )
             takes[result] = op != "stop" and any(takes[arg] for arg in args)
         return takes, plain
+
+    def _is_shift(self, index: int) -> bool:
+        """Whether this is what softmax and logsumexp subtract, a plain number in eager code: the
+        largest term, or 0 where that is not finite."""
+        made = self._made_by.get(index)
+        if made is None or made.op != "where":
+            return False
+        finite = self._made_by.get(made.args[0])
+        if finite is None or finite.op != "less" or self.numbers[finite.args[1]] != math.inf:
+            return False
+        size = self._made_by.get(finite.args[0])
+        return size is not None and size.op == "abs" and size.args[0] == made.args[1]
 
     def _chosen(self, args: tuple[int, ...]) -> int:
         return args[_taken([self.numbers[arg] for arg in args])]

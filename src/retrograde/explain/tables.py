@@ -47,7 +47,7 @@ def thermometer_text(readings: Thermometer, width: int = 80, color: bool = False
 def bars(readings: Thermometer, width: int) -> list[Line]:
     """One line a reading: name, gradient, a bar to either side, and what it means."""
     rows = readings.readings
-    names = min(max(width_of(row.name) for row in rows), LONGEST_NAME)
+    names = min(max(width_of(row.name) for row in rows), LONGEST_NAME, width // 4)
     numbers = max(width_of(shown(row.gradient)) for row in rows)
     root = short_root(readings)
     words = [_answer(root, row) for row in rows]
@@ -151,9 +151,10 @@ def _rows(entries: Sequence[Entry], width: int) -> list[Line]:
             (f"{shown(entry.partial):>{partials + 2}}", "partial"), (" × ", "quiet"),
             (f"{shown(entry.upstream):<{upstreams}}", "upstream"), ("  =  ", "quiet"),
             (f"{shown(entry.amount):>{amounts}}", "amount"),
-            (f"   {shown(entry.before)} → {shown(entry.after)}", "quiet"),
         ]  # fmt: skip
-        lines += folded(line, width, 7)
+        running: Span = (f"   {shown(entry.before)} → {shown(entry.after)}", "quiet")
+        fits = line_width([*line, running]) <= width
+        lines += [[*line, running]] if fits else folded(line, width, 7)
     if len(entries) > len(kept):
         rest = len(entries) - len(kept)
         lines.append([(f"… and {rest:,} weaker contributions …", "quiet")])

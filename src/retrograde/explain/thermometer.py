@@ -115,11 +115,14 @@ def readings_of(story: Story, nodes: Sequence[int]) -> Thermometer:
 
 
 def _ranks(sizes: dict[int, float]) -> dict[int, str]:
-    """The strongest and the weakest, where they differ."""
-    if len(sizes) < 2 or min(sizes.values()) == max(sizes.values()):
-        return {}
-    return {max(sizes, key=sizes.__getitem__): "strongest",
-            min(sizes, key=sizes.__getitem__): "weakest"}  # fmt: skip
+    """The strongest and the weakest, where there is one of each."""
+    ranks = {}
+    if len(sizes) > 1:
+        for rank, size in (("strongest", max(sizes.values())), ("weakest", min(sizes.values()))):
+            those = [node for node, its in sizes.items() if its == size]
+            if len(those) == 1:
+                ranks[those[0]] = rank
+    return ranks
 
 
 def _share(gradient: float, largest: float) -> float:
