@@ -57,6 +57,8 @@ def waterfall(story: Story, width: int = 80, color: bool = False) -> str:
     if len(story.columns.ops) > 1:
         lines += _passes(story, width)
         lines += [[], *_gradients(story, width)]
+    while not lines[-1]:
+        lines.pop()
     return as_text(lines, color)
 
 
