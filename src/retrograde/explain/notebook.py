@@ -5,7 +5,7 @@ be drawn.
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .reading import story as read_story
 from .story import Story
@@ -49,9 +49,12 @@ def value_bundle(value: Value) -> dict[str, str]:
 
 
 def thermometer_bundle(readings: Thermometer) -> dict[str, str]:
-    """The readings as text and, where they can be drawn, as a picture."""
-    from . import svg
+    """The readings as text and as a picture."""
+    from .svg import thermometer_svg
 
-    shown: dict[str, Any] = {"text/plain": readings.text()}
-    shown["image/svg+xml"] = svg.thermometer_svg(readings)
-    return shown
+    picture = thermometer_svg(readings)
+    return {
+        "text/plain": readings.text(),
+        "image/svg+xml": picture,
+        "text/html": f"<figure>{picture}</figure>",
+    }

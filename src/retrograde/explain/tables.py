@@ -36,8 +36,8 @@ def thermometer_text(readings: Thermometer, width: int = 80, color: bool = False
     >>> import retrograde as rg
     >>> a, b = rg.Value(2.0, label="a"), rg.Value(-3.0, label="b")
     >>> print(thermometer_text(rg.thermometer(a * b), 60))
-    a  -3  ◀███████████│            a*b falls three times as fast
-    b   2              │███████▶    a*b rises twice as fast
+    a  -3  ◀█████████│            a*b falls three times as fast
+    b   2            │██████▶     a*b rises twice as fast
     """
     if not readings.readings:
         return as_text([[("no leaf takes gradients: there is nothing to read", "")]], color)
@@ -117,8 +117,8 @@ def ledger_text(account: Ledger, width: int = 80, color: bool = False) -> str:
     The gradient of a in a + a
     2 = 2 through a+a
     ────────────────────────────────────────────────────────────
-    from a + a     1 × 1  =  1   0 → 1
-    from a + a     1 × 1  =  1   1 → 2
+    from a + a    1 × 1  =  1   0 → 1
+    from a + a    1 × 1  =  1   1 → 2
     2 routes, all pulling the same way
     """
     lines: list[Line] = [[(f"The gradient of {account.name} in {account.root}", "strong")]]

@@ -112,18 +112,23 @@ def _left_out(count: int, shown_steps: Sequence[int | None]) -> Line:
 
 
 def _short_places(story: Story) -> list[str]:
-    """``line 12`` for every site; with the file where there are several; nothing for a prompt."""
+    """``line 12`` for every site; with the file where there are several; nothing for a prompt or a
+    cell, whose lines have no lasting number."""
     sites = story.columns.sites
-    files = {site.file for site in sites}
+    files = {site.file for site in sites if not _is_passing(site.file)}
     texts = []
     for site in sites:
-        if site.file.startswith("<") and site.text is None:
+        if _is_passing(site.file):
             texts.append("")
         elif len(files) == 1:
             texts.append(f"line {site.line}")
         else:
             texts.append(f"{PurePath(site.file).name}:{site.line}")
     return texts
+
+
+def _is_passing(file: str) -> bool:
+    return file.startswith("<") or "ipykernel_" in file
 
 
 def _natural_width(story: Story, steps: Sequence[int | None], places: Sequence[str]) -> int:
