@@ -52,7 +52,8 @@ def test_a_zero_upstream_and_a_nan_are_said(op):
     [
         ("addition copies the upstream gradient, 1, to both inputs", ("add", 2, 3)),
         (
-            "subtraction copies the upstream gradient, 1, to x and, with its sign flipped, -1, to y",
+            "subtraction copies the upstream gradient, 1, to x and, with its sign flipped, -1, "
+            "to y",
             ("sub", 2, 3),
         ),
         (
@@ -90,8 +91,8 @@ def test_a_zero_upstream_and_a_nan_are_said(op):
         ("relu is a gate, closed here since x = 0 is not above 0: nothing passes", ("relu", 0)),
         ("relu is a gate, and its input is NaN, which it lets through", ("relu", math.nan)),
         (
-            "leaky_relu is a gate, on its leaky side here since x = -2 is not above 0: the upstream "
-            "gradient passes times 0.01",
+            "leaky_relu is a gate, on its leaky side here since x = -2 is not above 0: the "
+            "upstream gradient passes times 0.01",
             ("leaky_relu", -2),
         ),
         (

@@ -19,11 +19,11 @@ NODES_OF_A_ROUTE = 7
 """Values of a route that are written out; of more, the ends."""
 
 
-def heading(title: str, about: str, width: int) -> list[Line]:
+def heading(title: str, about: Sequence[Span], width: int) -> list[Line]:
     """A title, what it is about where there is room, and a rule."""
-    line: Line = [(title, "strong")]
-    if len(title) + len(about) + 2 <= width:
-        line.append((f"  {about}", "quiet"))
+    line: Line = [(title, "strong"), ("  ", ""), *about]
+    if line_width(line) > width:
+        line = [(title, "strong")]
     return [line, [("─" * width, "quiet")]]
 
 

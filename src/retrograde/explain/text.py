@@ -153,7 +153,7 @@ def _forward(
     digits = len(str(total))
     nodes = [story.forward_node(step) for step in steps if step is not None]
     names = _name_width(story, nodes, width // 3)
-    lines = heading("FORWARD", "inputs to result", width) if ruled else []
+    lines = heading("FORWARD", [("inputs to result", "quiet")], width) if ruled else []
     for step in steps:
         if step is None:
             lines.append(_left_out(total, steps))
@@ -194,7 +194,11 @@ def _worked_out(story: Story, node: int, width: int) -> list[Line]:
 def _backward(story: Story, steps: Sequence[int | None], width: int) -> list[Line]:
     columns, total = story.columns, len(story.backward)
     digits = len(str(total))
-    lines = heading("BACKWARD", "input.grad += partial × upstream", width)
+    rule: list[Span] = [
+        ("input.grad += ", "quiet"), ("partial", "partial"), (" × ", "quiet"),
+        ("upstream", "upstream"),
+    ]  # fmt: skip
+    lines = heading("BACKWARD", rule, width)
     root = columns.names[story.root]
     seeded: list[Span] = [
         (" " * (digits + 2), ""), (f"{root}.grad", "strong"), (" = ", "quiet"),
@@ -308,7 +312,7 @@ def _gradients(story: Story, width: int) -> list[Line]:
         kept, rest = strongest, len(leaves) - MOST_GRADIENTS
     readings = readings_of(story, kept)
     title = f"how {short_root(readings)} answers when a leaf is increased a little"
-    lines = heading("GRADIENTS", title, width)
+    lines = heading("GRADIENTS", [(title, "quiet")], width)
     lines += bars(readings, width)
     if rest:
         lines.append([(f"… and {rest:,} weaker ones …", "quiet")])
