@@ -1,5 +1,7 @@
 """retrograde: the backward pass as real software."""
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
 from . import errors as errors
 from .bulk import assign as assign
 from .bulk import data as data
@@ -18,9 +20,6 @@ from .derivatives import value_and_grad as value_and_grad
 from .derivatives import vjp as vjp
 from .elementwise import *  # noqa: F403  one function a row of the law
 from .errors import RetrogradeError as RetrogradeError
-from .explain import ledger as ledger
-from .explain import story as story
-from .explain import thermometer as thermometer
 from .functions import dot as dot
 from .functions import logsumexp as logsumexp
 from .functions import mean as mean
@@ -45,3 +44,24 @@ from .value import Value as Value
 ops = _OPS
 
 __version__ = "0.1.0"
+
+_WHEN_ASKED = {"ledger": "explain", "story": "explain", "thermometer": "explain", "explain": ""}
+"""Public names that are loaded when first asked for, and the room they are in."""
+
+if _TYPE_CHECKING:
+    from .explain import ledger as ledger
+    from .explain import story as story
+    from .explain import thermometer as thermometer
+else:
+
+    def __getattr__(name: str) -> object:
+        if name not in _WHEN_ASKED:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib import import_module
+
+        room = import_module(f"{__name__}.{_WHEN_ASKED[name] or name}")
+        found = globals()[name] = getattr(room, name) if _WHEN_ASKED[name] else room
+        return found
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *_WHEN_ASKED})

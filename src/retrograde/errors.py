@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import linecache
 import re
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -18,6 +17,14 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     Value: TypeAlias = Any  # of either engine
+
+
+def _closest(name: str, names: list[str]) -> str:
+    """The name that was probably meant, as a question; '' where none is close."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, names, n=1)
+    return f"did you mean '{close[0]}'?" if close else ""
 
 
 def _kind(thing: object) -> str:
@@ -717,9 +724,8 @@ class StoryError(RetrogradeError, ValueError):
 
     @classmethod
     def no_name(cls, got: str, names: list[str]) -> Self:
-        close = get_close_matches(got, names, n=1)
         known = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
-        cure = f"did you mean '{close[0]}'?" if close else f"its names are {known}."
+        cure = _closest(got, names) or f"its names are {known}."
         return cls(f"the story has no value named '{got}'; {cure}")
 
     @classmethod
@@ -779,8 +785,7 @@ class ExpressionError(RetrogradeError, ValueError):
 
     @classmethod
     def function(cls, name: str, names: list[str]) -> Self:
-        close = get_close_matches(name, names, n=1)
-        cure = f"did you mean '{close[0]}'?" if close else f"choose from {', '.join(names)}."
+        cure = _closest(name, names) or f"choose from {', '.join(names)}."
         return cls(f"there is no function '{name}'; {cure}")
 
     @classmethod

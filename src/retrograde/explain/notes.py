@@ -91,7 +91,8 @@ def _gradients(columns: Columns, pulled: Pulled, values: Sequence[Any]) -> str:
 
 def _call(columns: Columns) -> str:
     name = columns.names[-1]
-    return f"{name}.backward()" if name.isidentifier() else "Its backward()"
+    own = columns.named[-1] and name.isidentifier()
+    return f"{name}.backward()" if own else "Calling its backward()"
 
 
 def _same(one: float, other: float) -> bool:
