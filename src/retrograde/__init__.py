@@ -49,6 +49,7 @@ _WHEN_ASKED = {"ledger": "explain", "story": "explain", "thermometer": "explain"
 """Public names that are loaded when first asked for, and the room they are in."""
 
 if _TYPE_CHECKING:
+    from . import explain as explain
     from .explain import ledger as ledger
     from .explain import story as story
     from .explain import thermometer as thermometer

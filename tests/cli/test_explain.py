@@ -161,6 +161,16 @@ def test_numbers_may_follow_options(cli, capsys):
     assert out.startswith("The gradient of b in a*b\n2 = 2 through a*b\n")
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [["-a*b", "a=2", "b=4"], ["-a * b", "a=2", "b=4"], ["--", "-a*b", "a=2", "b=4"]],
+)
+def test_an_expression_may_begin_with_a_minus(cli, capsys, arguments):
+    code, out, _ = run(cli, capsys, *arguments)
+    assert code == 0
+    assert out.startswith("-a*b = -8\n")
+
+
 def test_a_ledger_of_an_unknown_name_is_refused(cli, capsys):
     code, out, err = run(cli, capsys, "a*b", "a=2", "b=4", "--ledger", "z")
     assert (code, out) == (1, "")
@@ -347,6 +357,18 @@ def test_a_file_is_written_whole_or_not_at_all(cli, rg, tmp_path, monkeypatch):
         write_whole(str(path), "third")
     assert path.read_text(encoding="utf-8") == "second"
     assert os.listdir(tmp_path) == ["story.html"]
+
+
+def test_an_unwritable_file_is_refused_before_a_script_runs(cli, capsys, script, tmp_path):
+    path = script("print('this took an hour')\n")
+    for place, why in ((tmp_path / "no" / "x.html", "there is no such folder"),
+                       (tmp_path, "it is a folder")):  # fmt: skip
+        code, out, err = run(cli, capsys, path, "--html", str(place))
+        assert (code, out) == (1, "")
+        assert err == (
+            f"retrograde: cannot write {place}: {why}. Nothing was left there; choose another "
+            "place.\n"
+        )
 
 
 def test_files_that_cannot_be_written_are_named(cli, rg, tmp_path):

@@ -369,9 +369,24 @@ def test_values_without_labels_take_the_names_of_their_variables(rg):
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="Python 3.10 keeps no columns")
 def test_a_variable_assigned_again_counts_up(rg):
     x = rg.Value(2.0)
-    for _ in range(3):
+    for _ in range(2):
         x = x * x
+    x += x
     assert [node.name for node in rg.story(x).nodes] == ["x", "x#2", "x#3", "x#4"]
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="Python 3.10 keeps no columns")
+def test_an_attribute_lends_its_name(rg):
+    class Neuron:
+        def __init__(self):
+            self.weight = rg.Value(2.0)
+
+        def __call__(self, x):
+            return self.weight * x
+
+    y = Neuron()(rg.Value(3.0, label="x"))
+    y.label = "y"
+    assert [node.name for node in rg.story(y).nodes] == ["weight", "x", "y"]
 
 
 def test_places_name_the_line_and_its_text(rg):

@@ -113,6 +113,16 @@ with a.register_hook(lambda total: total * 2) as handle:
 rg.assign([a, b], [1.0, 2.0])
 assert_type(rg.ops["mul"].linear, bool)
 
+# explanations
+story = rg.story(a * b)
+assert_type(story.nodes[0].grad, float)
+assert_type(story.backward[0].contributions[0].amount, float)
+assert_type(rg.ledger(a * b, a, through=[b, "v1"]).words(), str)
+assert_type(rg.thermometer(story, [a]).readings[0].words, str)
+assert_type(rg.explain.Story.from_json(story.to_json()), rg.explain.Story)
+(a * b).explain(width=60)
+rg.story("a")  # type: ignore[arg-type]
+
 # the closure style of the small teaching engines
 out = Value(a.data * 2, (a,), "double")
 out._backward = lambda: None

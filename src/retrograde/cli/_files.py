@@ -9,6 +9,17 @@ from contextlib import suppress
 from ..errors import OutputError
 
 
+def refuse_unwritable(path: str) -> None:
+    """Raise now for a file that could not be written later."""
+    folder = os.path.dirname(os.path.realpath(path))
+    if os.path.isdir(path):
+        raise OutputError.of(path, IsADirectoryError(21, "it is a folder"))
+    if not os.path.isdir(folder):
+        raise OutputError.of(path, FileNotFoundError(2, "there is no such folder"))
+    if not os.access(path if os.path.exists(path) else folder, os.W_OK):
+        raise OutputError.of(path, PermissionError(13, "Permission denied"))
+
+
 def write_whole(path: str, text: str) -> None:
     """Write a text file; a failure leaves what was there before, and nothing half-written."""
     try:

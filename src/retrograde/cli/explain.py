@@ -20,7 +20,7 @@ from ..explain.ledger import ledger
 from ..explain.lines import takes_color, terminal_width, write
 from ..explain.story import Story
 from ._expression import evaluate, numbers_given
-from ._files import write_whole
+from ._files import refuse_unwritable, write_whole
 from ._scripted import story_of_script
 
 TAKES_MORE = True
@@ -60,33 +60,48 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    unknown = [text for text in options.more if text.startswith("-")]
-    if unknown:
-        raise ExpressionError.options(unknown[0])
-    rest = [*options.rest, *options.more, *options.after]
+    target, rest = _told_apart(options)
+    for path in (options.html, options.svg, options.dot):
+        if path is not None:
+            refuse_unwritable(path)  # before a script runs for an hour
     code = 0
-    if options.target is not None and _is_script(options.target):
-        story, code = story_of_script(options.target, rest, options.at, options.json)
+    story: Story | None
+    if target is not None and _is_script(target):
+        story, code = story_of_script(target, rest, options.at, options.json)
+    elif options.at is not None:
+        raise ExpressionError.only_scripts("--at")
     else:
-        story = _story_of_expression(options, rest)
+        story = _story_of_expression(target, rest, quiet=options.json)
     if story is not None:
         _show(story, options)
     return code
+
+
+def _told_apart(options: argparse.Namespace) -> tuple[str | None, list[str]]:
+    """What is to be explained, and what was given for it.
+
+    An expression may begin with a minus, which makes it look like an option.
+    """
+    given = [options.target, *options.rest] if options.target is not None else []
+    for text in options.more:
+        if text.startswith("--") or (text.startswith("-") and len(text) == 2):
+            raise ExpressionError.options(text)
+        given.insert(0 if text.startswith("-") else len(given), text)
+    given += options.after
+    return (given[0], given[1:]) if given else (None, [])
 
 
 def _is_script(target: str) -> bool:
     return target.endswith(".py") or os.path.isfile(target)
 
 
-def _story_of_expression(options: argparse.Namespace, rest: list[str]) -> Story:
-    if options.at is not None:
-        raise ExpressionError.only_scripts("--at")
+def _story_of_expression(target: str | None, rest: list[str], quiet: bool) -> Story:
     from ..explain.reading import read
 
     text, numbers = EXAMPLE
-    if options.target is not None:
-        text, numbers = options.target, numbers_given(rest)
-    elif sys.stderr.isatty() or not options.json:
+    if target is not None:
+        text, numbers = target, numbers_given(rest)
+    elif not quiet:
         given = " ".join(f"{name}={number:g}" for name, number in numbers.items())
         print(f'An example: retrograde explain "{text}" {given}\n', file=sys.stderr)
     return read([evaluate(text, numbers)], [1.0], note="", sites=False)

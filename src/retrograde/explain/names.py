@@ -22,7 +22,7 @@ class Variables:
     """The variables that values were assigned to, found in their source; parsed once a file."""
 
     def __init__(self) -> None:
-        self._targets: dict[str, dict[Span, tuple[str, ast.expr]]] = {}
+        self._targets: dict[str, dict[Span, tuple[str, ast.AST]]] = {}
 
     def of(self, file: str, span: Span | None, op: str) -> str | None:
         """The variable that a value was assigned to, given the piece of source that made it."""
@@ -33,52 +33,64 @@ class Variables:
             return None
         return found[0]
 
-    def _targets_in(self, file: str) -> dict[Span, tuple[str, ast.expr]]:
+    def _targets_in(self, file: str) -> dict[Span, tuple[str, ast.AST]]:
         if file not in self._targets:
             self._targets[file] = _targets(linecache.getlines(file))
         return self._targets[file]
 
 
-def _targets(lines: Sequence[str]) -> dict[Span, tuple[str, ast.expr]]:
-    """The spans assigned to a name, with the name and the expression."""
+def _targets(lines: Sequence[str]) -> dict[Span, tuple[str, ast.AST]]:
+    """The spans assigned to a name, with the name and what makes the value."""
     if not lines or len(lines) > _LONGEST_SOURCE:
         return {}
     try:
         tree = ast.parse("".join(lines))
     except (SyntaxError, ValueError, RecursionError):
         return {}
-    found = {}
+    found: dict[Span, tuple[str, ast.AST]] = {}
     for node in ast.walk(tree):
-        for name, value in _assignments(node):
-            end_line, end_column = value.end_lineno or 0, value.end_col_offset or 0
-            found[(value.lineno, end_line, value.col_offset, end_column)] = name, value
+        for target, made in _assignments(node):
+            if name := _name(target):
+                end_line, end_column = made.end_lineno or 0, made.end_col_offset or 0
+                found[(made.lineno, end_line, made.col_offset, end_column)] = name, made
     return found
 
 
-def _assignments(node: ast.AST) -> Iterable[tuple[str, ast.expr]]:
-    """The names a statement assigns, each with its own expression."""
+def _name(target: ast.expr) -> str:
+    """``x``, or ``w`` for ``self.w``; nothing for what has no one name."""
+    if isinstance(target, ast.Name):
+        return target.id
+    if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
+        return target.attr
+    return ""
+
+
+def _assignments(node: ast.AST) -> Iterable[tuple[ast.expr, ast.expr | ast.AugAssign]]:
+    """What a statement assigns to, each with what makes its value.
+
+    ``x += y`` is made by the statement itself.
+    """
     if isinstance(node, ast.Assign) and len(node.targets) == 1:
         target, value = node.targets[0], node.value
-        if isinstance(target, ast.Name):
-            yield target.id, value
-        elif isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+        if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
             if len(target.elts) == len(value.elts):
-                for each, its in zip(target.elts, value.elts):
-                    if isinstance(each, ast.Name):
-                        yield each.id, its
+                yield from zip(target.elts, value.elts)
+        else:
+            yield target, value
     elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)) and node.value is not None:
-        if isinstance(node.target, ast.Name):
-            yield node.target.id, node.value
+        yield node.target, node.value
+    elif isinstance(node, ast.AugAssign):
+        yield node.target, node
 
 
-def _makes_one(expression: ast.expr, op: str) -> bool:
-    """Whether the expression's own instruction makes one value, and this op is it."""
-    if isinstance(expression, ast.BinOp):
-        return not isinstance(expression.op, ast.Pow) or op in ("square", "pow", "reciprocal")
-    if isinstance(expression, ast.UnaryOp):
+def _makes_one(made: ast.AST, op: str) -> bool:
+    """Whether its own instruction makes one value each time, and this op is it."""
+    if isinstance(made, (ast.BinOp, ast.AugAssign)):
+        return not isinstance(made.op, ast.Pow) or op in ("square", "pow", "reciprocal")
+    if isinstance(made, ast.UnaryOp):
         return True
-    if isinstance(expression, ast.Call):
-        called = expression.func
+    if isinstance(made, ast.Call):
+        called = made.func
         name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
         return op == "leaf" or name == op
     return False

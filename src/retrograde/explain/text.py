@@ -33,6 +33,8 @@ WIDEST_PAGE = 120
 
 GAP = 3
 LONGEST_TITLE = 120
+LONGEST_STORY_SPELLED = 10_000
+"""Values past which the title does not try to spell the root out in full."""
 MOST_STEPS = 48
 """Steps of a pass that are shown; of more, half as many from each end."""
 MOST_CONTRIBUTIONS = 8
@@ -69,9 +71,11 @@ def _title(story: Story, width: int) -> list[Line]:
     if columns.inputs[root]:
         unnamed = [*columns.named[:-1], False]
         longest = min(width - 16, LONGEST_TITLE)
-        spelled = spell_whole(
-            columns.ops, columns.symbols, columns.names, unnamed, columns.inputs, longest
-        )[root]
+        spelled = None
+        if root <= LONGEST_STORY_SPELLED:
+            spelled = spell_whole(
+                columns.ops, columns.symbols, columns.names, unnamed, columns.inputs, longest
+            )[root]
         parts.append(spelled or story.expression(root))
     title = f"{' = '.join(parts) or columns.names[root]} = {shown(columns.data[root])}"
     return folded([(title, "strong")], width, 4)
