@@ -387,3 +387,27 @@ def test_a_link_is_followed_and_a_pipe_is_written_to(cli, tmp_path):
     assert link.is_symlink()
     assert target.read_text() == "new"
     write_whole(os.devnull, "anything")
+
+
+def test_the_page_the_picture_and_the_graph_are_written(cli, rg, capsys, tmp_path):
+    pytest.importorskip(f"{rg.__name__}.explain.html")
+    page, picture, graph = (str(tmp_path / name) for name in ("p.html", "p.svg", "p.dot"))
+    code, out, err = run(
+        cli, capsys, "a*b", "a=2", "b=3", "--html", page, "--svg", picture, "--dot", graph
+    )
+    assert (code, out) == (0, "")
+    assert err == f"wrote {page}\nwrote {picture}\nwrote {graph}\n"
+    for path, start in ((page, "<!doctype html>"), (picture, "<svg"), (graph, "digraph")):
+        with open(path, encoding="utf-8") as file:
+            assert file.read(15).startswith(start)
+
+
+def test_open_writes_a_page_and_opens_it(cli, rg, capsys, monkeypatch):
+    pytest.importorskip(f"{rg.__name__}.explain.html")
+    opened = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    code, out, err = run(cli, capsys, "a*b", "a=2", "b=3", "--open")
+    assert (code, out) == (0, "")
+    assert opened[0].startswith("file:///")
+    assert opened[0].endswith("story.html")
+    assert err.startswith("wrote ")
