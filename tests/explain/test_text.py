@@ -111,9 +111,23 @@ def test_a_long_story_shows_its_ends_and_says_so(rg):
     for _ in range(500):
         y = y * 1.01
     text = plain_story(rg, y).text()
-    assert "… 453 more steps …" in text
-    assert "… 452 more steps …" in text
-    assert text.count("\n") < 260
+    assert "… 477 more steps …" in text
+    assert "… 476 more steps …" in text
+    assert text.count("\n") < 160
+
+
+def test_a_long_story_says_which_lines_made_most_values(rg):
+    leaves_ = [rg.Value(float(i)) for i in range(20)]
+    total = leaves_[0]
+    for leaf in leaves_:
+        scaled = leaf * 2.0
+        total = total + scaled
+    text = rg.story(total).text()
+    assert "LINES  where 60 values were made" in text
+    assert "×20  test_text.py:" in text
+    assert "scaled = leaf * 2.0" in text
+    assert "… and 8 weaker ones …" in text
+    assert "(weakest)" not in text
 
 
 def test_wide_signs_take_two_columns(rg):

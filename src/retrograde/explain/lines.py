@@ -77,6 +77,15 @@ def folded(line: Sequence[Span], width: int, indent: int = 0) -> list[Line]:
     return lines
 
 
+def clipped(text: str, width: int) -> str:
+    """A text cut off where it is too wide, and seen to be."""
+    if width_of(text) <= width:
+        return text
+    while text and width_of(text) > width - 1:
+        text = text[:-1]
+    return text + "…"
+
+
 def justified(left: Sequence[Span], right: Sequence[Span], width: int) -> Line | None:
     """Two parts at both ends of a line; None where they do not fit beside each other."""
     room = width - line_width(left) - line_width(right)

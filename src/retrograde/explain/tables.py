@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..ops.sentences import shown
-from .lines import Line, Span, as_text, folded, line_width, width_of
+from .lines import Line, Span, as_text, clipped, folded, line_width, width_of
 from .thermometer import Reading, Thermometer, how_fast
 
 if TYPE_CHECKING:
@@ -100,8 +100,7 @@ def _answer(root: str, row: Reading) -> str:
 
 
 def _fitted(text: str, width: int) -> str:
-    if width_of(text) > width:
-        text = text[: width - 1] + "…"
+    text = clipped(text, width)
     return text + " " * (width - width_of(text))
 
 

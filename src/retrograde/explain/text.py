@@ -7,14 +7,17 @@ It only reads the story. A long story is shown by its ends, and says so.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import PurePath
 
 from ..ops.sentences import shown
+from .census import values_by_line
 from .lines import (
     Line,
     Span,
     as_text,
     beside,
+    clipped,
     folded,
     justified,
     line_width,
@@ -23,7 +26,7 @@ from .lines import (
 from .spelling import spell_whole
 from .story import BackwardStep, Contribution, Story
 from .tables import bars, heading, short_root
-from .thermometer import readings_of
+from .thermometer import Reading, readings_of
 
 TWO_COLUMNS = 72
 """Columns from which on the two passes stand side by side."""
@@ -35,8 +38,9 @@ GAP = 3
 LONGEST_TITLE = 120
 LONGEST_STORY_SPELLED = 10_000
 """Values past which the title does not try to spell the root out in full."""
-MOST_STEPS = 48
-"""Steps of a pass that are shown; of more, half as many from each end."""
+MOST_STEPS, ENDS = 48, 12
+"""Steps of a pass that are all shown; of more, some from each end."""
+MOST_LINES = 12
 MOST_CONTRIBUTIONS = 8
 ALIGNED = 6
 """Digits up to which amounts stand flush right."""
@@ -58,6 +62,8 @@ def waterfall(story: Story, width: int = 80, color: bool = False) -> str:
         lines += [*folded([("Note: ", "notice"), (story.note, "")], width, 6), []]
     if len(story.columns.ops) > 1:
         lines += _passes(story, width)
+        if len(story.forward) > MOST_STEPS:
+            lines += _lines_made(story, width)
         lines += [[], *_gradients(story, width)]
     while not lines[-1]:
         lines.pop()
@@ -106,8 +112,7 @@ def _chosen(count: int) -> list[int | None]:
     """The steps to show; None stands for those left out."""
     if count <= MOST_STEPS:
         return list(range(count))
-    ends = MOST_STEPS // 2
-    return [*range(ends), None, *range(count - ends, count)]
+    return [*range(ENDS), None, *range(count - ENDS, count)]
 
 
 def _left_out(count: int, shown_steps: Sequence[int | None]) -> Line:
@@ -302,22 +307,52 @@ def _contribution(
     return [*folded(product, width, 4), justified(indented, running, width) or indented]
 
 
+# ---- the lines of a long story ----------------------------------------------------------------
+
+
+def _lines_made(story: Story, width: int) -> list[Line]:
+    """Where most values were made: a long story at a glance."""
+    counts = [each for each in values_by_line(story) if not _is_passing(each.place.file)]
+    if len(counts) < 2:
+        return []
+    kept, rest = counts[:MOST_LINES], counts[MOST_LINES:]
+    total = f"{len(story.forward):,} values"
+    lines = [[], *heading("LINES", [(f"where {total} were made", "quiet")], width)]
+    times = max(len(f"×{each.values:,}") for each in kept)
+    places = [f"{PurePath(each.place.file).name}:{each.place.line}" for each in kept]
+    widest = max(map(width_of, places))
+    for each, place in zip(kept, places):
+        head: list[Span] = [
+            (f"{f'×{each.values:,}':>{times}}", "strong"),
+            (f"  {place}{' ' * (widest - width_of(place))}  ", "quiet"),
+        ]
+        room = max(width - line_width(head), 8)
+        lines.append([*head, (clipped(each.place.text or each.place.function, room), "")])
+    if rest:
+        made = sum(each.values for each in rest)
+        lines.append([(f"… and {made:,} on {len(rest):,} more lines …", "quiet")])
+    return lines
+
+
 # ---- the gradients ----------------------------------------------------------------------------
 
 
+def _weakness(row: Reading) -> float:
+    """Strongest first, and NaN before all: it must not be overlooked."""
+    return -abs(row.gradient) if row.gradient == row.gradient else float("-inf")
+
+
 def _gradients(story: Story, width: int) -> list[Line]:
-    leaves = story.leaves
-    if not leaves:
+    readings = readings_of(story, story.leaves)
+    if not readings.readings:
         return []
-    kept, rest = leaves, 0
-    if len(leaves) > MOST_GRADIENTS:
-        grads = story.pulled.grads
-        strongest = sorted(leaves, key=lambda leaf: -abs(grads[leaf]))[:MOST_GRADIENTS]
-        kept, rest = strongest, len(leaves) - MOST_GRADIENTS
-    readings = readings_of(story, kept)
+    rest = len(readings.readings) - MOST_GRADIENTS
+    if rest > 0:
+        strongest = sorted(readings.readings, key=_weakness)
+        readings = replace(readings, readings=tuple(strongest[:MOST_GRADIENTS]))
     title = f"how {short_root(readings)} answers when a leaf is increased a little"
     lines = heading("GRADIENTS", [(title, "quiet")], width)
     lines += bars(readings, width)
-    if rest:
+    if rest > 0:
         lines.append([(f"… and {rest:,} weaker ones …", "quiet")])
     return lines

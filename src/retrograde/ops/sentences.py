@@ -194,6 +194,17 @@ def _itself(step: _Step) -> str:
     )
 
 
+def _inverse(step: _Step) -> str:
+    x = step.operands[0]
+    below = {"log": "its input", "log1p": "one plus its input"}.get(step.noun)
+    if below is None:
+        return _general(step)
+    return (
+        f"{step.noun} divides the upstream gradient by {below}: the slope is 1 ÷ "
+        f"{shown(x.data if step.noun == 'log' else 1.0 + x.data)} = {shown(x.partial)}"
+    )
+
+
 def _saturate(step: _Step) -> str:
     return (
         f"{step.noun} saturates, steep in the middle and flat at both ends; here its slope is "
@@ -255,6 +266,7 @@ _SAID: Final[MappingProxyType[str, _Saying]] = MappingProxyType(
         "flip": _flip,
         "power": _power,
         "itself": _itself,
+        "inverse": _inverse,
         "saturate": _saturate,
         "gate": _gate,
         "choose": _choose,
