@@ -405,6 +405,14 @@ def test_labels_that_repeat_or_look_like_running_numbers_stay_apart(rg):
     assert [node.name for node in story.nodes] == ["w", "w#2", "v2", "v1", "v3"]
 
 
+def test_a_label_with_control_signs_stays_on_its_line(rg):
+    x = rg.Value(1.0, label="a\n\x1b[31mb")
+    story = plain_story(rg, x * x)
+    assert story.nodes[0].name == r"a\n\x1b[31mb"
+    assert story.nodes[0].label == "a\n\x1b[31mb"
+    assert "\x1b" not in story.text()
+
+
 def test_values_are_spelled_out_with_the_parentheses_they_need(rg):
     a, b, c = leaves(rg, a=2.0, b=3.0, c=4.0)
     for expression, text in [

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ScriptError
+from ..errors import RetrogradeError, ScriptError
 from ..explain.reading import read
 from ..explain.story import Story
 from ..value import Value, core
@@ -48,7 +48,10 @@ class _Seen:
         return this.site is not None and (this.site.file, this.site.line) == (self.path, self.at)
 
     def _keep(self, this: Pass, finished: bool) -> None:
-        values = core.order(this.roots)
+        try:
+            values = core.order(this.roots)
+        except RetrogradeError:
+            return  # a cycle: backward itself says so
         numbers = np.empty(len(values))
         core.read_data(values, numbers)
         self.chosen, self.data, self.finished = this, numbers.tolist(), finished

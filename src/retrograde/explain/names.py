@@ -118,6 +118,8 @@ def given_names(wanted: Sequence[str | None], fixed: Sequence[bool]) -> list[str
                 unnamed += 1
             names.append(f"v{unnamed}")
             continue
+        if not name.isprintable():
+            name = name.encode("unicode_escape").decode("ascii")
         seen = counts[name] = counts.get(name, 0) + 1
         names.append(name if seen == 1 else f"{name}#{seen}")
     return names
