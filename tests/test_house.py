@@ -22,7 +22,18 @@ FLOORS = (
     ("errors", "sites", "operands", "hooks"),
     ("reference", "fallback", "_native"),
     ("face", "value"),
-    ("elementwise", "functions", "bulk", "graph", "modes", "nests", "custom", "copying", "take"),
+    (
+        "elementwise",
+        "functions",
+        "bulk",
+        "graph",
+        "modes",
+        "nests",
+        "custom",
+        "copying",
+        "take",
+        "watch",
+    ),
     ("derivatives",),
     ("program", "optimize", "nn", "optim"),
     ("explain", "check", "models", "learn"),
@@ -35,6 +46,8 @@ FLOORS = (
 UPWARD = {
     ("operands", "elementwise"): "arrays: an operand off the fast path is taken element by element",
     ("face", "copying"): "copy, deepcopy and pickle of a value",
+    ("program", "explain"): "the story of one row of a compiled function",
+    ("face", "explain"): "value.explain() and what notebooks show of a value",
 }
 """The only references upwards; all are inside functions, so nothing is imported that way early."""
 

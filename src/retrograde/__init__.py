@@ -48,14 +48,22 @@ __version__ = "0.1.0"
 _WHEN_ASKED = {
     "assert_gradients": "check.gradcheck",
     "compare": "check.compare",
+    "explain": "",
     "gradcheck": "check.gradcheck",
+    "ledger": "explain",
+    "story": "explain",
+    "thermometer": "explain",
 }
 """Public names that are loaded when first asked for, and the room they are in."""
 
 if _TYPE_CHECKING:
+    from . import explain as explain
     from .check.compare import compare as compare
     from .check.gradcheck import assert_gradients as assert_gradients
     from .check.gradcheck import gradcheck as gradcheck
+    from .explain import ledger as ledger
+    from .explain import story as story
+    from .explain import thermometer as thermometer
 else:
 
     def __getattr__(name: str) -> object:
@@ -63,8 +71,8 @@ else:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from importlib import import_module
 
-        room = import_module(f"{__name__}.{_WHEN_ASKED[name]}")
-        found = globals()[name] = getattr(room, name)
+        room = import_module(f"{__name__}.{_WHEN_ASKED[name] or name}")
+        found = globals()[name] = getattr(room, name) if _WHEN_ASKED[name] else room
         return found
 
     def __dir__() -> list[str]:

@@ -6,7 +6,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from types import CodeType
-from typing import Any, ClassVar, TypeAlias, final, overload
+from typing import Any, ClassVar, TextIO, TypeAlias, final, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -146,6 +146,21 @@ class Value:
         a number.
         """
 
+    def explain(
+        self,
+        *,
+        seed: float = 1.0,
+        width: int | None = None,
+        color: bool | None = None,
+        file: TextIO | None = None,
+    ) -> None:
+        """Print the story of the backward pass from here: every step, with its numbers, in words.
+
+        Colour on a terminal, plain text elsewhere; as wide as the terminal unless told otherwise.
+        Nothing is changed. ``rg.story(root)`` gives the same as data.
+        """
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]: ...
     def __copy__(self) -> Value: ...
     def __deepcopy__(self, memo: dict[int, Any]) -> Value: ...
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import linecache
 import sys
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from . import hooks
 from .errors import GraphExitError
@@ -104,6 +104,35 @@ class Face:
         >>> handle.remove()
         """
         return hooks.register(self, hook)
+
+    def explain(
+        self: Any,
+        *,
+        seed: float = 1.0,
+        width: int | None = None,
+        color: bool | None = None,
+        file: TextIO | None = None,
+    ) -> None:
+        """Print the story of the backward pass from here: every step, with its numbers, in words.
+
+        Colour on a terminal, plain text elsewhere; as wide as the terminal unless told otherwise.
+        Nothing is changed. ``rg.story(root)`` gives the same as data.
+
+        >>> from retrograde import Value
+        >>> Value(2.0, label="x").explain()
+        x = 2
+        <BLANKLINE>
+        Note: x is a leaf: it was made from nothing, so its only step is its own seed.
+        """
+        from .explain import explain
+
+        explain(self, seed=seed, width=width, color=color, file=file)
+
+    def _repr_mimebundle_(self: Any, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        """What a notebook shows: the text, and the picture of how the value came about."""
+        from .explain import value_bundle
+
+        return value_bundle(self)
 
     def __copy__(self: Any) -> Any:
         from .copying import shallow_copy

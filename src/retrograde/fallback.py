@@ -5,6 +5,7 @@ the checks on what a user assigns. What else the native module offers follows, u
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from types import CodeType
 from typing import Any
 
 from .errors import (
@@ -617,3 +618,8 @@ def in_anomaly() -> bool:
 def in_recording() -> bool:
     """Whether this thread records a function: only the native engine does."""
     return False
+
+
+def instruction_of(value: Value) -> tuple[CodeType, int] | None:
+    """The code and offset that made a value."""
+    return value._made_at

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from functools import lru_cache
+from itertools import islice
 from types import CodeType
 from typing import NamedTuple
 
@@ -19,6 +20,10 @@ class Site(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}, in {self.function}"
+
+
+Span = tuple[int, int, int, int]
+"""A piece of source: first line, last line, first column, last column."""
 
 
 def calling_instruction(skip: int = 1) -> tuple[CodeType, int] | None:
@@ -49,3 +54,14 @@ def site_of(instruction: tuple[CodeType, int] | None) -> Site | None:
             line = number
             break
     return Site(code.co_filename, line, code.co_name)
+
+
+def span_of(instruction: tuple[CodeType, int] | None) -> Span | None:
+    """The piece of source an instruction was compiled from; Python 3.10 does not keep it."""
+    if instruction is None or sys.version_info < (3, 11):
+        return None
+    code, offset = instruction
+    for first, last, start, end in islice(code.co_positions(), offset // 2, offset // 2 + 1):
+        if first is not None and last is not None and start is not None and end is not None:
+            return first, last, start, end
+    return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import pickle
 import sys
@@ -158,6 +159,26 @@ def gradcheck(rg):
     rg.gradcheck(lambda x: rg.Value(x.data**2, (x,), (4 * x.data,)), 1.5)
 
 
+def story(rg):
+    rg.ledger(rg.Value(1.0, label="speed") * 2, "sped")
+
+
+def module(rg, name):
+    return importlib.import_module(f"{rg.__name__}.{name}")
+
+
+def script(rg):
+    module(rg, "cli._script").run_script("no such script.py")
+
+
+def expression(rg):
+    module(rg, "cli._expression").evaluate("a * b", {"a": 1.0})
+
+
+def output(rg):
+    module(rg, "cli._files").write_whole("/no/such/folder/story.html", "")
+
+
 def raise_as(rg, action):
     """Only the native core compiles; the same exceptions of the other copy are built by hand."""
     if core_of(rg) == "native":
@@ -200,6 +221,10 @@ CASES = {
     "MissingPackageError": (missing_package, ImportError, "needs scipy", "pip install scipy"),
     "CheckError": (check_, ValueError, "the function returned list", "one output at a time"),
     "GradcheckError": (gradcheck, AssertionError, "at x = 1.5 is 6, but", "a factor 2 too many"),
+    "StoryError": (story, ValueError, "no value named 'sped'", "did you mean 'speed'?"),
+    "ScriptError": (script, OSError, "cannot read the script no such script.py", "No such file"),
+    "ExpressionError": (expression, ValueError, "'b' has no number", "Add b=1.5 after"),
+    "OutputError": (output, OSError, "cannot write /no/such/folder", "choose another place"),
     "HookError": (hook, TypeError, "got int (3)", "takes a function of the gradient"),
 }  # fmt: skip
 BY_IMPORT = {"CoreError"}  # raised while importing: further down

@@ -118,6 +118,16 @@ assert_type(rg.gradcheck(lambda x: x * x, 2.0).right, bool)
 assert_type(rg.compare(lambda x: x * x, 2.0, against="complex-step").agrees, bool)
 rg.assert_gradients(lambda x: x * x, 2.0)
 
+# explanations
+story = rg.story(a * b)
+assert_type(story.nodes[0].grad, float)
+assert_type(story.backward[0].contributions[0].amount, float)
+assert_type(rg.ledger(a * b, a, through=[b, "v1"]).words(), str)
+assert_type(rg.thermometer(story, [a]).readings[0].words, str)
+assert_type(rg.explain.Story.from_json(story.to_json()), rg.explain.Story)
+(a * b).explain(width=60)
+rg.story("a")  # type: ignore[arg-type]
+
 # the closure style of the small teaching engines
 out = Value(a.data * 2, (a,), "double")
 out._backward = lambda: None

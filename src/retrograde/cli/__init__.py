@@ -17,14 +17,22 @@ from typing import Final, NoReturn
 
 from .. import __version__
 from ..errors import RetrogradeError
-from . import bench, check, demo, info
+from . import bench, check, demo, explain, info
 
-COMMANDS: Final = {"demo": demo, "info": info, "bench": bench, "check": check}
+COMMANDS: Final = {
+    "explain": explain,
+    "check": check,
+    "demo": demo,
+    "info": info,
+    "bench": bench,
+}
 
 FAILED, MISUSED, INTERRUPTED = 1, 2, 130
 
 _EPILOG = """\
 examples:
+  retrograde explain "relu(a*b + d)" a=2 b=-3 d=10
+  retrograde explain train.py --html story.html
   retrograde demo           watch a gradient being worked out, step by step
   retrograde demo --json    the same as data
   retrograde info           which engine runs here, and why
@@ -80,10 +88,16 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(parser: _Parser, argv: Sequence[str] | None) -> int:
-    options = parser.parse_args(argv)
+    given = list(sys.argv[1:] if argv is None else argv)
+    split = given.index("--") if "--" in given else len(given)
+    options, more = parser.parse_known_args(given[:split])
     if options.command is None:
         parser.print_help(sys.stderr)
         return MISUSED
+    options.more = more
+    options.after = given[split + 1 :]
+    if (more or options.after) and not getattr(COMMANDS[options.command], "TAKES_MORE", False):
+        parser.error(f"unrecognized arguments: {' '.join([*more, *options.after])}")
     code: int = COMMANDS[options.command].run(options)
     sys.stdout.flush()  # here, where a closed pipe is still caught
     return code

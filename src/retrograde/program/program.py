@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ..ops import OPS
-from ..sites import Site
+from ..sites import Site, Span
 
 ROW, UNIFORM, CAPTURED, CONSTANT, SEED = "row", "uniform", "captured", "constant", "seed"
 KINDS = (ROW, UNIFORM, CAPTURED, CONSTANT, SEED)
@@ -61,7 +61,12 @@ class Guard(NamedTuple):
 
 @dataclass
 class Program:
-    """A recorded computation."""
+    """A recorded computation.
+
+    For telling its story it also knows which piece of source each site is (``spans``), what
+    numbers are called (``labels``), and which constants the function made as values: whether
+    those take gradients, and their sites (``made``).
+    """
 
     inputs: dict[int, Input] = field(default_factory=dict)
     instructions: list[Instruction] = field(default_factory=list)
@@ -69,6 +74,9 @@ class Program:
     outputs: list[int] = field(default_factory=list)
     sites: list[Site] = field(default_factory=list)
     count: int = 0
+    spans: list[Span | None] = field(default_factory=list)
+    labels: dict[int, str] = field(default_factory=dict)
+    made: dict[int, tuple[bool, int]] = field(default_factory=dict)
 
     def site(self, index: int) -> Site | None:
         """The place an instruction or guard came from."""
@@ -83,5 +91,8 @@ class Program:
             "outputs": self.outputs,
             "sites": self.sites,
             "count": self.count,
+            "spans": self.spans,
+            "labels": self.labels,
+            "made": self.made,
         }
         return Program(**{**parts, **changes})  # type: ignore[arg-type]

@@ -12,7 +12,7 @@ from struct import pack
 from typing import Any
 
 from ..errors import RecordingError
-from ..sites import Site, site_of
+from ..sites import Site, site_of, span_of
 from ..value import Value, core
 from .check import check
 from .conditions import Decisions, recorders
@@ -55,7 +55,10 @@ class _Reader:
         if origin == "argument":
             raise RecordingError.leaked_argument(value)
         if origin == "constant":
-            return self.constant(core.peek(value))
+            index = self._add_input(Input(CONSTANT, "", core.peek(value)))
+            self.program.made[index] = value.requires_grad, self.site(value)
+            self.label(index, value)
+            return index
         self.captured.append(value)
         return self._add_input(Input(CAPTURED, value.label or f"captured {len(self.captured)}"))
 
@@ -66,6 +69,11 @@ class _Reader:
             known = self.ids[id(value)] = self._leaf(value)
         return known
 
+    def label(self, index: int, value: Value) -> None:
+        """Remember what a number is called."""
+        if value.label is not None:
+            self.program.labels[index] = value.label
+
     def site(self, value: Value) -> int:
         where = core.instruction_of(value)
         if where is None:
@@ -75,6 +83,7 @@ class _Reader:
             self._sites[key] = len(self.program.sites)
             site = site_of(where)
             self.program.sites.append(site if site is not None else Site("?", 0, "?"))
+            self.program.spans.append(span_of(where))
         return self._sites[key]
 
     def read(self, roots: Sequence[Value]) -> list[tuple[str, Value, Any, Any]]:
@@ -126,6 +135,7 @@ def record(
         result = ids[id(value)] = program.count
         program.count += 1
         program.instructions.append(Instruction(name, (result,), args, reader.site(value)))
+        reader.label(result, value)
     program.outputs = [
         reader.id_of(o) if isinstance(o, Value) else constant(float(o)) for o in outputs
     ]

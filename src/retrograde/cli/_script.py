@@ -1,0 +1,112 @@
+"""Running a user's script as Python itself would: as ``__main__``, with its own arguments, its own
+folder on the path, its own line numbers, and its own traceback when it raises.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass, field
+from io import open_code
+from types import ModuleType, TracebackType
+from typing import Any
+
+from .. import watch
+from ..errors import ScriptError
+
+INTERRUPTED = 130
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a script ended: its exit code and, where it raised, what and at which of its lines.
+
+    ``frames`` are the local names of its functions that were running then, innermost first, and
+    ``names`` its global names: they keep what the script made alive.
+    """
+
+    code: int
+    error: BaseException | None = None
+    line: int | None = None
+    frames: tuple[dict[str, Any], ...] = ()
+    names: dict[str, Any] = field(default_factory=dict)
+
+
+def run_script(path: str, arguments: Sequence[str] = (), *, quiet: bool = False) -> Outcome:
+    """Run a script to its end, or to the exception that ends it, whose traceback is printed.
+
+    With ``quiet`` what it prints goes to standard error, so that standard output stays ours.
+    """
+    try:
+        with open_code(os.path.abspath(path)) as file:
+            source = file.read()
+    except OSError as error:
+        raise ScriptError.unreadable(path, error) from None
+    module = ModuleType("__main__")
+    module.__file__ = path
+    with _as_main(module, path, arguments, quiet):
+        try:
+            exec(compile(source, path, "exec", dont_inherit=True), vars(module))
+        except SystemExit as leaving:
+            return Outcome(_exit_code(leaving), names=vars(module))
+        except BaseException as error:
+            return _raised(error, path, vars(module))
+    return Outcome(0, names=vars(module))
+
+
+@contextmanager
+def _as_main(
+    module: ModuleType, path: str, arguments: Sequence[str], quiet: bool
+) -> Iterator[None]:
+    """What a script expects to find; everything is as it was afterwards."""
+    before = sys.modules["__main__"], sys.argv, sys.path
+    sys.modules["__main__"] = module
+    sys.argv = [path, *arguments]
+    sys.path = [os.path.dirname(os.path.abspath(path)), *sys.path]
+    try:
+        with redirect_stdout(sys.stderr if quiet else sys.stdout):
+            yield
+    finally:
+        sys.modules["__main__"], sys.argv, sys.path = before
+
+
+def _exit_code(leaving: SystemExit) -> int:
+    if leaving.code is None or isinstance(leaving.code, int):
+        return leaving.code or 0
+    print(leaving.code, file=sys.stderr)
+    return 1
+
+
+def _print_traceback(error: BaseException, trace: TracebackType | None) -> None:
+    """The traceback as the script alone would have printed it: watching leaves no frames in it."""
+    told: traceback.TracebackException | None = traceback.TracebackException(
+        type(error), error, trace
+    )
+    whole = told
+    while told is not None:
+        seen = [frame for frame in told.stack if frame.filename != watch.__file__]
+        told.stack = traceback.StackSummary.from_list(seen)
+        told = told.__cause__ or told.__context__
+    assert whole is not None
+    print("".join(whole.format()), file=sys.stderr, end="")
+
+
+def _raised(error: BaseException, path: str, names: dict[str, Any]) -> Outcome:
+    """Print the traceback without our own frames, as Python would have done."""
+    ours: TracebackType | None = error.__traceback__
+    trace = ours.tb_next if ours is not None else None
+    sys.stdout.flush()
+    _print_traceback(error, trace)
+    line, frames = None, []
+    if isinstance(error, SyntaxError) and trace is None:
+        line = error.lineno
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == path:
+            line = trace.tb_lineno
+            frames.append(trace.tb_frame.f_locals)
+        trace = trace.tb_next
+    code = INTERRUPTED if isinstance(error, KeyboardInterrupt) else 1
+    return Outcome(code, error, line, tuple(reversed(frames)), names)

@@ -1,0 +1,126 @@
+"""The story of a script: it is run, its backward passes are watched, and one of them is told.
+
+Numbers of the pass are kept when it is done, since optimizers change leaves right after.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+
+from ..errors import RetrogradeError, ScriptError
+from ..explain.reading import read
+from ..explain.story import Story
+from ..value import Value, core
+from ..watch import Pass, watching
+from ._script import Outcome, run_script
+
+
+class _Seen:
+    """The backward pass to tell, as far as the script has come."""
+
+    def __init__(self, path: str, at: int | None) -> None:
+        self.path, self.at = path, at
+        self.count = 0
+        self.lines: list[int] = []
+        self.chosen: Pass | None = None
+        self.data: list[float] = []
+        self.finished = True
+
+    def begun(self, this: Pass) -> None:
+        if self._wanted(this):
+            self._keep(this, finished=False)
+
+    def done(self, this: Pass) -> None:
+        line = this.site.line if this.site and this.site.file == self.path else None
+        if line is not None and line not in self.lines:
+            self.lines.append(line)
+        if self._wanted(this):
+            self.count += 1
+            self.finished = True
+
+    def _wanted(self, this: Pass) -> bool:
+        if self.at is None:
+            return True
+        return this.site is not None and (this.site.file, this.site.line) == (self.path, self.at)
+
+    def _keep(self, this: Pass, finished: bool) -> None:
+        try:
+            values = core.order(this.roots)
+        except RetrogradeError:
+            return  # a cycle: backward itself says so
+        numbers = np.empty(len(values))
+        core.read_data(values, numbers)
+        self.chosen, self.data, self.finished = this, numbers.tolist(), finished
+
+    def where(self) -> str:
+        assert self.chosen is not None
+        site = self.chosen.site
+        if site is None:
+            return ""
+        return f"at line {site.line} of {PurePath(site.file).name}"
+
+
+def story_of_script(
+    path: str, arguments: Sequence[str], at: int | None, quiet: bool
+) -> tuple[Story | None, int]:
+    """Run a script and tell its last backward pass, or the last begun at a line; its exit code.
+
+    A script that raises is told as far as it came: None where it had computed nothing.
+    """
+    seen = _Seen(path, at)
+    with watching(seen.done, begun=seen.begun):
+        outcome = run_script(path, arguments, quiet=quiet)
+    if seen.chosen is not None:
+        seeds = [float(seed) for seed in seen.chosen.seeds]
+        note = " ".join(filter(None, (_ended(outcome), _which(seen))))
+        return read(seen.chosen.roots, seeds, seen.data, note), outcome.code
+    if outcome.error is None:
+        if at is not None:
+            raise ScriptError.no_pass_at(path, at, seen.lines)
+        raise ScriptError.no_pass(path)
+    root = _computed_last(outcome)
+    if root is None:
+        return None, outcome.code
+    note = f"{_ended(outcome)} No backward pass had run: this is what it had computed by then."
+    return read([root], [1.0], note=note), outcome.code
+
+
+def _ended(outcome: Outcome) -> str:
+    if outcome.error is None:
+        return ""
+    where = f" at line {outcome.line}" if outcome.line else ""
+    return f"The script raised {type(outcome.error).__name__}{where}; this is told up to there."
+
+
+def _which(seen: _Seen) -> str:
+    if not seen.finished:
+        return f"The backward pass {seen.where()} did not finish."
+    passes = "the only backward pass" if seen.count == 1 else (
+        f"the last of {seen.count:,} backward passes"
+    )  # fmt: skip
+    return f"This is {passes}{' there' if seen.at else ''}, {seen.where()}."
+
+
+def _computed_last(outcome: Outcome) -> Value | None:
+    """The largest computation among the names of the functions that were running."""
+    for names in (*outcome.frames, outcome.names):
+        found = [thing for thing in _flat(names.values()) if isinstance(thing, Value)]
+        sizes = [(len(core.order((value,))), value) for value in found if value.op != "leaf"]
+        if sizes:
+            return max(sizes, key=lambda sized: sized[0])[1]
+    return None
+
+
+def _flat(things: Any) -> list[Any]:
+    """Names' values, and the items of short lists among them."""
+    found: list[Any] = []
+    for thing in things:
+        if isinstance(thing, (list, tuple)) and len(thing) <= 64:
+            found.extend(thing)
+        else:
+            found.append(thing)
+    return found
