@@ -89,8 +89,14 @@ static void do_store(const RgRun *run, const RgStep *step, const double *slots, 
                      size_t rows) {
     const double *x = operand(run, slots, step->x);
     RgColumn column = run->outputs[step->y];
-    char *base = column.base + (ptrdiff_t)first * column.stride;
     size_t advance = step->x & RG_UNIFORM ? 0 : 1;
+    if (run->index != NULL) {
+        const int64_t *index = run->index + first;
+        for (size_t i = 0; i < rows; i++)
+            memcpy(column.base + index[i] * column.stride, x + i * advance, sizeof(double));
+        return;
+    }
+    char *base = column.base + (ptrdiff_t)first * column.stride;
     if (advance && column.stride == sizeof(double)) {
         memcpy(base, x, rows * sizeof(double));
         return;
@@ -107,24 +113,30 @@ static void do_reduce(const RgRun *run, const RgStep *step, const double *slots,
     for (size_t i = 0; i < rows; i++) lanes[i % 8] += x[i * advance];
 }
 
-static void do_guard(const RgRun *run, const RgStep *step, const double *slots, size_t first,
-                     size_t rows) {
+/* The first failed guard of each row; 0 when no row is left, and no earlier guard is yet to come. */
+static int do_guard(const RgRun *run, const RgStep *step, const double *slots, size_t first,
+                    size_t rows) {
     const double *x = operand(run, slots, step->x);
     size_t advance = step->x & RG_UNIFORM ? 0 : 1;
-    int32_t number = (int32_t)step->y;
+    int32_t number = (int32_t)step->y, all = INT32_MAX;
     for (size_t i = 0; i < rows; i++) {
         int32_t *failed = &run->failed[first + i];
         if ((x[i * advance] != 0.0) != (step->count != 0) && (*failed < 0 || *failed > number))
             *failed = number; /* the first of the function, in whatever order they are checked */
+        all = *failed < all ? *failed : all;
     }
+    return all < 0 || !step->z;
 }
 
 static void do_load(const RgRun *run, const RgStep *step, double *slots, size_t first, size_t rows,
                     size_t n) {
     RgColumn column = run->inputs[step->x];
-    const char *base = column.base + (ptrdiff_t)first * column.stride;
+    const int64_t *index = run->index ? run->index + first : NULL;
+    ptrdiff_t skip = index ? 0 : (ptrdiff_t)first;
+    const char *base = column.base + skip * column.stride;
     if (step->count == 0) {
-        run->kernels->load(slots + (size_t)step->out * run->block, base, column.stride, rows, n);
+        double *out = slots + (size_t)step->out * run->block;
+        run->kernels->load(out, base, column.stride, index, rows, n);
         return;
     }
     double *out[8];
@@ -135,13 +147,12 @@ static void do_load(const RgRun *run, const RgStep *step, double *slots, size_t 
         adjacent &= other.base == column.base + i * sizeof(double) && other.stride == column.stride;
     }
     if (adjacent) {
-        run->kernels->load_eight(out, base, column.stride, rows, n);
+        run->kernels->load_eight(out, base, column.stride, index, rows, n);
         return;
     }
     for (uint32_t i = 0; i < 8; i++) {
         RgColumn other = run->inputs[step->x + i];
-        run->kernels->load(out[i], other.base + (ptrdiff_t)first * other.stride, other.stride, rows,
-                           n);
+        run->kernels->load(out[i], other.base + skip * other.stride, other.stride, index, rows, n);
     }
 }
 
@@ -177,7 +188,9 @@ static int run_block(const RgRun *run, double *slots, double *sums, size_t first
             case RG_DO_LOAD: do_load(run, step, slots, first, rows, n); break;
             case RG_DO_STORE: do_store(run, step, slots, first, rows); break;
             case RG_DO_REDUCE: do_reduce(run, step, slots, sums, rows); break;
-            default: do_guard(run, step, slots, first, rows); break;
+            default:
+                if (!do_guard(run, step, slots, first, rows)) return 0;
+                break;
         }
     }
     return 0;

@@ -41,9 +41,15 @@ static const RgKernels *kernels(void) {
     return chosen;
 }
 
+/* Runs that are done together: each is a plan over some rows. Threads take chunks of any of them. */
 typedef struct {
     RgRun run;
-    size_t chunks;
+    size_t first_chunk; /* in the numbering over all of them */
+} Part;
+
+typedef struct {
+    Part *parts;
+    size_t part_count, chunks, slot_bytes, sum_bytes;
     atomic_size_t next;
     atomic_int stop; /* 1: interrupted, 2: a take out of range, 3: out of memory */
 } Job;
@@ -58,15 +64,18 @@ static int64_t now(void) {
 
 /* Take chunks until there are none left. The calling thread also looks for Ctrl-C. */
 static void work(Job *job, int is_caller) {
-    size_t slot_bytes = (job->run.slots + 1) * job->run.block * sizeof(double);
-    double *slots = aligned_alloc(64, (slot_bytes + 63) & ~(size_t)63);
-    double *sums = malloc((job->run.sum_count + 1) * 8 * sizeof(double));
+    double *slots = aligned_alloc(64, (job->slot_bytes + 63) & ~(size_t)63);
+    double *sums = malloc(job->sum_bytes);
     int64_t last = now();
+    size_t part = 0;
     if (slots == NULL || sums == NULL) atomic_store(&job->stop, 3);
     while (!atomic_load(&job->stop)) {
         size_t chunk = atomic_fetch_add(&job->next, 1);
         if (chunk >= job->chunks) break;
-        if (rg_run_chunk(&job->run, chunk, slots, sums) < 0) atomic_store(&job->stop, 2);
+        while (part + 1 < job->part_count && job->parts[part + 1].first_chunk <= chunk) part++;
+        const Part *mine = &job->parts[part];
+        if (rg_run_chunk(&mine->run, chunk - mine->first_chunk, slots, sums) < 0)
+            atomic_store(&job->stop, 2);
         if (is_caller && now() - last > BETWEEN_CHECKS) {
             PyGILState_STATE held = PyGILState_Ensure();
             if (PyErr_CheckSignals() < 0) atomic_store(&job->stop, 1);
@@ -102,71 +111,111 @@ static int run_uniform(const RgRun *run, const RgStep *steps, size_t count) {
     once.step_count = count;
     once.block = 8;
     once.rows = 1;
+    once.index = NULL;
     once.sum_count = 0;
     double none;
     once.sums = &none;
     return rg_run_chunk(&once, 0, run->uniforms, &none);
 }
 
-static int columns_of(PyObject *list, RgColumn **columns, Py_ssize_t *count) {
-    *count = PyList_GET_SIZE(list);
-    *columns = rg_buffer_resize(NULL, (size_t)(*count + 1) * sizeof(RgColumn));
-    for (Py_ssize_t i = 0; *columns && i < *count; i++) {
-        Py_ssize_t address, stride;
-        if (!PyArg_ParseTuple(PyList_GET_ITEM(list, i), "nn", &address, &stride)) return -1;
-        (*columns)[i] = (RgColumn){(char *)address, stride};
-    }
-    return *columns ? 0 : -1;
+#define BUFFERS 8
+
+/* What Python gave for one part, held until it is done. */
+typedef struct {
+    Py_buffer buffers[BUFFERS]; /* steps, uniform steps, extras, columns, uniforms, index, sums,
+                                   failed */
+    RgColumn *inputs;
+} Held;
+
+static void let_go(Held *held) {
+    for (int i = 0; i < BUFFERS; i++) PyBuffer_Release(&held->buffers[i]);
+    rg_buffer_free(held->inputs);
 }
 
-/* replay(steps, uniform_steps, extras, uniforms, slots, block, rows, inputs, outputs, sums, failed,
- * threads): the arrays are buffers; inputs and outputs are lists of (address, stride). The caller
- * has checked the plan and keeps every array alive. */
-static PyObject *replay(PyObject *Py_UNUSED(module), PyObject *args) {
-    Py_buffer steps, uniform_steps, extras, uniforms, sums, failed;
-    Py_ssize_t slots, block, rows, threads, input_count, output_count;
-    PyObject *inputs, *outputs, *result = NULL;
-    if (!PyArg_ParseTuple(args, "y*y*y*w*nnnO!O!w*w*n:replay", &steps, &uniform_steps, &extras,
-                          &uniforms, &slots, &block, &rows, &PyList_Type, &inputs, &PyList_Type,
-                          &outputs, &sums, &failed, &threads))
-        return NULL;
-    RgColumn *input_columns = NULL, *output_columns = NULL;
+/* One part from (steps, uniform_steps, extras, columns, uniforms, slots, block, rows, index, sums,
+ * failed). */
+static int take_part(PyObject *given, const Py_buffer *inputs, const Py_buffer *outputs, Held *held,
+                     RgRun *run) {
+    Py_buffer *b = held->buffers;
+    Py_ssize_t slots, block, rows;
+    if (!PyArg_ParseTuple(given, "y*y*y*y*w*nnny*w*w*:replay", &b[0], &b[1], &b[2], &b[3], &b[4],
+                          &slots, &block, &rows, &b[5], &b[6], &b[7]))
+        return -1;
+    size_t columns = (size_t)b[3].len / sizeof(uint32_t);
     size_t chunks = ((size_t)rows + RG_CHUNK - 1) / RG_CHUNK;
-    Job job = {.chunks = chunks};
-    if (columns_of(inputs, &input_columns, &input_count) == 0 &&
-        columns_of(outputs, &output_columns, &output_count) == 0) {
-        job.run = (RgRun){
-            .kernels = kernels(),
-            .steps = steps.buf,
-            .step_count = (size_t)steps.len / sizeof(RgStep),
-            .extras = extras.buf,
-            .uniforms = uniforms.buf,
-            .slots = (size_t)slots,
-            .block = (size_t)block,
-            .rows = (size_t)rows,
-            .inputs = input_columns,
-            .outputs = output_columns,
-            .sums = sums.buf,
-            .sum_count = chunks ? (size_t)sums.len / sizeof(double) / chunks : 0,
-            .failed = failed.len ? failed.buf : NULL,
-        };
-        Py_BEGIN_ALLOW_THREADS if (run_uniform(&job.run, uniform_steps.buf,
-                                               (size_t)uniform_steps.len / sizeof(RgStep)) < 0)
-            atomic_store(&job.stop, 2);
-        else if (rows) run_threads(&job, threads);
-        Py_END_ALLOW_THREADS int stop = atomic_load(&job.stop);
-        if (stop == 2) rg_fail("TakeError", "rows", "()");
-        if (stop == 3) rg_fail("GraphMemoryError", "of", "n", slots * block * 8);
-        if (stop == 0) result = Py_NewRef(Py_None);
+    held->inputs = rg_buffer_resize(NULL, (columns + 1) * sizeof(RgColumn));
+    if (held->inputs == NULL) return -1;
+    for (size_t i = 0; i < columns; i++)
+        held->inputs[i] = ((const RgColumn *)inputs->buf)[((const uint32_t *)b[3].buf)[i]];
+    *run = (RgRun){
+        .kernels = kernels(),
+        .steps = b[0].buf,
+        .step_count = (size_t)b[0].len / sizeof(RgStep),
+        .extras = b[2].buf,
+        .uniforms = b[4].buf,
+        .slots = (size_t)slots,
+        .block = (size_t)block,
+        .rows = (size_t)rows,
+        .index = b[5].len ? b[5].buf : NULL,
+        .inputs = held->inputs,
+        .outputs = outputs->buf,
+        .sums = b[6].buf,
+        .sum_count = chunks ? (size_t)b[6].len / sizeof(double) / chunks : 0,
+        .failed = b[7].len ? b[7].buf : NULL,
+    };
+    return 0;
+}
+
+/* Run the parts, the GIL released. */
+static void run_parts(Job *job, const Held *held, Py_ssize_t threads) {
+    for (size_t i = 0; i < job->part_count; i++) {
+        const RgRun *run = &job->parts[i].run;
+        size_t slot_bytes = (run->slots + 1) * run->block * sizeof(double);
+        size_t sum_bytes = (run->sum_count + 1) * 8 * sizeof(double);
+        if (slot_bytes > job->slot_bytes) job->slot_bytes = slot_bytes;
+        if (sum_bytes > job->sum_bytes) job->sum_bytes = sum_bytes;
+        job->parts[i].first_chunk = job->chunks;
+        job->chunks += (run->rows + RG_CHUNK - 1) / RG_CHUNK;
+        const Py_buffer *steps = &held[i].buffers[1];
+        if (run_uniform(run, steps->buf, (size_t)steps->len / sizeof(RgStep)) < 0) {
+            atomic_store(&job->stop, 2);
+            return;
+        }
     }
-    rg_buffer_free(input_columns);
-    rg_buffer_free(output_columns);
-    PyBuffer_Release(&steps);
-    PyBuffer_Release(&uniform_steps);
-    PyBuffer_Release(&extras);
-    PyBuffer_Release(&uniforms);
-    PyBuffer_Release(&sums);
-    PyBuffer_Release(&failed);
+    if (job->chunks) run_threads(job, threads);
+}
+
+/* replay(parts, inputs, outputs, threads): each part is a plan and its rows, as `take_part` reads
+ * them; inputs and outputs are buffers of (address, stride); an empty index is none. The caller has
+ * checked the plans and keeps every array alive. */
+static PyObject *replay(PyObject *Py_UNUSED(module), PyObject *args) {
+    PyObject *list, *result = NULL;
+    Py_buffer inputs, outputs;
+    Py_ssize_t threads;
+    if (!PyArg_ParseTuple(args, "O!y*y*n:replay", &PyList_Type, &list, &inputs, &outputs, &threads))
+        return NULL;
+    Py_ssize_t count = PyList_GET_SIZE(list), taken = 0;
+    Held *held = rg_buffer_resize(NULL, (size_t)(count + 1) * sizeof(Held));
+    Job job = {.parts = rg_buffer_resize(NULL, (size_t)(count + 1) * sizeof(Part)),
+               .part_count = (size_t)count};
+    if (held != NULL && job.parts != NULL) {
+        memset(held, 0, (size_t)(count + 1) * sizeof(Held));
+        while (taken < count && take_part(PyList_GET_ITEM(list, taken), &inputs, &outputs,
+                                          &held[taken], &job.parts[taken].run) == 0)
+            taken++;
+        if (taken == count) {
+            Py_BEGIN_ALLOW_THREADS run_parts(&job, held, threads);
+            Py_END_ALLOW_THREADS int stop = atomic_load(&job.stop);
+            if (stop == 2) rg_fail("TakeError", "rows", "()");
+            if (stop == 3) rg_fail("GraphMemoryError", "of", "n", (Py_ssize_t)job.slot_bytes);
+            if (stop == 0) result = Py_NewRef(Py_None);
+        }
+        for (Py_ssize_t i = 0; i < count; i++) let_go(&held[i]);
+    }
+    rg_buffer_free(held);
+    rg_buffer_free(job.parts);
+    PyBuffer_Release(&inputs);
+    PyBuffer_Release(&outputs);
     return result;
 }
 

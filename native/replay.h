@@ -14,7 +14,7 @@ enum {
     RG_DO_LOAD,    /* a column of the rows; or count of them, into slots from the extras */
     RG_DO_STORE,   /* into a column of the results */
     RG_DO_REDUCE,  /* into a sum over the rows */
-    RG_DO_GUARD    /* x must be what it was while recording */
+    RG_DO_GUARD    /* x must be what it was while recording; z: all earlier guards are done */
 };
 
 #define RG_UNIFORM 0x80000000u /* an operand that is the same for all rows */
@@ -38,6 +38,7 @@ typedef struct {
     const uint32_t *extras;
     double *uniforms; /* eight doubles each */
     size_t slots, block, rows;
+    const int64_t *index; /* row i of the run is row index[i] of the columns; NULL: row i */
     const RgColumn *inputs, *outputs;
     double *sums; /* one row a chunk, `sum_count` numbers each */
     size_t sum_count;

@@ -65,9 +65,13 @@ static void add_product(double *out, const double *x, const double *y, int mask,
     VECTORS v_store(out + i, v_add(v_load(out + i), v_mul(OPERAND(x, 1), OPERAND(y, 2))));
 }
 
-/* One column of a block from memory of any stride; the padding repeats the last row. */
-static void load(double *out, const char *base, ptrdiff_t stride, size_t rows, size_t n) {
-    if (stride == sizeof(double)) {
+/* One column of a block from memory of any stride; the padding repeats the last row. Where there is
+ * an index, lane i is row index[i]. */
+static void load(double *out, const char *base, ptrdiff_t stride, const int64_t *index, size_t rows,
+                 size_t n) {
+    if (index != NULL) {
+        for (size_t i = 0; i < rows; i++) memcpy(out + i, base + index[i] * stride, sizeof(double));
+    } else if (stride == sizeof(double)) {
         memcpy(out, base, rows * sizeof(double));
     } else {
         for (size_t i = 0; i < rows; i++)
@@ -77,10 +81,10 @@ static void load(double *out, const char *base, ptrdiff_t stride, size_t rows, s
 }
 
 /* Eight rows by eight columns, turned. */
-static inline void turn(double *const *out, size_t lane, const char *base, ptrdiff_t stride) {
+static inline void turn(double *const *out, size_t lane, const char *const *row) {
 #if RG_LANES == 8
     __m512d r[8], t[8];
-    for (int i = 0; i < 8; i++) r[i] = _mm512_loadu_pd((const void *)(base + i * stride));
+    for (int i = 0; i < 8; i++) r[i] = _mm512_loadu_pd((const void *)row[i]);
     for (int i = 0; i < 8; i += 2) {
         t[i] = _mm512_unpacklo_pd(r[i], r[i + 1]);
         t[i + 1] = _mm512_unpackhi_pd(r[i], r[i + 1]);
@@ -98,22 +102,25 @@ static inline void turn(double *const *out, size_t lane, const char *base, ptrdi
 #else
     for (int i = 0; i < 8; i++)
         for (int j = 0; j < 8; j++)
-            memcpy(out[j] + lane + i, base + i * stride + j * (ptrdiff_t)sizeof(double),
-                   sizeof(double));
+            memcpy(out[j] + lane + i, row[i] + j * (ptrdiff_t)sizeof(double), sizeof(double));
 #endif
 }
 
 /* The columns that follow are asked for ahead: they lie in the next cache line of each row. */
-static void load_eight(double *const *out, const char *base, ptrdiff_t stride, size_t rows,
-                       size_t n) {
+static void load_eight(double *const *out, const char *base, ptrdiff_t stride, const int64_t *index,
+                       size_t rows, size_t n) {
     size_t whole = rows & ~(size_t)7;
     for (size_t i = 0; i < whole; i += 8) {
-        const char *corner = base + (ptrdiff_t)i * stride;
-        for (int k = 0; k < 8; k++) __builtin_prefetch(corner + k * stride + 128);
-        turn(out, i, corner, stride);
+        const char *row[8];
+        for (size_t k = 0; k < 8; k++) {
+            row[k] = base + (index ? index[i + k] : (int64_t)(i + k)) * stride;
+            __builtin_prefetch(row[k] + 128);
+        }
+        turn(out, i, row);
     }
     for (size_t i = whole; i < n; i++) {
-        const char *row = base + (ptrdiff_t)(i < rows ? i : rows - 1) * stride;
+        size_t last = i < rows ? i : rows - 1;
+        const char *row = base + (index ? index[last] : (int64_t)last) * stride;
         for (int j = 0; j < 8; j++)
             memcpy(out[j] + i, row + j * (ptrdiff_t)sizeof(double), sizeof(double));
     }

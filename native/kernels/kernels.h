@@ -23,10 +23,12 @@ typedef struct {
     RgTernary ternary[RG_OP_COUNT];
     RgTernary fma;        /* x * y + z, rounded once */
     RgBinary add_product; /* out = out + x * y */
-    void (*load)(double *out, const char *base, ptrdiff_t stride, size_t rows, size_t n);
+    /* lane i is row i of the column, or row index[i] where there is an index */
+    void (*load)(double *out, const char *base, ptrdiff_t stride, const int64_t *index, size_t rows,
+                 size_t n);
     /* eight adjacent columns of row-major memory at once */
-    void (*load_eight)(double *const *out, const char *base, ptrdiff_t stride, size_t rows,
-                       size_t n);
+    void (*load_eight)(double *const *out, const char *base, ptrdiff_t stride, const int64_t *index,
+                       size_t rows, size_t n);
 } RgKernels;
 
 extern const RgKernels rg_kernels_base;

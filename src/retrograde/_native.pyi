@@ -706,24 +706,16 @@ def take(values: list[Value | _Number], index: Value, /) -> Value:
 def instruction_of(value: Value, /) -> tuple[CodeType, int] | None:
     """The code and offset that made a value."""
 
-# replay: buffers, and lists of (address, stride)
+# replay: parts are plans with their rows; inputs and outputs are buffers of (address, stride)
 
 def replay(
-    steps: Any,
-    uniform_steps: Any,
-    extras: Any,
-    uniforms: Any,
-    slots: int,
-    block: int,
-    rows: int,
-    inputs: list[tuple[int, int]],
-    outputs: list[tuple[int, int]],
-    sums: Any,
-    failed: Any,
+    parts: list[tuple[Any, Any, Any, Any, Any, int, int, int, Any, Any, Any]],
+    inputs: Any,
+    outputs: Any,
     threads: int,
     /,
 ) -> None:
-    """Run a plan over rows."""
+    """Run plans over rows."""
 
 def evaluate(op: int, numbers: tuple[_Number, ...], /) -> float:
     """One row of the law by the replay kernels."""

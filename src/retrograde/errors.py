@@ -452,6 +452,13 @@ class FunctionResultError(RetrogradeError, TypeError):
         return cls(f"{function}: the function returned {_kind(got)}, not a value. {cure}")
 
     @classmethod
+    def branches(cls, function: str, places: list[str], others: list[str]) -> Self:
+        return cls(
+            f"{function} returns {', '.join(places)} on one branch and {', '.join(others)} on "
+            "another: every branch must return numbers in the same nest."
+        )
+
+    @classmethod
     def aux(cls, function: str, got: object) -> Self:
         return cls(
             f"{function}: with has_aux=True the function returns (value, extra), got {_kind(got)}."
@@ -587,6 +594,15 @@ class RecordingError(RetrogradeError, RuntimeError):
         )
 
     @classmethod
+    def unsteady(cls, function: str, site: Any) -> Self:
+        return cls(
+            f"{function} decided otherwise when it was run again for another row, though every "
+            "answer so far was the same: it depends on something besides its arguments (random "
+            "numbers, the clock, state that it changes). Pass that in as an argument."
+            + (f"\n  at {site}" if site else "")
+        )
+
+    @classmethod
     def captured_interior(cls, value: Value) -> Self:
         return cls(
             _with_place(
@@ -621,9 +637,9 @@ class TakeError(RetrogradeError, IndexError):
 
 
 class GuardError(RetrogradeError, RuntimeError):
-    """Some rows would have taken another branch than the one recorded.
+    """Some rows of a loaded function take a branch that none of its traces recorded.
 
-    ``rows`` are their numbers, ``site`` the line of the first branch they leave at.
+    ``rows`` are their numbers, ``site`` the line where the first of them leaves.
     """
 
     rows: Any
@@ -634,11 +650,12 @@ class GuardError(RetrogradeError, RuntimeError):
         listed = ", ".join(str(int(row)) for row in rows[:8]) + (", …" if len(rows) > 8 else "")
         text = linecache.getline(site.file, site.line).strip() if site else ""
         error = cls(
-            f"{len(rows)} of {total} rows take another branch than the recorded one, which was "
-            f"{'taken' if outcome else 'not taken'}: rows {listed}.\n  at {site}"
+            f"{len(rows)} of {total} rows take a branch that no trace here has recorded, rows "
+            f"{listed}: the first of them leaves where the condition was "
+            f"{'true' if outcome else 'false'}.\n  at {site}"
             + (f"\n      {text}" if text else "")
-            + "\n  cure: use rg.where, rg.maximum or rg.clip in place of the branch, or split the "
-            "rows."
+            + "\n  cure: a loaded function replays what was recorded and cannot record. Call the "
+            "compiled function on such rows before saving it, or leave them out."
         )
         error.rows, error.site = rows, site
         return error
@@ -668,6 +685,10 @@ class RowsError(RetrogradeError, ValueError):
             "numbers for each row. Pass several arrays, or a list of them."
         )
 
+    @classmethod
+    def out(cls, place: str, problem: str) -> Self:
+        return cls(f"{place}: {problem}. Results are written there; None stands for a new array.")
+
 
 class CompileError(RetrogradeError, TypeError):
     """A function cannot be compiled, or a compiled one is called wrongly."""
@@ -687,12 +708,30 @@ class CompileError(RetrogradeError, TypeError):
         )
 
     @classmethod
+    def budget(cls, got: object) -> Self:
+        return cls(f"trace_budget is how many traces are kept, at least 1; got {got!r}.")
+
+    @classmethod
     def not_callable(cls, got: object) -> Self:
         return cls(f"compile takes a function, got {_kind(got)}.")
 
     @classmethod
     def call(cls, function: str, problem: str) -> Self:
         return cls(f"{function}: {problem}.")
+
+
+class TraceBudgetWarning(UserWarning):
+    """A compiled function takes more ways through its branches than it keeps traces."""
+
+    @staticmethod
+    def text(function: str, traces: int, site: Any) -> str:
+        text = linecache.getline(site.file, site.line).strip() if site else ""
+        return (
+            f"{function} takes more ways through its branches than the {traces} traces it keeps: "
+            "results are right, but the others are recorded again at every call. Most rows part "
+            f"at {site}" + (f": {text}" if text else "") + ". Use rg.where, rg.maximum or rg.clip "
+            "there, or raise trace_budget."
+        )
 
 
 class StoryError(RetrogradeError, ValueError):

@@ -139,8 +139,7 @@ def take(rg):
 
 
 def guard(rg):
-    absolute = retrograde.compile(lambda x: -x if x < 0 else x)
-    raise_as(rg, lambda: absolute(np.array([1.0, -1.0])))
+    raise rg.errors.GuardError.of(np.array([1]), 2, None, True)
 
 
 def rows(rg):
@@ -186,7 +185,7 @@ CASES = {
     "ProgramError": (program, RuntimeError, "output %3 is never defined", "after a pass"),
     "RecordingError": (recording, RuntimeError, ".data of 'x' was read", "Compute with the value"),
     "TakeError": (take, IndexError, "index 7.0 in a list of 1", "whole number from 0 to 0"),
-    "GuardError": (guard, RuntimeError, "1 of 2 rows take another branch", "use rg.where"),
+    "GuardError": (guard, RuntimeError, "1 of 2 rows take a branch that no trace", "before saving"),
     "RowsError": (rows, ValueError, "x has 2 rows but y has 3", "rg.uniform(array)"),
     "CompileError": (compile_, TypeError, "compile takes a function", "got int (3)"),
     "NumberError": (number, TypeError, "got str ('3')", "Write float(...) around it"),
@@ -239,7 +238,9 @@ def test_every_error_is_tried(rg):
     classes = {
         name
         for name, thing in vars(rg.errors).items()
-        if inspect.isclass(thing) and issubclass(thing, Exception)
+        if inspect.isclass(thing)
+        and issubclass(thing, Exception)
+        and not issubclass(thing, Warning)
     }
     tried = set(CASES) | BY_IMPORT | {"RetrogradeError"}
     assert classes == tried, "add a case here for every exception of errors.py"

@@ -209,10 +209,11 @@ def execute(
     rows: Sequence[Mapping[int, float]],
     reduce: bool = False,
     threads: int = 1,
+    failed: list[int] | None = None,
 ) -> Any:
     """A program without stops over rows of numbers by id: (rows, outputs), or the outputs' sums.
 
-    What is uniform is read from the first row.
+    What is uniform is read from the first row. Rows that fail a guard are added to ``failed``.
     """
     columns, keep = {}, []
     for index, given in program.inputs.items():
@@ -226,8 +227,17 @@ def execute(
     ]
     what = "reduce" if reduce else "store"
     plan = laid_out(program, [(what, output) for output in program.outputs])
-    result = replay.run(program, plan, len(rows), columns, rows[0], captured, threads)  # type: ignore[arg-type]
-    return np.array(result.reduced) if reduce else result.stored.T
+    ready = replay.Ready(program, plan, plan.columns)
+    table = np.zeros((program.count, 2), dtype=np.int64)
+    for index, place in columns.items():
+        table[index] = place
+    stored = np.empty((len(program.outputs), len(rows)))
+    places = [(row.__array_interface__["data"][0], 8) for row in stored]
+    part = replay.Part.of(ready, len(rows), rows[0], captured)
+    replay.run([part], table, np.array(places, dtype=np.int64).reshape(-1, 2), threads)
+    if failed is not None:
+        failed += np.flatnonzero(part.failed >= 0).tolist()
+    return np.array(replay.added(part.sums)) if reduce else stored.T
 
 
 # ---- SIMD levels ---------------------------------------------------------------------------------

@@ -320,8 +320,8 @@ def test_the_size_of_an_adjoint_is_linear(native: Any) -> None:
 
         compiled = native.compile(f)
         compiled.grad(np.ones(2))
-        ((program, _),) = compiled.traces[0].plans.values()
-        return len(program.instructions)
+        (ready,) = compiled.traces[0].plans.values()
+        return len(ready.program.instructions)
 
     assert sizes(200) - sizes(100) == sizes(300) - sizes(200)
     assert sizes(100) < 100 * 3 * 5

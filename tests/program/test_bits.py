@@ -59,7 +59,7 @@ def test_blocks_threads_and_levels(
             compiled = rg.compile(function)
             for threads in (1, 2, 3, 4):
                 assert same_all(ask(compiled, columns, threads=threads), expected)
-            assert {plan.block for _, plan in compiled.traces[0].plans.values()} == {block}
+            assert {ready.plan.block for ready in compiled.traces[0].plans.values()} == {block}
             for level in LEVELS:
                 with kernels(level):
                     assert same_all(ask(compiled, columns, threads=2), expected)

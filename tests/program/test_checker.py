@@ -185,7 +185,7 @@ def test_recorded_programs_are_well_formed_and_pickle(native: Any, name: str) ->
     (trace,) = compiled.traces
     assert check(trace.program, "recording") is trace.program
     assert pickle.loads(pickle.dumps(trace.program)) == trace.program
-    for program, _ in trace.plans.values():
+    for program in [ready.program for ready in trace.plans.values()]:
         assert check(program, "the passes") is program
         assert pickle.loads(pickle.dumps(program)) == program
 

@@ -72,8 +72,8 @@ def test_a_recorded_function_of_many_operations_replays_in_bounded_slots(rg: Any
 
     compiled = rg.compile(f)
     compiled(np.ones(2))
-    ((_, plan),) = compiled.traces[0].plans.values()
-    assert plan.slots <= 2
+    (ready,) = compiled.traces[0].plans.values()
+    assert ready.plan.slots <= 2
 
 
 # ---- Ctrl-C --------------------------------------------------------------------------------------

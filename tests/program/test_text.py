@@ -82,13 +82,19 @@ def test_explain_shows_each_trace_before_and_after_the_passes(native: Any) -> No
     loss.backward(X, 2.0)
     text = loss.explain()
     condition, product = line_of(__file__, "condition"), line_of(__file__, "product")
-    assert text.startswith("loss: 1 trace(s)\ntrace 0, as recorded: ")
+    assert text.startswith("loss: 1 trace(s)\n  trace 0: ")
     assert f"mul %0 %{_id(text, 'captured w')}    # line {product}" in text
     assert re.search(rf"guard %\d+ holds    # {re.escape(__file__)}:{condition}, in loss", text)
     assert "%0 = row x" in text
     assert "%1 = uniform y" in text
     headings = re.findall(r"^(\w+), after the passes: (\d+) instructions", text, re.MULTILINE)
-    assert [name for name, _ in headings] == ["value", "grad", "grad", "jacobian", "backward"]
+    assert [name for name, _ in headings] == [
+        "value",
+        "gradient",
+        "gradient",
+        "jacobian",
+        "backward",
+    ]
     assert int(headings[0][1]) < int(headings[1][1])
     assert text.count(" bytes a thread\n") == 5
     loss(2.0, 2.0)

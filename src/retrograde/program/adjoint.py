@@ -37,6 +37,15 @@ def _template(expression: Expr) -> Template:
         steps.append((op, operands))
         return len(steps) - 1
 
+    def compared(node: Compare) -> Operand:
+        left, right = visit(node.left), visit(node.right)
+        if node.symbol in (">", ">="):
+            left, right = right, left
+        if node.symbol in ("==", "!="):
+            holds = emit("equal", left, right)
+            return holds if node.symbol == "==" else emit("sub", 1.0, holds)
+        return emit("less" if node.symbol in ("<", ">") else "less_equal", left, right)
+
     def visit(node: Expr | Condition) -> Operand:
         if isinstance(node, Var):
             return node.name
@@ -47,13 +56,7 @@ def _template(expression: Expr) -> Template:
         if isinstance(node, Where):
             return emit("where", visit(node.condition), visit(node.then), visit(node.otherwise))
         if isinstance(node, Compare):
-            left, right = visit(node.left), visit(node.right)
-            if node.symbol in (">", ">="):
-                left, right = right, left
-            if node.symbol in ("==", "!="):
-                holds = emit("equal", left, right)
-                return holds if node.symbol == "==" else emit("sub", 1.0, holds)
-            return emit("less" if node.symbol in ("<", ">") else "less_equal", left, right)
+            return emit("stop", compared(node))  # a condition has no gradient
         if isinstance(node, Either):
             return emit("maximum", visit(node.left), visit(node.right))
         if isinstance(node, Both):
@@ -110,19 +113,34 @@ class _Builder:
         return where if isinstance(where, float) else resolve(where)
 
 
+Sweep = tuple[Sequence[int], Sequence[tuple[int, int]]]
+"""One backward pass: with respect to which ids, and pairs of ids: an output and its seed."""
+
+
 def adjoint(program: Program, wrt: Sequence[int], seeds: Sequence[tuple[int, int]]) -> Program:
     """The program with gradients as further outputs, one an id in ``wrt``.
 
     ``seeds`` are pairs of ids: an output, and the input or constant that seeds it.
     """
-    return _Adjoint(program, wrt).run(seeds)
+    extended, (gradients,) = adjoints(program, [(wrt, seeds)])
+    return extended.replaced(outputs=[*program.outputs, *gradients])
+
+
+def adjoints(program: Program, sweeps: Sequence[Sweep]) -> tuple[Program, list[list[int]]]:
+    """The program with several backward passes over it, and the ids of their gradients."""
+    build = _Builder(program)
+    gradients = [_Adjoint(program, wrt, build).run(seeds) for wrt, seeds in sweeps]
+    extended = program.replaced(
+        inputs=build.inputs, instructions=build.instructions, count=build.count
+    )
+    return check(extended, "adjoint"), gradients
 
 
 class _Adjoint:
-    def __init__(self, program: Program, wrt: Sequence[int]) -> None:
+    def __init__(self, program: Program, wrt: Sequence[int], build: _Builder) -> None:
         self.program = program
         self.wrt = wrt
-        self.build = _Builder(program)
+        self.build = build
         self.adjoints: dict[int, int] = {}
         self.active = self._active()
         self.takes: dict[tuple[int, ...], list[int]] = {}
@@ -136,7 +154,7 @@ class _Adjoint:
                 active.update(results)
         return active
 
-    def run(self, seeds: Sequence[tuple[int, int]]) -> Program:
+    def run(self, seeds: Sequence[tuple[int, int]]) -> list[int]:
         for output, seed in seeds:
             self._add(output, 1.0, seed, -1)
         for instruction in reversed(self.program.instructions):
@@ -153,16 +171,7 @@ class _Adjoint:
             self._flush(wanted, -1)
             found = self.adjoints.get(wanted)
             gradients.append(self.build.constant(0.0) if found is None else found)
-        return self._finished(gradients)
-
-    def _finished(self, gradients: list[int]) -> Program:
-        extended = self.program.replaced(
-            inputs=self.build.inputs,
-            instructions=self.build.instructions,
-            outputs=[*self.program.outputs, *gradients],
-            count=self.build.count,
-        )
-        return check(extended, "adjoint")
+        return gradients
 
     def _add(self, target: int, partial: int | float, upstream: int, site: int) -> None:
         """adjoint of target += partial * upstream."""
@@ -246,3 +255,12 @@ def with_input(program: Program, given: Input) -> tuple[Program, int]:
     """The program with one more input, and its id."""
     inputs = {**program.inputs, program.count: given}
     return program.replaced(inputs=inputs, count=program.count + 1), program.count
+
+
+def with_constant(program: Program, number: float) -> tuple[Program, int]:
+    """The program with a constant, and its id."""
+    bits = pack("d", number)
+    for index, given in program.inputs.items():
+        if given.kind == CONSTANT and pack("d", given.number) == bits:
+            return program, index
+    return with_input(program, Input(CONSTANT, "", number))

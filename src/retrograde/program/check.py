@@ -23,14 +23,15 @@ def check(program: Program, after: str) -> Program:
     def refuse(why: str) -> None:
         raise ProgramError.of(after, why)
 
-    defined = bytearray(program.count)
+    count, sites = program.count, len(program.sites)
+    defined: set[int] = set()
     for index, given in program.inputs.items():
-        if not 0 <= index < program.count:
+        if not 0 <= index < count:
             refuse(f"input %{index} has no id of this program")
         if given.kind not in KINDS:
             refuse(f"input %{index} is of unknown kind {given.kind!r}")
-        defined[index] = True
-    count, sites = program.count, len(program.sites)
+        defined.add(index)
+    known, define = defined.issuperset, defined.add
     for position, (op, results, args, site) in enumerate(program.instructions):
         operands = OPERANDS.get(op)
         if operands is None:
@@ -41,21 +42,21 @@ def check(program: Program, after: str) -> Program:
             refuse(f"instruction {position}: {op} takes {operands} operands, has {len(args)}")
         if len(results) != 1 and (op != "scatter" or not results):
             refuse(f"instruction {position}: {op} has {len(results)} results")
-        for arg in args:
-            if not 0 <= arg < count or not defined[arg]:
-                refuse(f"instruction {position} ({op}) reads %{arg} before it is defined")
+        if not known(args):
+            missing = next(arg for arg in args if arg not in defined)
+            refuse(f"instruction {position} ({op}) reads %{missing} before it is defined")
         for result in results:
-            if not 0 <= result < count or defined[result]:
+            if result in defined or not 0 <= result < count:
                 refuse(f"instruction {position} ({op}) assigns %{result}, which is not free")
-            defined[result] = True
+            define(result)
         if site >= sites:
             refuse(f"instruction {position} names a site that is not there")
     for guard in program.guards:
-        if not 0 <= guard.condition < program.count or not defined[guard.condition]:
+        if guard.condition not in defined:
             refuse(f"a guard reads %{guard.condition}, which is never defined")
         if guard.site >= sites:
             refuse(f"the guard of %{guard.condition} names a site that is not there")
     for output in program.outputs:
-        if not 0 <= output < program.count or not defined[output]:
+        if output not in defined:
             refuse(f"output %{output} is never defined")
     return program

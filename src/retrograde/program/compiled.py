@@ -1,46 +1,33 @@
-"""``rg.compile``: a function on values, recorded once and replayed over rows."""
+"""``rg.compile``: a function on values, recorded where its rows lead and replayed over them."""
 
 from __future__ import annotations
 
-import gc
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+import warnings
+from collections.abc import Callable, Sequence
 from functools import update_wrapper
+from threading import RLock
 from types import CodeType
-from typing import TYPE_CHECKING, Any
+from typing import Any, overload
 
-import numpy as np
-
-from ..errors import CompileError, CoreError, FunctionResultError
+from ..errors import (
+    CompileError,
+    CoreError,
+    FunctionResultError,
+    RecordingError,
+    TraceBudgetWarning,
+)
 from ..nests import Nest, take_apart
 from ..value import Value, core, core_name, core_reason
-from .adjoint import adjoint, with_input
-from .passes import improved
-from .plan import Plan, laid_out
-from .program import ROW, SEED, Input, Program
+from .calling import Replayable
+from .program import Input
 from .record import record
-from .replay import Result, default_threads, run
-from .rows import Bound, Shape, gradient_nest, take_argument
-from .text import listing, plan_text, summary
+from .routing import Recorder
+from .rows import Bound, Shape
+from .traces import Family, Trace, collector_paused, outline
 
-if TYPE_CHECKING:
-    from ..explain.story import Story
-
-RESERVED = ("wrt", "reduce", "threads", "dtype", "out", "weights")
-
-
-@dataclass
-class Trace:
-    """One recorded path through the function: its program and what was made of it."""
-
-    program: Program
-    captured: list[Value]
-    outputs: Nest
-    bindings: list[Any]
-    plans: dict[Any, tuple[Program, Plan]] = field(default_factory=dict)
+RESERVED = ("wrt", "reduce", "threads", "dtype", "out", "weights", "vector")
 
 
 def _bindings(function: Callable[..., Any]) -> list[Any]:
@@ -65,28 +52,19 @@ def _bindings(function: Callable[..., Any]) -> list[Any]:
     return found
 
 
-@contextmanager
-def collector_paused() -> Iterator[None]:
-    """Programs are many small tuples and no cycles: the cycle collector would walk them in vain."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
-
-
-class Compiled:
+class Compiled(Replayable):
     """A compiled function: call it on numbers and arrays. Made by :func:`compile`."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], trace_budget: int | None = None) -> None:
         if not callable(function):
             raise CompileError.not_callable(function)
         if core_name != "native":
             raise CoreError.compile(core_reason)
+        if trace_budget is not None and (not isinstance(trace_budget, int) or trace_budget < 1):
+            raise CompileError.budget(trace_budget)
         self._function = function
         self._name = getattr(function, "__name__", "the function")
+        self._budget = trace_budget
         try:
             self._signature = inspect.signature(function)
         except ValueError as error:
@@ -98,249 +76,86 @@ class Compiled:
                 raise CompileError.variadic(self._name, parameter.name)
             if parameter.name in RESERVED:
                 raise CompileError.reserved(self._name, parameter.name)
-        self._traces: dict[Any, Trace] = {}
+        self._by_shape: dict[Any, Family] = {}
+        self._lock = RLock()
+        self._warned = False
         update_wrapper(self, function)
 
-    def __call__(self, *args: Any, threads: int | None = None, **kwargs: Any) -> Any:
-        """The function's value: a float for numbers, an array with one result a row for arrays."""
+    def __call__(
+        self, *args: Any, threads: int | None = None, out: Any = None, **kwargs: Any
+    ) -> Any:
+        """The function's value: a float for numbers, an array with one result a row for arrays.
+
+        ``out`` are arrays to write the results into, in the nest of the results. On values, as in
+        another recording, the function itself is called.
+        """
         if core.in_recording() or _holds_values((args, kwargs)):
             return self._function(*args, **kwargs)
-        bound, shapes = self._bind(args, kwargs)
-        trace = self._trace(bound, shapes)
-        outputs = [("store", index) for index in range(len(trace.outputs.items))]
-        result = self._run(trace, "value", outputs, bound, threads)
-        return trace.outputs.filled([self._item(row, bound) for row in result.stored])
-
-    def value_and_grad(
-        self,
-        *args: Any,
-        wrt: Any = None,
-        reduce: str | None = None,
-        weights: Any = None,
-        threads: int | None = None,
-        **kwargs: Any,
-    ) -> tuple[Any, Any]:
-        """The value and its gradients.
-
-        ``wrt`` names one argument (its gradient comes bare) or a tuple of them; all by default.
-        Gradients are per row, also for uniform arguments, unless ``reduce`` is "sum" or "mean":
-        then value and uniform gradients are reduced over the rows. ``weights`` seeds each row.
-
-        >>> import numpy as np
-        >>> import retrograde as rg
-        >>> @rg.compile
-        ... def f(x, a):
-        ...     return a * x**2
-        >>> f.value_and_grad(np.array([1.0, 2.0]), 3.0)
-        (array([ 3., 12.]), (array([ 6., 12.]), array([1., 4.])))
-        >>> f.value_and_grad(np.array([1.0, 2.0]), 3.0, wrt="a", reduce="sum")
-        (15.0, 5.0)
-        """
-        bound, shapes = self._bind(args, kwargs)
-        trace = self._trace(bound, shapes)
-        chosen, bare = self._chosen(shapes, wrt)
-        if len(trace.outputs.items) != 1:
-            raise FunctionResultError.of(self._name, list(trace.outputs.items))
-        if reduce not in (None, "sum", "mean"):
-            raise CompileError.call(self._name, f"reduce={reduce!r} is none of None, 'sum', 'mean'")
-        rows = 1 if bound.rows is None else bound.rows
-        weight_column = self._weights(bound, weights, rows)
-        what = "reduce" if reduce else "store"
-        outputs = [(what, 0)]
-        indices = [i for shape in chosen for i in range(shape.first, shape.first + shape.count)]
-        for place, index in enumerate(indices):
-            per_row = not reduce or bound.kinds[index] == ROW
-            outputs.append(("store" if per_row else "reduce", 1 + place))
-        mode = ("grad", tuple(indices), weights is not None)
-        result = self._run(trace, mode, outputs, bound, threads, weight_column)
-        scale = 1.0 / rows if reduce == "mean" and rows else 1.0
-        stored, reduced = iter(result.stored), iter(result.reduced)
-        items = [
-            self._item(next(stored) if kind == "store" else next(reduced), bound, scale)
-            for kind, _ in outputs
-        ]
-        source = iter(items[1:])
-        gradients = [gradient_nest(shape.key, source, bound.rows, reduce) for shape in chosen]
-        return items[0], gradients[0] if bare else tuple(gradients)
-
-    def grad(self, *args: Any, **options: Any) -> Any:
-        """The gradients alone; see :meth:`value_and_grad`."""
-        return self.value_and_grad(*args, **options)[1]
-
-    def jacobian(
-        self, *args: Any, wrt: Any = None, threads: int | None = None, **kwargs: Any
-    ) -> Any:
-        """The gradients of every output, per row, in the outputs' nest.
-
-        >>> import numpy as np
-        >>> import retrograde as rg
-        >>> @rg.compile
-        ... def both(x, y):
-        ...     return [x * y, x + y]
-        >>> both.jacobian(np.array([2.0, 3.0]), 5.0, wrt="x")
-        [array([5., 5.]), array([1., 1.])]
-        """
-        bound, shapes = self._bind(args, kwargs)
-        trace = self._trace(bound, shapes)
-        chosen, bare = self._chosen(shapes, wrt)
-        indices = tuple(i for s in chosen for i in range(s.first, s.first + s.count))
-        results = []
-        for output in range(len(trace.outputs.items)):
-            outputs = [("store", 1 + place) for place in range(len(indices))]
-            result = self._run(trace, ("jacobian", output, indices), outputs, bound, threads)
-            source = iter([self._item(row, bound) for row in result.stored])
-            gradients = [gradient_nest(shape.key, source, bound.rows) for shape in chosen]
-            results.append(gradients[0] if bare else tuple(gradients))
-        return trace.outputs.filled(results)
-
-    def backward(
-        self,
-        *args: Any,
-        reduce: str = "sum",
-        weights: Any = None,
-        threads: int | None = None,
-        **kwargs: Any,
-    ) -> float:
-        """Add the gradients, reduced over the rows, into the captured parameters' ``.grad``.
-
-        Returns the reduced value.
-
-        >>> import numpy as np
-        >>> import retrograde as rg
-        >>> w = rg.Value(2.0)
-        >>> step = rg.compile(lambda x: (w * x - 1.0) ** 2)
-        >>> step.backward(np.array([1.0, 2.0])), w.grad
-        (10.0, 14.0)
-        """
-        bound, shapes = self._bind(args, kwargs)
-        trace = self._trace(bound, shapes)
-        if len(trace.outputs.items) != 1:
-            raise FunctionResultError.of(self._name, list(trace.outputs.items))
-        if reduce not in ("sum", "mean"):
-            raise CompileError.call(self._name, f"reduce={reduce!r} is neither 'sum' nor 'mean'")
-        rows = 1 if bound.rows is None else bound.rows
-        weight_column = self._weights(bound, weights, rows)
-        taking = [leaf for leaf in trace.captured if leaf.requires_grad]
-        if not taking:
-            raise CompileError.call(
-                self._name, "no captured parameter takes gradients; use value_and_grad instead"
-            )
-        outputs = [("reduce", place) for place in range(1 + len(taking))]
-        mode = ("backward", tuple(map(id, taking)), weights is not None)
-        result = self._run(trace, mode, outputs, bound, threads, weight_column)
-        scale = 1.0 / rows if reduce == "mean" and rows else 1.0
-        value, *gradients = result.reduced
-        core.add_grad(taking, np.array(gradients) * scale)
-        return value * scale
-
-    def story(self, *args: Any, row: int = 0, **kwargs: Any) -> Story:
-        """The story of one row: its steps in words, with the numbers that replay computes.
-
-        Arguments are those of a call; ``row`` chooses among the rows of arrays. Steps and words are
-        those of ``rg.story`` of the function called on values.
-
-        >>> import numpy as np
-        >>> import retrograde as rg
-        >>> f = rg.compile(lambda x, w: (w * x).relu())
-        >>> story = f.story(np.array([1.0, -2.0]), 3.0, row=1)
-        >>> [step.words for step in story.forward]
-        ['w = 3', 'x = -2', 'w * x = 3 × -2 = -6', 'relu(v1) = relu(-6) = 0']
-        >>> story.backward[0].words
-        'relu is a gate, closed here since v1 = -6 is not above 0: nothing passes'
-        """
-        from ..explain.rows import story_of_row
-
-        return story_of_row(self, args, kwargs, row)
-
-    def explain(self) -> str:
-        """The plan: for each trace the program before and after the passes, slots and guards."""
-        lines = [f"{self._name}: {len(self._traces)} trace(s)"]
-        for number, trace in enumerate(self._traces.values()):
-            lines += [f"trace {number}, as recorded: {summary(trace.program)}"]
-            lines += [listing(trace.program, 60)]
-            for (mode, _), (program, plan) in trace.plans.items():
-                name = mode if isinstance(mode, str) else mode[0]
-                lines += [f"{name}, after the passes: {summary(program)}", plan_text(plan)]
-        return "\n".join(lines)
-
-    @property
-    def traces(self) -> tuple[Trace, ...]:
-        """The recorded paths."""
-        return tuple(self._traces.values())
+        return super().__call__(*args, threads=threads, out=out, **kwargs)
 
     def __reduce__(self) -> Any:
         module = sys.modules.get(self._function.__module__)
         if getattr(module, self._function.__qualname__, None) is self:
             return self._function.__qualname__  # decorated: found again by its name
-        return Compiled, (self._function,)
+        return Compiled, (self._function, self._budget)
 
     def __repr__(self) -> str:
-        return f"<compiled {self._name}{self._signature}: {len(self._traces)} trace(s)>"
+        return f"<compiled {self._name}{self._signature}: {len(self.traces)} trace(s)>"
 
-    # ---- calls -------------------------------------------------------------------------------
+    # ---- recording ---------------------------------------------------------------------------
 
-    def _bind(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Bound, list[Shape]]:
-        try:
-            arguments = self._signature.bind(*args, **kwargs)
-        except TypeError as error:
-            raise CompileError.call(self._name, str(error)) from None
-        arguments.apply_defaults()
-        bound = Bound()
-        shapes = [take_argument(bound, nest, name) for name, nest in arguments.arguments.items()]
-        return bound, shapes
+    def _families(self) -> Sequence[Family]:
+        return list(self._by_shape.values())
 
-    def _chosen(self, shapes: list[Shape], wrt: Any) -> tuple[list[Shape], bool]:
-        """The arguments to differentiate, and whether the gradient comes bare."""
-        by_name = {shape.name: shape for shape in shapes}
-        if wrt is None:
-            chosen = [shape for shape in shapes if shape.differentiable]
-            return chosen, len(chosen) == 1
-        names = wrt if isinstance(wrt, tuple) else (wrt,)
-        for name in names:
-            if not isinstance(name, str) or name not in by_name:
-                raise CompileError.call(
-                    self._name, f"wrt names '{name}'; its arguments are {', '.join(by_name)}"
-                )
-        return [by_name[name] for name in names], not isinstance(wrt, tuple)
-
-    def _weights(self, bound: Bound, weights: Any, rows: int) -> tuple[int, int] | None:
-        if weights is None:
-            return None
-        column = np.atleast_1d(np.asarray(weights))
-        if column.dtype.kind not in "biuf":
-            raise CompileError.call(self._name, f"weights are {column.dtype}, not numbers")
-        column = np.ascontiguousarray(column, dtype=np.float64)
-        if column.shape != (rows,):
-            raise CompileError.call(
-                self._name, f"weights has shape {column.shape}, but there are {rows} rows"
-            )
-        bound.keep.append(column)
-        return column.__array_interface__["data"][0], 8
-
-    def _item(self, item: Any, bound: Bound, scale: float = 1.0) -> Any:
-        if scale != 1.0:
-            item = item * scale
-        if isinstance(item, np.ndarray) and bound.rows is None:
-            return float(item[0])
-        return item
-
-    def _trace(self, bound: Bound, shapes: list[Shape]) -> Trace:
+    def _family(self, bound: Bound, shapes: list[Shape]) -> Family:
         key = tuple((shape.name, shape.key) for shape in shapes)
         bindings = _bindings(self._function)
-        trace = self._traces.get(key)
-        if trace is not None and len(trace.bindings) == len(bindings):
-            if all(then is now for then, now in zip(trace.bindings, bindings)):
-                return trace
-        with collector_paused():
-            trace = self._record(bound, shapes, bindings)
-        if bound.rows != 0:  # without rows the branches were decided by made-up numbers
-            self._traces[key] = trace
-        return trace
+        with self._lock:
+            family = self._by_shape.get(key)
+            if family is not None and len(family.bindings) == len(bindings):
+                if all(then is now for then, now in zip(family.bindings, bindings)):
+                    return family
+            family = Family(bindings, self._budget)
+            family.keep(family.adopt(self._record(bound, shapes, bound.numbers, b"")))
+            family.settle()
+            if bound.rows != 0:  # without rows the branches were decided by made-up numbers
+                self._by_shape[key] = family
+            return family
 
-    def _record(self, bound: Bound, shapes: list[Shape], bindings: list[Any]) -> Trace:
+    def _recorder(self, family: Family, bound: Bound, shapes: list[Shape]) -> Recorder:
+        def another(row: int, path: bytes, left: Trace) -> Trace:
+            numbers = bound.numbers_of(row) if bound.rows is not None else bound.numbers
+            with self._lock:
+                trace = self._record(bound, shapes, numbers, path)
+                guard = len(path) - 1
+                if trace.path[: guard + 1] != path or trace.site(guard) != left.site(guard):
+                    raise RecordingError.unsteady(self._name, left.site(guard))
+                if trace.outputs.paths != left.outputs.paths:
+                    raise FunctionResultError.branches(
+                        self._name, left.outputs.places, trace.outputs.places
+                    )
+                if not family.has_room:
+                    self._warn(family, left, guard)
+                return family.adopt(trace)
+
+        return another
+
+    def _warn(self, family: Family, left: Trace, guard: int) -> None:
+        """Once: the line that splits the rows into more traces than are kept."""
+        if self._warned:
+            return
+        self._warned = True
+        family.splits[left.site(guard)] += 1
+        site, _ = family.splits.most_common(1)[0]
+        message = TraceBudgetWarning.text(self._name, len(family.traces), site)
+        warnings.warn(TraceBudgetWarning(message), stacklevel=_caller_level())
+
+    def _record(
+        self, bound: Bound, shapes: list[Shape], numbers: Sequence[float], path: bytes
+    ) -> Trace:
         since = core.begin_epoch()
         values = []
-        for name, number in zip(bound.names, bound.numbers):
+        for name, number in zip(bound.names, numbers):
             value = core.argument(number)
             value.label = name
             values.append(value)
@@ -352,8 +167,8 @@ class Compiled:
         arguments = {shape.name: shape.build(source) for shape in shapes}
         outputs: list[Nest] = []
 
-        def flatten(result: Any) -> list[Any]:
-            if result is None or not _holds_values(result):
+        def flatten(result: Any, decided: bool) -> list[Any]:
+            if result is None or not (decided or _holds_values(result)):
                 raise FunctionResultError.of(self._name, result)
             outputs.append(take_apart(result, "the result", refusal))
             return outputs[0].items
@@ -365,73 +180,27 @@ class Compiled:
         call.arguments.update(arguments)
         depth = core.swap_no_grad(0)  # a later call may want gradients
         try:
-            program, captured, _ = record(
-                lambda: self._function(*call.args, **call.kwargs),
-                list(zip(values, inputs)),
-                flatten,
-                since,
-            )
+            with collector_paused():
+                program, captured = record(
+                    lambda: self._function(*call.args, **call.kwargs),
+                    list(zip(values, inputs)),
+                    flatten,
+                    since,
+                    path,
+                )
         finally:
             core.swap_no_grad(depth)
-        outline = replace(outputs[0], items=[None] * len(outputs[0].items))
-        return Trace(program, captured, outline, bindings)
-
-    def _run(
-        self,
-        trace: Trace,
-        mode: Any,
-        outputs: list[tuple[str, int]],
-        bound: Bound,
-        threads: int | None,
-        weights: tuple[int, int] | None = None,
-    ) -> Result:
-        key = (mode, tuple(outputs))
-        if key not in trace.plans:
-            with collector_paused():
-                trace.plans[key] = self._planned(trace, mode, outputs)
-        program, plan = trace.plans[key]
-        columns = {i: c for i, c in enumerate(bound.columns) if c is not None}
-        if weights is not None:
-            columns[next(i for i, g in program.inputs.items() if g.kind == SEED)] = weights
-        rows = 1 if bound.rows is None else bound.rows
-        return run(
-            program,
-            plan,
-            rows,
-            columns,
-            bound.numbers,
-            trace.captured,
-            default_threads() if threads is None else max(int(threads), 1),
-        )
-
-    def _planned(
-        self, trace: Trace, mode: Any, outputs: list[tuple[str, int]]
-    ) -> tuple[Program, Plan]:
-        """The program a mode runs, and its plan."""
-        program = trace.program
-        if mode != "value":
-            program = _with_gradients(trace, mode)
-        program = improved(program)
-        placed = [(what, program.outputs[index]) for what, index in outputs]
-        return program, laid_out(program, placed)
+        return Trace(program, captured, outline(outputs[0]))
 
 
-def _with_gradients(trace: Trace, mode: Any) -> Program:
-    program = trace.program
-    weighted = mode[0] != "jacobian" and mode[2]
-    seed_input = Input(SEED, "weights") if weighted else Input("constant", "", 1.0)
-    program, seed = with_input(program, seed_input)
-    if mode[0] == "backward":
-        captured = [i for i, g in program.inputs.items() if g.kind == "captured"]
-        taking = set(mode[1])
-        wrt = [i for i, leaf in zip(captured, trace.captured) if id(leaf) in taking]
-        output = 0
-    elif mode[0] == "jacobian":
-        output, wrt = mode[1], list(mode[2])
-    else:
-        output, wrt = 0, list(mode[1])
-    seeds = [(program.outputs[output], seed)]
-    return adjoint(program.replaced(outputs=[program.outputs[output]]), wrt, seeds)
+def _caller_level() -> int:
+    """How many frames up the first one is that is not ours."""
+    level, frame = 2, sys._getframe(2)
+    package = __name__.rpartition(".")[0].rpartition(".")[0]
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(package):
+        frame = frame.f_back
+        level += 1
+    return level
 
 
 def _holds_values(nest: Any) -> bool:
@@ -444,20 +213,33 @@ def _holds_values(nest: Any) -> bool:
     return False
 
 
-def compile(function: Callable[..., Any]) -> Compiled:
-    """Record a function on values once and replay it over rows, with gradients.
+@overload
+def compile(function: Callable[..., Any], *, trace_budget: int | None = None) -> Compiled: ...
+
+
+@overload
+def compile(*, trace_budget: int | None = None) -> Callable[[Callable[..., Any]], Compiled]: ...
+
+
+def compile(function: Any = ..., *, trace_budget: int | None = None) -> Any:
+    """Record a function on values and replay it over rows, with gradients.
 
     Axis 0 of an array is rows: a 1-D array gives one number a row, a 2-D array a sequence of
-    numbers a row. Numbers, lists and ``rg.uniform(array)`` are the same for all rows.
+    numbers a row. Numbers, lists and ``rg.uniform(array)`` are the same for all rows. Every row
+    goes its own way through ``if`` and ``while``; each way that is taken is recorded once.
+
+    ``trace_budget`` is how many ways are kept; by default 500, or more while they are short.
 
     >>> import numpy as np
     >>> import retrograde as rg
     >>> @rg.compile
     ... def f(x, a):
-    ...     return rg.exp(-a * x) * x
+    ...     return rg.exp(-a * x) * x if x > 0 else -x
     >>> f(1.0, 0.0)
     1.0
-    >>> f(np.array([0.0, 1.0, 2.0]), 0.0)
-    array([0., 1., 2.])
+    >>> f(np.array([0.0, 1.0, -2.0]), 0.0)
+    array([-0.,  1.,  2.])
     """
-    return Compiled(function)
+    if function is ...:
+        return lambda given: Compiled(given, trace_budget)
+    return Compiled(function, trace_budget)

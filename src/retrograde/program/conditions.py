@@ -16,22 +16,37 @@ from ..operands import is_real_scalar
 from ..value import Value, belongs_to_caller, core
 
 
+class Decisions:
+    """The decisions of one recording; the first are forced to the outcomes of ``path``."""
+
+    def __init__(self, path: bytes = b"") -> None:
+        self.path = path
+        self.taken: list[tuple[Value, bool]] = []
+
+    def decide(self, value: Value) -> bool:
+        """The outcome of a condition, remembered as a guard."""
+        number = len(self.taken)
+        forced = number < len(self.path)
+        outcome = bool(self.path[number] if forced else core.peek(value) != 0.0)
+        self.taken.append((value, outcome))
+        return outcome
+
+
 class _Recorders(local):
-    """The recordings in progress in this thread, innermost last: each a list of guards."""
+    """The recordings in progress in this thread, innermost last."""
 
     def __init__(self) -> None:
-        self.guards: list[list[tuple[Value, bool]]] = []
+        self.decisions: list[Decisions] = []
 
 
 recorders = _Recorders()
 
 
 def _decide(value: Value) -> bool:
-    """The truth of a condition now, remembered as a guard."""
-    outcome = bool(core.peek(value) != 0.0)
-    if recorders.guards:
-        recorders.guards[-1].append((value, outcome))
-    return outcome
+    """The truth of a condition now."""
+    if recorders.decisions:
+        return recorders.decisions[-1].decide(value)
+    return bool(core.peek(value) != 0.0)
 
 
 class Condition:

@@ -51,7 +51,7 @@ class Plan:
     captured: list[int]
     arguments: list[int]
     argument_ids: list[int]
-    columns: list[int]
+    columns: array[int]
     slots: int
     block: int
     stored: int
@@ -93,6 +93,8 @@ class _Layout:
         self.captured: list[int] = []
         self.arguments: list[int] = []
         self.argument_ids: list[int] = []
+        self.checked: set[int] = set()
+        self.next_guard = 0
 
     def uniform(self, index: int) -> int:
         """A place for a number that is the same for all rows."""
@@ -206,7 +208,7 @@ class _Layout:
             self.captured,
             self.arguments,
             self.argument_ids,
-            self.columns,
+            array("I", self.columns),
             self.slots,
             block_for(self.slots),
             stored,
@@ -238,7 +240,13 @@ class _Layout:
     def _finish(self, index: int, after: dict[int, list[tuple[int, int, int]]]) -> None:
         """Store, reduce or check a number as soon as it is there."""
         for step, count, target in after.pop(index, ()):
-            self.steps += (step, count, 0, self.place[index], target, 0)
+            in_order = 0
+            if step == STEPS["guard"]:
+                self.checked.add(target)
+                while self.next_guard in self.checked:
+                    self.next_guard += 1
+                in_order = int(target < self.next_guard)
+            self.steps += (step, count, 0, self.place[index], target, in_order)
 
     def _write(
         self,

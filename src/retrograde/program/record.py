@@ -15,7 +15,7 @@ from ..errors import RecordingError
 from ..sites import Site, site_of, span_of
 from ..value import Value, core
 from .check import check
-from .conditions import recorders
+from .conditions import Decisions, recorders
 from .program import CAPTURED, CONSTANT, Guard, Input, Instruction, Program
 
 _NAMES = core.OP_NAMES
@@ -101,18 +101,25 @@ class _Reader:
 def record(
     function: Callable[[], Any],
     arguments: Sequence[tuple[Value, Input]],
-    flatten: Callable[[Any], list[Any]],
+    flatten: Callable[[Any, bool], list[Any]],
     since: int,
-) -> tuple[Program, list[Value], Any]:
-    """Run ``function`` and read its program: (program, captured leaves, the nest it returned)."""
-    recorders.guards.append([])
+    path: bytes = b"",
+) -> tuple[Program, list[Value]]:
+    """Run ``function`` and read its program, with the leaves it captured.
+
+    ``flatten`` takes the result and whether anything was decided on the way. The first decisions
+    are forced to the outcomes of ``path``.
+    """
+    decisions = Decisions(path)
+    recorders.decisions.append(decisions)
     core.enter_recording()
     try:
         result = function()
     finally:
         core.leave_recording()
-        decided = recorders.guards.pop()
-    outputs = flatten(result)
+        recorders.decisions.pop()
+    decided = decisions.taken
+    outputs = flatten(result, bool(decided))
     roots = [output for output in outputs if isinstance(output, Value)]
     reader = _Reader(arguments, since)
     # conditions first: a row that leaves at a guard is known before anything else is done for it
@@ -135,4 +142,4 @@ def record(
     program.guards = [
         Guard(reader.id_of(value), outcome, reader.site(value)) for value, outcome in decided
     ]
-    return check(program, "recording"), reader.captured, result
+    return check(program, "recording"), reader.captured

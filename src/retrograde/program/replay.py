@@ -1,28 +1,23 @@
-"""Running a plan over rows."""
+"""Running plans over rows: one native call for any number of plans, each over rows of its own."""
 
 from __future__ import annotations
 
 import os
+from array import array
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..errors import GuardError
 from ..value import Value, core
 from .plan import Plan
-from .program import Program
+from .program import ROW, Program
 
 CHUNK = 1024
 """Rows whose reduction is one number; native/replay.h has the same."""
 
-
-@dataclass
-class Result:
-    """What a run gives: one array a stored output, one number a reduced output."""
-
-    stored: Any
-    reduced: list[float]
+_NO_INDEX = array("q")
 
 
 def default_threads() -> int:
@@ -33,60 +28,89 @@ def default_threads() -> int:
         return os.cpu_count() or 1
 
 
-def run(
-    program: Program,
-    plan: Plan,
-    rows: int,
-    columns: dict[int, tuple[int, int]],
-    numbers: list[float],
-    captured: list[Value],
-    threads: int,
-) -> Result:
-    """Run a plan. ``columns`` and ``numbers`` are by id; nothing is returned on failure."""
-    uniforms = plan.uniforms.copy()
-    if captured:
-        now = np.empty(len(captured))
-        core.read_data(captured, now)
-        uniforms[plan.captured] = now[:, None]
-    for place, index in zip(plan.arguments, plan.argument_ids):
-        uniforms[place] = numbers[index]
-    chunks = max(-(-rows // CHUNK), 1)
-    stored = np.empty((plan.stored, rows))
-    address, width = stored.__array_interface__["data"][0], rows * 8
-    sums = np.zeros((chunks, plan.reduced))
-    failed = np.full(rows if plan.guards else 0, -1, dtype=np.int32)
-    core.replay(
-        plan.steps,
-        plan.uniform_steps,
-        plan.extras,
-        uniforms,
-        plan.slots,
-        plan.block,
-        rows,
-        [columns[index] for index in plan.columns],
-        [(address + place * width, 8) for place in range(plan.stored)],
-        sums,
-        failed,
-        threads,
-    )
-    if plan.guards:
-        _check_guards(program, failed)
-    return Result(stored, _added(sums, rows))
+@dataclass
+class Ready:
+    """A program laid out: its plan, and which of a call's columns it reads.
+
+    The columns of a call are those of its arguments, then the seeds.
+    """
+
+    program: Program
+    plan: Plan
+    columns: array[int]
+
+    @classmethod
+    def of(cls, program: Program, plan: Plan, arguments: int) -> Ready:
+        """Number the columns as a call does: seeds come after the arguments, in their order."""
+        position = {i: i for i, given in program.inputs.items() if given.kind == ROW}
+        for i, given in program.inputs.items():
+            if given.kind == "seed":
+                position[i] = arguments + given.column
+        return cls(program, plan, array("I", [position[i] for i in plan.columns]))
 
 
-def _added(sums: Any, rows: int) -> list[float]:
+@dataclass
+class Part:
+    """A plan over some rows of a call: all ``rows`` of them, or those in ``index``.
+
+    After the run ``sums`` has a row a chunk, and ``failed`` the first failed guard of each row.
+    """
+
+    ready: Ready
+    rows: int
+    index: Any
+    uniforms: Any
+    sums: Any
+    failed: Any
+
+    @classmethod
+    def of(
+        cls,
+        ready: Ready,
+        rows: int,
+        numbers: Sequence[float],
+        captured: list[Value],
+        index: Any = None,
+    ) -> Part:
+        """``numbers`` are the arguments by id; captured leaves are read now."""
+        plan = ready.plan
+        uniforms = plan.uniforms.copy()
+        if captured:
+            now = np.empty(len(captured))
+            core.read_data(captured, now)
+            uniforms[plan.captured] = now[:, None]
+        for place, argument in zip(plan.arguments, plan.argument_ids):
+            uniforms[place] = numbers[argument]
+        sums = np.zeros((max(-(-rows // CHUNK), 1), plan.reduced))
+        failed = np.full(rows if plan.guards else 0, -1, dtype=np.int32)
+        return cls(ready, rows, index, uniforms, sums, failed)
+
+    def native(self) -> tuple[Any, ...]:
+        """What the executor takes."""
+        plan = self.ready.plan
+        return (
+            plan.steps,
+            plan.uniform_steps,
+            plan.extras,
+            self.ready.columns,
+            self.uniforms,
+            plan.slots,
+            plan.block,
+            self.rows,
+            _NO_INDEX if self.index is None else self.index,
+            self.sums,
+            self.failed,
+        )
+
+
+def run(parts: Sequence[Part], inputs: Any, outputs: Any, threads: int) -> None:
+    """Run parts together. ``inputs`` and ``outputs`` are arrays of (address, stride) in bytes."""
+    core.replay([part.native() for part in parts], inputs, outputs, threads)
+
+
+def added(sums: Any) -> list[float]:
     """The chunks' sums added in their order."""
     total = [0.0] * sums.shape[1]
-    if rows:
-        for chunk in sums.tolist():
-            total = [so_far + more for so_far, more in zip(total, chunk)]
+    for chunk in sums.tolist():
+        total = [so_far + more for so_far, more in zip(total, chunk)]
     return total
-
-
-def _check_guards(program: Program, failed: Any) -> None:
-    rows = np.flatnonzero(failed >= 0)
-    if not len(rows):
-        return
-    first = int(failed[rows].min())
-    guard = program.guards[first]
-    raise GuardError.of(rows, len(failed), program.site(guard.site), guard.outcome)

@@ -48,6 +48,8 @@ class Bound:
 
     ``key`` is equal for calls that one recording serves. ``kinds`` and ``names`` have an entry a
     number; ``columns`` where the rows of it lie, ``numbers`` the number where it is uniform.
+    ``arrays`` are the arrays of rows, each with the first of its numbers; ``keep`` what else must
+    stay alive.
     """
 
     rows: int | None = None
@@ -57,7 +59,29 @@ class Bound:
     places: list[tuple[str, int]] = field(default_factory=list)
     columns: list[tuple[int, int] | None] = field(default_factory=list)
     numbers: list[float] = field(default_factory=list)
+    arrays: list[tuple[int, Any]] = field(default_factory=list)
     keep: list[Any] = field(default_factory=list)
+
+    def seed_columns(self) -> list[tuple[int, int]]:
+        """Every number as a column; uniform ones do not advance."""
+        uniform = np.array(self.numbers, dtype=np.float64)
+        self.keep.append(uniform)
+        start = uniform.__array_interface__["data"][0]
+        return [
+            (start + 8 * i, 0) if column is None else column
+            for i, column in enumerate(self.columns)
+        ]
+
+    def numbers_of(self, row: int) -> list[float]:
+        """The arguments of one row."""
+        numbers = list(self.numbers)
+        for first, array in self.arrays:
+            given = array[row].tolist()
+            if array.ndim == 1:
+                numbers[first] = given
+            else:
+                numbers[first : first + len(given)] = given
+        return numbers
 
     def take_rows(self, name: str, rows: int) -> None:
         """Agree on the number of rows."""
@@ -101,46 +125,7 @@ def take_argument(bound: Bound, nest: Any, name: str) -> Shape:
     return Shape(name, key, first, len(bound.kinds) - first, build, differentiable)
 
 
-def gradient_nest(
-    key: Any, source: Iterator[Any], rows: int | None, reduce: str | None = None
-) -> Any:
-    """Gradients in the shape of an argument: an array a number, or one number where reduced.
-
-    A sequence of k numbers a row has gradients of shape (rows, k).
-    """
-    if key in ("r", "u", ("U", ())):
-        return next(source)
-    if key[0] == "r":
-        items = [next(source) for _ in range(key[1])]
-        return side_by_side(items) if items else np.empty((rows or 0, 0))
-    if key[0] == "U":
-        shape = key[1]
-        items = [next(source) for _ in range(int(np.prod(shape)))]
-        if not items:
-            return np.empty(shape if reduce or rows is None else (rows, *shape))
-        stacked = np.stack(items, axis=-1)
-        return stacked.reshape(stacked.shape[:-1] + shape)
-    if key[0] == "d":
-        return {k: gradient_nest(part, source, rows, reduce) for k, part in zip(key[1], key[2])}
-    return _remade(key[0], [gradient_nest(part, source, rows, reduce) for part in key[1]])
-
-
-def side_by_side(columns: list[Any]) -> Any:
-    """Columns as an array (rows, k); without copying where they lie behind each other already."""
-    base, width = columns[0].base, columns[0].nbytes
-    if base is not None and width:
-        start = columns[0].__array_interface__["data"][0]
-        behind = all(
-            column.base is base and column.__array_interface__["data"][0] == start + place * width
-            for place, column in enumerate(columns)
-        )
-        if behind and base.ndim == 2 and base.flags.c_contiguous:
-            first = (start - base.__array_interface__["data"][0]) // width
-            return base[first : first + len(columns)].T
-    return np.stack(columns, axis=-1)
-
-
-def _remade(make: type, parts: list[Any]) -> Any:
+def remade(make: type, parts: list[Any]) -> Any:
     """A list or tuple of a type; a named tuple takes its items one by one."""
     return make(*parts) if hasattr(make, "_fields") else make(parts)
 
@@ -166,7 +151,7 @@ def _visit(bound: Bound, nest: Any, name: str) -> tuple[Any, Callable[[Iterator[
         builds, make = [part[1] for part in parts], type(nest)
         return (
             (make, tuple(part[0] for part in parts)),
-            lambda source: _remade(make, [build(source) for build in builds]),
+            lambda source: remade(make, [build(source) for build in builds]),
             all(part[2] for part in parts),
         )
     raise RowsError.kind(name, nest)
@@ -184,7 +169,7 @@ def _visit_rows(
     unknown = 1.0 if differentiable else 0.0  # without rows: any number, any index
     if array.dtype != np.float64:
         array = array.astype(np.float64)
-    bound.keep.append(array)
+    bound.arrays.append((len(bound.kinds), array))
     address = array.__array_interface__["data"][0]
     if array.ndim == 1:
         sample = float(array[0]) if len(array) else unknown

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 from .plan import Plan
 from .program import CONSTANT, Program
+from .traces import Family, Route
 
 
 def listing(program: Program, most: int | None = None) -> str:
@@ -51,3 +53,36 @@ def plan_text(plan: Plan) -> str:
         f"  {len(plan.columns)} columns loaded, {plan.stored} stored, {plan.reduced} reduced, "
         f"{plan.guards} guards"
     )
+
+
+def family_text(name: str, families: Sequence[Family]) -> str:
+    """All traces of a function: how the rows divide, then each one's program and plans."""
+    traces = [trace for family in families for trace in family.traces]
+    numbers = {id(trace): number for number, trace in enumerate(traces)}
+    lines = [f"{name}: {len(traces)} trace(s)"]
+    for family in families:
+        lines += _tree(family, numbers)
+    for number, trace in enumerate(traces):
+        lines += [f"trace {number}, as recorded: {summary(trace.program)}"]
+        lines += [listing(trace.program, 60)]
+        for key, ready in trace.plans.items():
+            kind = "its guards alone" if key[0] == "router" else key[0].kind
+            lines += [f"{kind}, after the passes: {summary(ready.program)}"]
+            lines += [plan_text(ready.plan)]
+    return "\n".join(lines)
+
+
+def _tree(family: Family, numbers: dict[int, int]) -> list[str]:
+    """One line a trace: its rows, where it leaves which other trace, and the line of the branch."""
+    lines = []
+    pending: list[tuple[Route, str]] = [] if family.root is None else [(family.root, "")]
+    while pending:
+        route, parting = pending.pop()
+        number, rows = numbers[id(route.trace)], route.trace.rows
+        lines.append(f"  trace {number}: {rows:,} rows{parting}")
+        for guard, other in sorted(route.others.items(), reverse=True):
+            site = route.trace.site(guard)
+            answer = "false" if route.trace.path[guard] else "true"
+            where = f" at {site}" if site else ""
+            pending.append((other, f", leaves trace {number}{where}, where {answer}"))
+    return lines

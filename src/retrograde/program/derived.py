@@ -1,0 +1,108 @@
+"""Programs derived from a recorded one: its value, gradients, Jacobian, Hessian, products with it.
+
+A mode says what is asked for; every trace of a function is derived in the same mode and then has
+the same outputs in the same order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from .adjoint import adjoint, adjoints, with_constant, with_input
+from .program import CAPTURED, SEED, Input, Program
+
+
+class Mode(NamedTuple):
+    """What is asked of a function.
+
+    ``wrt`` are the ids of arguments, or, for ``backward``, the numbers of captured leaves in the
+    order of the function's own list of them. ``seeds`` is how many columns of seeds a call brings.
+    """
+
+    kind: str
+    wrt: tuple[int, ...] = ()
+    seeds: int = 0
+
+
+VALUE = Mode("value")
+
+
+def derived(program: Program, captured: Sequence[int], mode: Mode) -> Program:
+    """The program of a mode.
+
+    ``captured`` has the number of each captured leaf of this program.
+    """
+    return _KINDS[mode.kind](program, captured, mode)
+
+
+def _value(program: Program, captured: Sequence[int], mode: Mode) -> Program:
+    return program
+
+
+def _seeded(program: Program, mode: Mode) -> tuple[Program, list[int]]:
+    """The program with the columns of seeds, or with 1 in place of them."""
+    if not mode.seeds:
+        program, one = with_constant(program, 1.0)
+        return program, [one]
+    seeds = []
+    for number in range(mode.seeds):
+        program, seed = with_input(program, Input(SEED, f"seed {number}", 0.0, "", number))
+        seeds.append(seed)
+    return program, seeds
+
+
+def _gradient(program: Program, captured: Sequence[int], mode: Mode) -> Program:
+    """The value, then its gradients."""
+    program, (seed,) = _seeded(program, mode)
+    return adjoint(program, mode.wrt, [(program.outputs[0], seed)])
+
+
+def _backward(program: Program, captured: Sequence[int], mode: Mode) -> Program:
+    """The value, then the gradients of captured leaves; 0 for those this program does not use."""
+    ids = [i for i, given in program.inputs.items() if given.kind == CAPTURED]
+    here = dict(zip(captured, ids))
+    program, (seed,) = _seeded(program, mode)
+    wrt = [here[number] for number in mode.wrt if number in here]
+    program = adjoint(program, wrt, [(program.outputs[0], seed)])
+    found = dict(zip(wrt, program.outputs[1:]))
+    program, zero = with_constant(program, 0.0)
+    gradients = [found[here[n]] if n in here else zero for n in mode.wrt]
+    return program.replaced(outputs=[program.outputs[0], *gradients])
+
+
+def _jacobian(program: Program, captured: Sequence[int], mode: Mode) -> Program:
+    """The gradients of the first output, then of the next, and so on."""
+    program, one = with_constant(program, 1.0)
+    sweeps = [(mode.wrt, [(output, one)]) for output in program.outputs]
+    program, rows = adjoints(program, sweeps)
+    return program.replaced(outputs=[entry for row in rows for entry in row])
+
+
+def _hessian(program: Program, captured: Sequence[int], mode: Mode) -> Program:
+    """The second derivatives row by row; the upper triangle is the lower one's."""
+    program, one = with_constant(program, 1.0)
+    program, (first,) = adjoints(program, [(mode.wrt, [(program.outputs[0], one)])])
+    sweeps = [(mode.wrt[: i + 1], [(slope, one)]) for i, slope in enumerate(first)]
+    program, rows = adjoints(program, sweeps)
+    full = range(len(mode.wrt))
+    return program.replaced(outputs=[rows[max(i, j)][min(i, j)] for i in full for j in full])
+
+
+def _hvp(program: Program, captured: Sequence[int], mode: Mode) -> Program:
+    """The gradient of the slope in the direction of the seeds."""
+    program, seeds = _seeded(program, mode)
+    program, one = with_constant(program, 1.0)
+    program, (first,) = adjoints(program, [(mode.wrt, [(program.outputs[0], one)])])
+    program, (product,) = adjoints(program, [(mode.wrt, list(zip(first, seeds)))])
+    return program.replaced(outputs=product)
+
+
+_KINDS = {
+    "value": _value,
+    "gradient": _gradient,
+    "backward": _backward,
+    "jacobian": _jacobian,
+    "hessian": _hessian,
+    "hvp": _hvp,
+}

@@ -1,0 +1,173 @@
+"""Results of compiled functions: where they are stored, and the nests they come in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import RowsError
+from .rows import Bound, Shape, remade
+
+
+def gradient_nest(
+    key: Any, source: Iterator[Any], rows: int | None, reduce: str | None = None
+) -> Any:
+    """Gradients in the shape of an argument: an array a number, or one number where reduced.
+
+    A sequence of k numbers a row has gradients of shape (rows, k). Items that are nests themselves
+    make second derivatives: arrays of them get the row's axis first.
+    """
+    if key in ("r", "u", ("U", ())):
+        return next(source)
+    if key[0] == "r":
+        items = [next(source) for _ in range(key[1])]
+        return _stacked(items, rows) if items else np.empty((rows or 0, 0))
+    if key[0] == "U":
+        shape = key[1]
+        items = [next(source) for _ in range(int(np.prod(shape)))]
+        if not items:
+            return np.empty(shape if reduce or rows is None else (rows, *shape))
+        stacked = _stacked(items, None if reduce else rows)
+        if isinstance(stacked, list):
+            return stacked
+        at = 0 if reduce or rows is None else 1
+        return stacked.reshape(stacked.shape[:at] + shape + stacked.shape[at + 1 :])
+    if key[0] == "d":
+        return {k: gradient_nest(part, source, rows, reduce) for k, part in zip(key[1], key[2])}
+    return remade(key[0], [gradient_nest(part, source, rows, reduce) for part in key[1]])
+
+
+def _stacked(items: list[Any], rows: int | None) -> Any:
+    """Items along one more axis, behind that of the rows; nests stay a list."""
+    if isinstance(items[0], (dict, list, tuple)):
+        return items
+    if rows is None:
+        return np.stack(items)
+    return _side_by_side(items) if items[0].ndim == 1 else np.stack(items, axis=1)
+
+
+def _side_by_side(columns: list[Any]) -> Any:
+    """Columns as an array (rows, k); without copying where they lie behind each other already."""
+    base, width = columns[0].base, columns[0].nbytes
+    if base is not None and width:
+        start = columns[0].__array_interface__["data"][0]
+        behind = all(
+            column.base is base and column.__array_interface__["data"][0] == start + place * width
+            for place, column in enumerate(columns)
+        )
+        if behind and base.ndim == 2 and base.flags.c_contiguous:
+            first = (start - base.__array_interface__["data"][0]) // width
+            return base[first : first + len(columns)].T
+    return np.stack(columns, axis=-1)
+
+
+def second_nest(store: Store, shapes: Sequence[Shape], bare: bool) -> Callable[[], Any]:
+    """Second derivatives: the arguments' nest, with the gradient of each first one in its place.
+
+    What is returned puts it together once the columns are filled.
+    """
+    rows, count = store.bound.rows, sum(shape.count for shape in shapes)
+    made = store.fresh(count * count)
+    if bare and rows is not None and shapes[0].key[0] in ("r", "U") and shapes[0].key != "r":
+        axes = shapes[0].key[1] if shapes[0].key[0] == "U" else (count,)
+        return lambda: made.T.reshape(rows, *axes, *axes)
+
+    def assembled() -> Any:
+        source = iter(store.items())
+
+        def inner() -> Any:
+            found = [gradient_nest(shape.key, source, rows) for shape in shapes]
+            return found[0] if bare else tuple(found)
+
+        outer = iter([inner() for _ in range(count)])
+        nests = [gradient_nest(shape.key, outer, rows) for shape in shapes]
+        return nests[0] if bare else tuple(nests)
+
+    return assembled
+
+
+class Store:
+    """Where the outputs of a call that are kept per row go: into fresh memory, or where told."""
+
+    def __init__(self, bound: Bound) -> None:
+        self.bound = bound
+        self.rows = 1 if bound.rows is None else bound.rows
+        self.columns: list[Any] = []
+        self._given: list[Any] = []
+
+    def fresh(self, count: int) -> Any:
+        """The next outputs go into new memory, behind each other."""
+        made = np.empty((count, self.rows))
+        self.columns += list(made)
+        return made
+
+    def into(self, out: Any, width: int | None, place: str) -> Any:
+        """The next outputs go into an array, or its columns; into new memory where it is None."""
+        if out is None:
+            return self.fresh(1)[0] if width is None else self.fresh(width).T
+        shape = (self.rows,) if width is None else (self.rows, width)
+        if self.bound.rows is None:
+            raise RowsError.out(place, "there are no rows, so the result is a number")
+        if not isinstance(out, np.ndarray) or out.dtype != np.float64 or out.shape != shape:
+            raise RowsError.out(place, f"it must be a float64 array of shape {shape}")
+        if not out.flags.writeable:
+            raise RowsError.out(place, "it is read-only")
+        if any(np.shares_memory(out, array) for _, array in self.bound.arrays):
+            raise RowsError.out(place, "it shares memory with an argument")
+        if any(np.shares_memory(out, other) for other in self._given):
+            raise RowsError.out(place, "it shares memory with another result")
+        self._given.append(out)
+        self.columns += [out] if width is None else [out[:, j] for j in range(width)]
+        return out
+
+    def like(self, key: Any, out: Any, place: str) -> Any:
+        """The next outputs are gradients with respect to an argument, in its nest."""
+        if key in ("r", "u", ("U", ())):
+            return self.into(out, None, place)
+        if key[0] == "r":
+            return self.into(out, key[1], place)
+        if key[0] == "U":
+            return self._uniform(key[1], out, place)
+        if key[0] == "d":
+            parts = dict.fromkeys(key[1]) if out is None else out
+            if not isinstance(parts, dict) or list(parts) != list(key[1]):
+                raise RowsError.out(place, f"it must be a dict with the keys {list(key[1])}")
+            return {
+                k: self.like(part, parts[k], f'{place}["{k}"]') for k, part in zip(key[1], key[2])
+            }
+        return remade(key[0], self.several(key[1], out, place))
+
+    def _uniform(self, shape: tuple[int, ...], out: Any, place: str) -> Any:
+        """Per-row gradients of a uniform array: (rows, *shape)."""
+        width = int(np.prod(shape))
+        if out is None:
+            return self.fresh(width).T.reshape(self.rows, *shape)
+        if not isinstance(out, np.ndarray) or out.shape != (self.rows, *shape):
+            raise RowsError.out(place, f"it must be a float64 array of shape {(self.rows, *shape)}")
+        if not out.flags.c_contiguous:
+            raise RowsError.out(place, "the entries of a row must lie behind each other")
+        self.into(out.reshape(self.rows, width), width, place)
+        return out
+
+    def several(self, keys: Sequence[Any], out: Any, place: str) -> list[Any]:
+        """The next outputs are a sequence of gradients."""
+        parts = [None] * len(keys) if out is None else out
+        if not isinstance(parts, (list, tuple)) or len(parts) != len(keys):
+            raise RowsError.out(place, f"it must have {len(keys)} entries, arrays or None")
+        return [
+            self.like(key, part, f"{place}[{number}]")
+            for number, (key, part) in enumerate(zip(keys, parts))
+        ]
+
+    def table(self) -> Any:
+        """(address, stride) of every column."""
+        places = [(c.__array_interface__["data"][0], c.strides[0]) for c in self.columns]
+        return np.array(places, dtype=np.int64).reshape(-1, 2)
+
+    def items(self) -> list[Any]:
+        """The columns; numbers where there are no rows."""
+        if self.bound.rows is None:
+            return [float(column[0]) for column in self.columns]
+        return self.columns

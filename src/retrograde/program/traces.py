@@ -1,0 +1,227 @@
+"""Traces: the recorded paths through a function, and the tree that leads a row to its own.
+
+A trace has a path: the outcomes of its guards, in order. Given the same outcomes so far, a function
+asks the same question next, so paths form a tree. It is kept as routes: a route follows one trace
+from where it left another, checks its guards, and knows for each guard the route of those who go
+the other way. A row that fails guard g of a route has answered everything before g as that trace
+did, so nothing is checked twice.
+"""
+
+from __future__ import annotations
+
+import gc
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ..sites import Site
+from ..value import Value
+from .derived import Mode, derived
+from .passes import improved
+from .plan import laid_out
+from .program import Program
+from .replay import Ready
+
+LEAST_TRACES = 500
+"""Traces that are kept whatever their length."""
+MOST_INSTRUCTIONS = 2_000_000
+"""Instructions past which no more traces are kept, beyond the least."""
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Programs are many small tuples and no cycles: the cycle collector would walk them in vain."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+@dataclass(eq=False)
+class Trace:
+    """One recorded path through the function: its program and what was made of it.
+
+    ``outputs`` is the outline of what it returns, ``numbers`` says which of the function's captured
+    leaves its own are. ``rows`` counts the rows it has served; ``path`` is the outcomes of its
+    guards.
+    """
+
+    program: Program
+    captured: list[Value]
+    outputs: Any
+    numbers: list[int] = field(default_factory=list)
+    rows: int = 0
+    kept: bool = False
+    plans: dict[Any, Ready] = field(default_factory=dict)
+    path: bytes = b""
+
+    def __post_init__(self) -> None:
+        self.path = bytes([guard.outcome for guard in self.program.guards])
+
+    def site(self, guard: int) -> Site | None:
+        """The line of a guard."""
+        return self.program.site(self.program.guards[guard].site)
+
+    def ready(self, mode: Mode, what: tuple[str, ...], arguments: int) -> Ready:
+        """The plan of a mode; ``what`` says for each output whether to ``store`` or ``reduce``."""
+        key = (mode, what)
+        if key not in self.plans:
+            with collector_paused():
+                program = improved(derived(self.program, self.numbers, mode))
+                plan = laid_out(program, list(zip(what, program.outputs)))
+                self.plans[key] = Ready.of(program, plan, arguments)
+        return self.plans[key]
+
+    def router(self, start: int, arguments: int) -> Ready:
+        """The plan that only checks the guards from ``start`` on."""
+        key = ("router", start)
+        if key not in self.plans:
+            guards = self.program.guards[start:]
+            with collector_paused():
+                program = improved(self.program.replaced(outputs=[], guards=guards))
+                self.plans[key] = Ready.of(program, laid_out(program, []), arguments)
+        return self.plans[key]
+
+
+@dataclass(eq=False)
+class Route:
+    """A trace followed from guard ``start``; ``others`` are the routes that leave it, by guard."""
+
+    trace: Trace
+    start: int
+    others: dict[int, Route] = field(default_factory=dict)
+
+
+def shared_length(one: bytes, other: bytes) -> int:
+    """How many outcomes two paths begin with in common."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def routes(traces: Sequence[Trace]) -> Route:
+    """The tree of all traces.
+
+    At a guard the route goes on with the side that has more traces, so that a row changes its
+    route at most log2(traces) times: a loop is followed to its longest run, and shorter runs leave.
+    """
+    by_path = sorted(((trace.path, trace) for trace in traces), key=lambda item: item[0])
+    paths, ordered = [path for path, _ in by_path], [trace for _, trace in by_path]
+    top: list[Route] = []
+    pending: list[tuple[int, int, int, Route | None, int]] = [(0, len(paths), 0, None, 0)]
+    while pending:
+        low, high, start, above, at = pending.pop()
+        leaving: list[tuple[int, int, int]] = []
+        while high - low > 1:
+            split = shared_length(paths[low], paths[high - 1])
+            middle = bisect_left(paths, paths[low][:split] + b"\x01", low, high)
+            assert low < middle < high, "a path that another one goes on from"
+            if middle - low > high - middle:
+                leaving.append((middle, high, split))
+                high = middle
+            else:
+                leaving.append((low, middle, split))
+                low = middle
+        route = Route(ordered[low], start)
+        if above is None:
+            top.append(route)
+        else:
+            above.others[at] = route
+        pending += [(first, last, split + 1, route, split) for first, last, split in leaving]
+    return top[0]
+
+
+class Family:
+    """All traces of a function for one kind of arguments, and what it captured."""
+
+    def __init__(self, bindings: list[Any], budget: int | None) -> None:
+        self.bindings = bindings
+        self.budget = budget
+        self.traces: list[Trace] = []
+        self.captured: list[Value] = []
+        self.root: Route | None = None
+        self.splits: Counter[Site | None] = Counter()
+        self._by_path: dict[bytes, Trace] = {}
+        self._numbers: dict[int, int] = {}
+        self._instructions = 0
+
+    def adopt(self, trace: Trace) -> Trace:
+        """Give the trace's captured leaves their numbers."""
+        for leaf in trace.captured:
+            number = self._numbers.setdefault(id(leaf), len(self.captured))
+            if number == len(self.captured):
+                self.captured.append(leaf)
+            trace.numbers.append(number)
+        return trace
+
+    @property
+    def has_room(self) -> bool:
+        """Whether another trace is kept."""
+        if self.budget is not None:
+            return len(self.traces) < self.budget
+        return len(self.traces) < LEAST_TRACES or self._instructions < MOST_INSTRUCTIONS
+
+    def keep(self, trace: Trace) -> Trace:
+        """Keep a trace, or find the one that another thread recorded for the same path.
+
+        The routes are the caller's affair until :meth:`settle`.
+        """
+        known = self._by_path.setdefault(trace.path, trace)
+        if known is trace:
+            trace.kept = True
+            self.traces.append(trace)
+            self._instructions += len(trace.program.instructions)
+        return known
+
+    def settle(self) -> None:
+        """Lay the routes anew over the traces there are."""
+        self.root = routes(self.traces)
+
+    def exchange(self, fresh: Sequence[Trace], used: set[int]) -> None:
+        """Put fresh traces in the place of kept ones that are not among those ``used``."""
+        idle = [trace for trace in self.traces if id(trace) not in used]
+        new = [trace for trace in fresh if trace.path not in self._by_path]
+        for old, _ in zip(idle, new):
+            old.kept = False
+            del self._by_path[old.path]
+        self.traces = [trace for trace in self.traces if trace.kept]
+        self._instructions = sum(len(trace.program.instructions) for trace in self.traces)
+        for trace in new[: len(idle)]:
+            self.keep(trace)
+        self.settle()
+
+    @property
+    def main(self) -> Trace:
+        """The trace that has served most rows."""
+        return max(self.traces, key=lambda trace: trace.rows)
+
+    def route_after(self, path: bytes) -> tuple[Route, int | None]:
+        """The route of rows whose first outcomes are ``path``.
+
+        Where nobody went that way, the route they leave and the guard they leave it at.
+        """
+        route = self.root
+        assert route is not None
+        while True:
+            shared = shared_length(path, route.trace.path)
+            if shared == len(path):
+                return route, None
+            if shared not in route.others:
+                return route, shared
+            route = route.others[shared]
+
+
+def outline(nest: Any) -> Any:
+    """A nest without its items."""
+    return replace(nest, items=[None] * len(nest.items))
