@@ -14,12 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import CompileError, FunctionResultError
+from ..errors import CompileError
 from ..ops.sentences import shown
-from ..program.compiled import Compiled
+from ..program.calling import Replayable
 from ..program.program import CAPTURED, CONSTANT, Program
-from ..program.rows import Bound, Shape
-from ..program.traces import Trace
+from ..program.traces import Family, Trace, shared_length
 from ..sites import Site, Span, site_of, span_of
 from ..value import core
 from .columns import Columns, Pulled
@@ -34,40 +33,42 @@ _COMPARISONS = frozenset(("less", "less_equal", "equal"))
 
 
 def story_of_row(
-    compiled: Compiled, args: Sequence[Any], kwargs: dict[str, Any], row: int
+    compiled: Replayable, args: Sequence[Any], kwargs: dict[str, Any], row: int
 ) -> Story:
-    """The story of one row; :meth:`Compiled.story` is this."""
+    """The story of one row; :meth:`Replayable.story` is this."""
     args = [_one_row(arg, row, compiled) for arg in args]
     kwargs = {name: _one_row(arg, row, compiled) for name, arg in kwargs.items()}
     bound, shapes = compiled._bind(args, kwargs)
-    trace, numbers = _fitting(compiled, bound, shapes)
-    if len(trace.outputs.items) != 1:
-        raise FunctionResultError.of(compiled._name, list(trace.outputs.items))
-    reader = _Reader(trace, numbers)
-    reader.read(trace.program.outputs[0])
-    pulled = Pulled(reader.columns, 1.0)
-    return Story(reader.columns, pulled, 1.0)
-
-
-def _fitting(compiled: Compiled, bound: Bound, shapes: list[Shape]) -> tuple[Trace, list[float]]:
-    """The trace that the row takes, and all its numbers; recorded for this story if need be."""
     family = compiled._family(bound, shapes)
+    compiled._check_single(family)
+    found = _fitting(family, bound.numbers)
+    if found is None:  # a path that nobody took yet: recorded for this story alone
+        trace = compiled._record(bound, shapes, bound.numbers, b"")
+        if trace is None:
+            compiled(*args, **kwargs)  # says which branch has no recording
+            raise AssertionError("a row that replays has a trace")
+        found = trace, _evaluated(trace, bound.numbers)
+    reader = _Reader(*found)
+    reader.read(found[0].program.outputs[0])
+    return Story(reader.columns, Pulled(reader.columns, 1.0), 1.0)
+
+
+def _fitting(family: Family, arguments: Sequence[float]) -> tuple[Trace, list[float]] | None:
+    """The trace that a row follows, with all its numbers; None where it was never recorded."""
     trace = family.traces[0]
     while True:
-        numbers = _evaluated(trace, bound.numbers)
-        guards = trace.program.guards
-        leaves_at = [n for n, g in enumerate(guards) if (numbers[g.condition] != 0.0) != g.outcome]
-        if not leaves_at:
+        numbers = _evaluated(trace, arguments)
+        answers = bytes([numbers[guard.condition] != 0.0 for guard in trace.program.guards])
+        shared = shared_length(answers, trace.path)
+        if shared == len(trace.path):
             return trace, numbers
-        path = trace.path[: leaves_at[0]] + bytes([1 - trace.path[leaves_at[0]]])
-        route, unknown = family.route_after(path)
-        if unknown is None:
-            trace = route.trace
-        else:
-            trace = compiled._recorder(family, bound, shapes)(0, path, trace)
+        route, left_at = family.route_after(answers[: shared + 1])
+        if left_at is not None:
+            return None
+        trace = route.trace
 
 
-def _one_row(nest: Any, row: int, compiled: Compiled) -> Any:
+def _one_row(nest: Any, row: int, compiled: Replayable) -> Any:
     """Arguments with only one row in each array."""
     if isinstance(nest, np.ndarray) and nest.ndim:
         if not -len(nest) <= row < len(nest):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from .rows import Bound, Shape, take_argument
 from .text import family_text
 from .traces import Family, Trace
 
+if TYPE_CHECKING:
+    from ..explain.story import Story
+
 
 class Replayable:
     """A function that replays over rows."""
@@ -32,6 +35,12 @@ class Replayable:
 
     def _recorder(self, family: Family, bound: Bound, shapes: list[Shape]) -> Recorder | None:
         """How to record another trace."""
+        raise NotImplementedError
+
+    def _record(
+        self, bound: Bound, shapes: list[Shape], numbers: Sequence[float], path: bytes
+    ) -> Trace | None:
+        """Record the trace of some numbers; None where nothing can be recorded."""
         raise NotImplementedError
 
     def _families(self) -> Sequence[Family]:
@@ -256,6 +265,25 @@ class Replayable:
         value, *gradients = sums
         core.add_grad(taking, np.array(gradients) / over)
         return value / over
+
+    def story(self, *args: Any, row: int = 0, **kwargs: Any) -> Story:
+        """The story of one row: its steps in words, with the numbers that replay computes.
+
+        Arguments are those of a call; ``row`` chooses among the rows of arrays. Steps and words are
+        those of ``rg.story`` of the function called on values.
+
+        >>> import numpy as np
+        >>> import retrograde as rg
+        >>> f = rg.compile(lambda x, w: (w * x).relu())
+        >>> story = f.story(np.array([1.0, -2.0]), 3.0, row=1)
+        >>> [step.words for step in story.forward]
+        ['w = 3', 'x = -2', 'w * x = 3 × -2 = -6', 'relu(v1) = relu(-6) = 0']
+        >>> story.backward[0].words
+        'relu is a gate, closed here since v1 = -6 is not above 0: nothing passes'
+        """
+        from ..explain.rows import story_of_row
+
+        return story_of_row(self, args, kwargs, row)
 
     def explain(self) -> str:
         """The plan: for each trace the program before and after the passes, slots and guards."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import update_wrapper
 from threading import RLock
 from types import CodeType
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
 from ..errors import (
     CompileError,
@@ -26,9 +26,6 @@ from .record import record
 from .routing import Recorder
 from .rows import Bound, Shape
 from .traces import Family, Trace, collector_paused, outline
-
-if TYPE_CHECKING:
-    from ..explain.story import Story
 
 RESERVED = ("wrt", "reduce", "threads", "dtype", "out", "weights", "vector")
 
@@ -95,25 +92,6 @@ class Compiled(Replayable):
         if core.in_recording() or _holds_values((args, kwargs)):
             return self._function(*args, **kwargs)
         return super().__call__(*args, threads=threads, out=out, **kwargs)
-
-    def story(self, *args: Any, row: int = 0, **kwargs: Any) -> Story:
-        """The story of one row: its steps in words, with the numbers that replay computes.
-
-        Arguments are those of a call; ``row`` chooses among the rows of arrays. Steps and words are
-        those of ``rg.story`` of the function called on values.
-
-        >>> import numpy as np
-        >>> import retrograde as rg
-        >>> f = rg.compile(lambda x, w: (w * x).relu())
-        >>> story = f.story(np.array([1.0, -2.0]), 3.0, row=1)
-        >>> [step.words for step in story.forward]
-        ['w = 3', 'x = -2', 'w * x = 3 × -2 = -6', 'relu(v1) = relu(-6) = 0']
-        >>> story.backward[0].words
-        'relu is a gate, closed here since v1 = -6 is not above 0: nothing passes'
-        """
-        from ..explain.rows import story_of_row
-
-        return story_of_row(self, args, kwargs, row)
 
     def __reduce__(self) -> Any:
         module = sys.modules.get(self._function.__module__)
