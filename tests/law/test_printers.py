@@ -13,6 +13,7 @@ import pytest
 
 from retrograde.ops import OPS, Op
 from retrograde.ops.emit.c import c, functions, header
+from retrograde.ops.emit.javascript import javascript
 from retrograde.ops.emit.python import python, source
 from retrograde.ops.expr import Num, Var, equal, function, where
 from retrograde.ops.op import RESULT
@@ -84,9 +85,9 @@ def test_the_python_of_a_whole_row() -> None:
     )
 
 
-@pytest.mark.parametrize("printer", [c, python])
+@pytest.mark.parametrize("printer", [c, javascript, python])
 def test_what_is_no_expression_is_refused(printer: object) -> None:
-    with pytest.raises(TypeError, match=r"no (C|Python) for str"):
+    with pytest.raises(TypeError, match=r"no (C|JavaScript|Python) for str"):
         printer("x")  # type: ignore[operator]
 
 

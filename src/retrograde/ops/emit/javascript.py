@@ -1,0 +1,109 @@
+"""Print rows as JavaScript, for pages that compute values and gradients by themselves.
+
+A row calls the functions of ``primitives.js``, which stands beside this file, and the rows above
+it; arithmetic is JavaScript's own, which is IEEE 754.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..expr import Both, Call, Compare, Condition, Either, Expr, Num, Var, Where
+
+if TYPE_CHECKING:
+    from ..op import Op
+
+INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
+COMPARISONS = {"==": "===", "!=": "!=="}
+
+
+def javascript(node: Expr | Condition) -> str:
+    """An expression or condition as JavaScript over numbers.
+
+    >>> from retrograde.ops import OPS
+    >>> javascript(OPS["tanh"].partials[0])
+    '(1.0 - (z * z))'
+    >>> javascript(OPS["relu"].value)
+    '((x <= 0.0) ? 0.0 : x)'
+    >>> javascript(OPS["softplus"].partials[0])
+    'law.sigmoid.value(x)'
+    """
+    if isinstance(node, Var):
+        return node.name
+    if isinstance(node, Num):
+        return number(node.value)
+    if isinstance(node, Call):
+        args = [javascript(arg) for arg in node.args]
+        if node.name in INFIX:
+            return f"({args[0]} {INFIX[node.name]} {args[1]})"
+        if node.name == "neg":
+            return f"(-{args[0]})"
+        return f"{_function(node.name)}({', '.join(args)})"
+    if isinstance(node, Where):
+        then, otherwise = javascript(node.then), javascript(node.otherwise)
+        return f"({javascript(node.condition)} ? {then} : {otherwise})"
+    if isinstance(node, Compare):
+        symbol = COMPARISONS.get(node.symbol, node.symbol)
+        return f"({javascript(node.left)} {symbol} {javascript(node.right)})"
+    if isinstance(node, (Either, Both)):
+        symbol = "||" if isinstance(node, Either) else "&&"
+        return f"({javascript(node.left)} {symbol} {javascript(node.right)})"
+    raise TypeError(f"no JavaScript for {type(node).__name__}")
+
+
+def number(value: float) -> str:
+    """A number, infinities and NaN included.
+
+    >>> number(0.5), number(-math.inf), number(math.nan)
+    ('0.5', '-Infinity', 'NaN')
+    """
+    if math.isfinite(value):
+        return repr(value)
+    return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+
+
+def row(op: Op) -> str:
+    """A row as a property of ``law``: its value, and one function a partial.
+
+    >>> from retrograde.ops import OPS
+    >>> row(OPS["mul"])
+    'law.mul = { value: (x, y) => (x * y), partials: [(x, y, z) => y, (x, y, z) => x] };'
+    """
+    inputs = ", ".join(op.inputs)
+    partials = ", ".join(f"({inputs}, z) => {javascript(partial)}" for partial in op.partials)
+    value = f"({inputs}) => {javascript(op.value)}"
+    return f"law.{op.name} = {{ value: {value}, partials: [{partials}] }};"
+
+
+def law(names: Iterable[str], table: Mapping[str, Op]) -> str:
+    """The named rows, and those they call, as one piece of JavaScript.
+
+    >>> from retrograde.ops import OPS
+    >>> [line[:14] for line in law(["silu"], OPS).splitlines()[-3:]]
+    ['const law = {}', 'law.sigmoid = ', 'law.silu = { v']
+    """
+    from ..op import PRIMITIVES
+
+    wanted: set[str] = set()
+    pending = list(names)
+    while pending:
+        name = pending.pop()
+        if name not in wanted:
+            wanted.add(name)
+            pending.extend(table[name].calls - PRIMITIVES)
+    rows = [row(op) for name, op in table.items() if name in wanted]
+    return "\n".join([primitives(), "const law = {};", *rows]) + "\n"
+
+
+def primitives() -> str:
+    """The hand-written functions that rows call."""
+    return Path(__file__).with_name("primitives.js").read_text(encoding="utf-8").rstrip("\n")
+
+
+def _function(name: str) -> str:
+    from ..op import PRIMITIVES
+
+    return f"primitive.{name}" if name in PRIMITIVES else f"law.{name}.value"
