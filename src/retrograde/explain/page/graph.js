@@ -1,0 +1,206 @@
+// The graph: one picture at a time. A picture's boxes are made once; a step only changes what is
+// written in them and how they are marked, so nothing moves.
+const SIZES = { v: [156, 64], n: [64, 36], g: [176, 64], o: [136, 30] };
+const PULL = 5;
+const LONGEST_TITLE = 18;
+
+const drawPicture = (app, picture) => {
+  const { story } = app;
+  const { layout, refs, lines } = picture;
+  const count = layout.kinds.length;
+  const drawing = svg("svg", {
+    class: "graph", viewBox: `0 0 ${layout.width} ${layout.height}`, width: layout.width,
+    height: layout.height, role: "group", "aria-label": `Graph of ${picture.title}`,
+  }, markers());
+  const drawn = { picture, drawing, boxes: [], lines: [] };
+  const wires = svg("g", { "aria-hidden": "true" });
+  const plates = svg("g", { "aria-hidden": "true" });
+  drawing.append(wires);
+  lines.forEach((line, i) => drawn.lines.push(drawLine(story, picture, line, i, wires, plates)));
+  for (let i = 0; i < count; i += 1) {
+    const box = drawBox(app, layout.kinds[i], refs[i]);
+    box.group.setAttribute("transform", `translate(${layout.x[i]} ${layout.y[i]})`);
+    box.x = layout.x[i];
+    drawing.append(box.group);
+    drawn.boxes.push(box);
+  }
+  drawing.append(plates);
+  return drawn;
+};
+
+const markers = () => {
+  const marker = (id, kind, orient) => svg("marker", {
+    id, class: kind, viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7,
+    markerUnits: "userSpaceOnUse", orient,
+  }, svg("path", { d: "M0 0L8 4L0 8z" }));
+  return svg("defs", {}, marker("ahead", "head", "auto"), marker("back", "tail", "auto-start-reverse"));
+};
+
+const drawLine = (story, picture, line, i, wires, plates) => {
+  const { layout, refs } = picture;
+  const [from, to] = [layout.ends[2 * i], layout.ends[2 * i + 1]];
+  const many = line < -1 ? " many" : "";
+  const path = { d: layout.paths[i] };
+  const ahead = svg("path", { ...path, class: `line${many}`, "marker-end": "url(#ahead)" });
+  wires.append(ahead);
+  const kind = layout.kinds[from];
+  const takes = kind === "v" || kind === "n" ? story.takes[refs[from]] : 1;
+  const back = takes && svg("path", {
+    ...path, class: `pull${many}`, transform: `translate(0 ${PULL})`, "marker-start": "url(#back)",
+  });
+  if (back) wires.append(back);
+  const drawn = { from: refs[from], to: refs[to], many, ahead, back };
+  if (line >= 0 && takes) {
+    drawn.edge = story.starts[refs[to]] + line;
+    drawn.x = layout.labels[2 * i];
+    const y = layout.labels[2 * i + 1];
+    drawn.plate = svg("rect", { class: "plate", y: y - 4, height: 15, rx: 4 });
+    drawn.amount = svg("text", { class: "amount", x: drawn.x, y: y + 7 });
+    plates.append(drawn.plate, drawn.amount);
+  }
+  return drawn;
+};
+
+const drawBox = (app, kind, ref) => {
+  const { story } = app;
+  const [width, height] = SIZES[kind];
+  const title = svg("title");
+  const frame = svg("rect", { class: "frame", width, height, rx: 8 });
+  const text = (name, x, y, written = "") => svg("text", { class: name, x, y }, written);
+  if (kind === "n") {
+    return {
+      kind, ref, title, group: svg("g", { class: "number" }, title, frame,
+        text("name", width / 2, height / 2 + 4, clipped(story.names[ref].replaceAll("-", "−"), 8))),
+    };
+  }
+  const box = { kind, ref, title };
+  const act = () => (kind === "v" ? app.select(ref) : app.goTo(ref));
+  const attributes = { tabindex: 0, role: "button", "data-ref": ref, onclick: act,
+    onkeydown: (event) => {
+      if (event.key !== "Enter" && event.key !== " ") return;
+      event.preventDefault();
+      event.stopPropagation();
+      act();
+    } };
+  if (kind === "o") {
+    const named = ref < 0 ? plural(-ref, "more value") : nameOf(story, ref);
+    box.group = svg("g", ref < 0 ? {} : attributes, title, frame,
+      text("name", width / 2, height / 2 + 4, clipped(named, 20)));
+    box.base = "outside";
+    setText(title, `outside this group: ${named}`);
+    return box;
+  }
+  box.data = text("digits data", width - 10, 37);
+  box.grad = text("digits", width - 10, 54);
+  if (kind === "g") {
+    box.base = "group";
+    box.bar = svg("rect", { class: "progress", x: 10, y: 58, width: 0, height: 2, rx: 1 });
+    const picture = story.pictures[ref - story.count];
+    box.group = svg("g", attributes, title,
+      svg("rect", { class: "behind", x: 5, y: 5, width, height, rx: 8 }), frame,
+      text("name", 10, 18, clipped(picture.title, 20)), text("what", 10, 37, "values"), box.data,
+      text("what", 10, 54, "strongest"), box.grad, box.bar);
+    return box;
+  }
+  const leaf = story.starts[ref] === story.starts[ref + 1];
+  box.base = `value${leaf ? " leaf" : ""}${ref === story.root ? " root" : ""}`;
+  const [name, symbol] = boxTitle(story, ref);
+  box.group = svg("g", attributes, title, frame, text("name", 10, 18, name),
+    text("symbol", width - 10, 18, symbol), text("what", 10, 37, "data"), box.data,
+    text("what", 10, 54, "grad"), box.grad);
+  return box;
+};
+
+const nameOf = (story, ref) =>
+  (ref < story.count ? story.names[ref] : story.pictures[ref - story.count].title);
+
+const boxTitle = (story, ref) => {
+  const [name, expression, symbol] = [story.names[ref], story.expressions[ref], story.ops[story.op[ref]][1]];
+  const whole = `${name} = ${expression}`;
+  if (expression && whole.length <= LONGEST_TITLE) return [whole, ""];
+  return [clipped(name, LONGEST_TITLE - symbol.length), clipped(symbol, 7)];
+};
+
+// Write the numbers of a step into the picture that stands.
+const updatePicture = (app, drawn) => {
+  const { story, numbers, position } = app;
+  const step = stepAt(story, position);
+  const active = position === 0 ? -2 : partWith(story, drawn.picture, step.value);
+  for (const box of drawn.boxes) {
+    if (box.kind === "v") updateValue(app, box, step);
+    else if (box.kind === "g") updateGroup(app, box, step);
+    const marks = [box.base || "number"];
+    if (box.ref === active && box.kind !== "o") marks.push("now", step.phase);
+    if (box.ref === app.selected && box.kind === "v") marks.push("chosen");
+    setClass(box.group, marks.join(" "));
+    if (box.kind === "v") box.group.setAttribute("aria-pressed", String(box.ref === app.selected));
+  }
+  const done = position - story.forward.length;
+  for (const line of drawn.lines) {
+    const known = line.from >= story.count || line.from < 0 || dataIsKnown(story, position, line.from);
+    const now = line.to === active && (line.edge === undefined || line.to === step.value);
+    setClass(line.ahead, lineClass("line", line, known, now && step.phase === "forward"));
+    if (line.back) {
+      const passed = position === 0 || (done > 0 && (line.to >= story.count || line.to < 0
+        || (story.backwardStep[line.to] >= 0 && story.backwardStep[line.to] < done)));
+      setClass(line.back, lineClass("pull", line, passed, now && step.phase === "backward"));
+      if (line.amount) {
+        const shown = passed && story.given[line.edge] ? plus(numbers.amount[line.edge]) : "";
+        setText(line.amount, shown);
+        const width = shown ? 6.8 * shown.length + 6 : 0;
+        line.plate.setAttribute("x", line.x - width / 2);
+        line.plate.setAttribute("width", width);
+      }
+    }
+  }
+  return drawn.boxes.find((box) => box.ref === active && box.kind !== "o");
+};
+
+const lineClass = (kind, line, reached, now) =>
+  `${kind}${line.many}${reached ? "" : " later"}${now ? " now" : ""}`;
+
+const updateValue = (app, box) => {
+  const { story, numbers, position } = app;
+  const known = dataIsKnown(story, position, box.ref);
+  const shown = known ? brief(numbers.data[box.ref]) : "·";
+  setText(box.data, shown);
+  const has = gathered(story, numbers, position, box.ref);
+  let grad = "·";
+  if (!story.takes[box.ref]) grad = "takes none";
+  else if (has) grad = signed(has.amount) + (has.complete ? "" : " …");
+  setText(box.grad, grad);
+  setClass(box.grad, `digits ${has && story.takes[box.ref] ? signOf(has.amount) : "zero"}`);
+  const said = has ? `gradient ${brief(has.amount)}${has.complete ? "" : " so far"}` : "no gradient yet";
+  const expression = story.expressions[box.ref];
+  const made = expression ? ` = ${expression}` : "";
+  setText(box.title, `${story.names[box.ref]}${made}: data ${known ? shown : "not known yet"}, ${said}`);
+  box.group.setAttribute("aria-label", box.title.textContent);
+};
+
+const updateGroup = (app, box) => {
+  const { story, numbers, position } = app;
+  const picture = story.pictures[box.ref - story.count];
+  const members = membersOf(story, picture);
+  if (picture.strongestOf !== numbers) {
+    let strongest = 0;
+    for (const value of members) {
+      const grad = numbers.grad[value];
+      if (Math.abs(grad) > Math.abs(strongest) || Number.isNaN(grad)) strongest = grad;
+    }
+    Object.assign(picture, { strongest, strongestOf: numbers });
+  }
+  const step = stepAt(story, position);
+  const forward = story.forward.length;
+  let share = 1;
+  if (step.phase === "forward") share = firstAtLeast(members, step.value + 1) / members.length;
+  else if (step.phase === "backward") share = 1 - firstAtLeast(members, step.value) / members.length;
+  setText(box.data, thousands(members.length));
+  const finished = position === 0 || (position > forward && share === 1);
+  setText(box.grad, finished ? signed(picture.strongest) : "·");
+  setClass(box.grad, `digits ${finished ? signOf(picture.strongest) : "zero"}`);
+  box.bar.setAttribute("width", position === 0 ? 0 : 156 * share);
+  setClass(box.bar, `progress ${step.phase}`);
+  setText(box.title, `group ${picture.title}: ${plural(members.length, "value")}, `
+    + `strongest gradient ${brief(picture.strongest)}; open it`);
+  box.group.setAttribute("aria-label", box.title.textContent);
+};

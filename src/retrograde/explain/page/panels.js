@@ -1,0 +1,204 @@
+// The panels beside the graph: this step, the ledger, the source, the thermometer.
+
+const siteOf = (story, value) => story.sites[story.site[value]] || null;
+const fileName = (path) => path.split(/[\\/]/).pop();
+
+const STEP_ROWS = 60;
+
+const showStep = (app) => {
+  const { story, position, numbers } = app;
+  const step = stepAt(story, position);
+  const total = step.phase === "forward" ? story.forward.length : story.backward.length;
+  const panel = byId("step");
+  panel.dataset.phase = step.phase;
+  const place = `step ${thousands(step.index + 1)} of ${thousands(total)}`;
+  const phases = { whole: "The whole pass", forward: `Forward · ${place}`, backward: `Backward · ${place}` };
+  setText(byId("phase"), phases[step.phase]);
+  setText(byId("words"), wordsOf(app, step));
+  const rows = [];
+  const backward = step.phase === "backward";
+  const end = position ? story.starts[step.value + 1] : 0;
+  for (let e = story.starts[step.value]; e < end && rows.length < STEP_ROWS; e += 1) {
+    if (story.given[e]) rows.push(backward ? contributionRow(app, e) : partialRow(app, e));
+  }
+  const [left, right] = byId("sums").tHead.rows[0].cells;
+  setText(left, backward ? "what each input receives" : "its slope along each input, kept for the way back");
+  setText(right, backward ? "adds" : "partial");
+  byId("sums").hidden = !rows.length;
+  byId("sums").tBodies[0].replaceChildren(...rows);
+  const site = position ? siteOf(story, step.value) : null;
+  setText(byId("where"), site ? `${fileName(site[0])}, line ${site[1]}` : "");
+  const outside = position > 0 && partWith(story, app.picture, step.value) < 0;
+  byId("elsewhere").hidden = !outside;
+  const home = story.pictures[story.home[step.value]].title;
+  setText(byId("elsewhere"), outside ? `This step happens in ${home}: go there` : "");
+};
+
+const wordsOf = (app, { phase, value, index }) => {
+  const { story, numbers, moved } = app;
+  const name = story.names[value];
+  if (phase === "whole") {
+    const [ahead, back] = [plural(story.forward.length, "step"), plural(story.backward.length, "step")];
+    return `${name} = ${brief(numbers.data[value])}. ${ahead} forwards compute it; ${back} backwards, `
+      + `from a seed of ${brief(story.seed)}, find how it depends on each leaf. Press → to watch.`;
+  }
+  const made = story.expressions[value] ? `${name} = ` : "";
+  if (!moved.size) {
+    return minus(phase === "forward" ? made + story.forward_words[index] : story.backward_words[index]);
+  }
+  const [op, , rule] = story.ops[story.op[value]];
+  if (phase === "backward") return `${op} ${rule}`;
+  const expression = story.expressions[value] ? `${story.expressions[value]} = ` : "";
+  return `${name} = ${expression}${brief(numbers.data[value])}`;
+};
+
+const partialRow = (app, e) => html("tr", { "data-edge": e },
+  html("th", { scope: "row" }, valueButton(app, app.story.inputs[e])),
+  html("td", { class: "digits" }, brief(app.numbers.partials[e])));
+
+const contributionRow = (app, e) => {
+  const { story, numbers } = app;
+  const into = story.inputs[e];
+  const before = ledgerOf(story, into);
+  const place = before.indexOf(e);
+  const held = place > 0 ? numbers.after[before[place - 1]] : into === story.root ? story.seed : 0;
+  const running = html("span", { class: held ? "adds" : "" },
+    `grad ${brief(held)} → ${brief(numbers.after[e])}`);
+  return html("tr", { "data-edge": e },
+    html("th", { scope: "row" }, valueButton(app, into),
+      html("div", {}, product(numbers, story, e), " ", running)),
+    html("td", {}, gradientOf(numbers.amount[e])));
+};
+
+const product = (numbers, story, e) =>
+  html("span", {}, `partial ${brief(numbers.partials[e])} × upstream ${brief(numbers.grad[story.uses[e]])}`);
+
+const valueButton = (app, value) => {
+  const name = app.story.names[value];
+  const choose = () => app.select(value, true);
+  return html("button", { type: "button", class: "name", title: name, onclick: choose }, clipped(name, 22));
+};
+
+// ---- the ledger --------------------------------------------------------------------------------
+
+const LEDGER_ROWS = 200;
+
+const showLedger = (app) => {
+  const { story, numbers, selected, position } = app;
+  const ledger = ledgerOf(story, selected);
+  const expression = story.expressions[selected];
+  setText(byId("ledger-name"), story.names[selected]);
+  const done = position === 0 ? Infinity : position - story.forward.length;
+  const known = dataIsKnown(story, position, selected) ? brief(numbers.data[selected]) : "not known yet";
+  setText(byId("ledger-data"), `${expression ? `= ${expression} ` : ""}= ${known}`);
+  const rows = [];
+  for (const e of ledger.subarray(0, LEDGER_ROWS)) {
+    const use = story.uses[e];
+    const given = story.backwardStep[use] < done;
+    const detail = given ? product(numbers, story, e)
+      : html("span", {}, `to come, in backward step ${thousands(story.backwardStep[use] + 1)}`);
+    rows.push(html("tr", {}, html("th", { scope: "row" }, valueButton(app, use), html("div", {}, detail)),
+      html("td", {}, given ? gradientOf(numbers.amount[e]) : "·")));
+  }
+  const table = byId("ledger-rows");
+  table.hidden = !rows.length;
+  table.tBodies[0].replaceChildren(...rows);
+  setText(byId("ledger-more"), ledger.length > LEDGER_ROWS
+    ? `and ${plural(ledger.length - LEDGER_ROWS, "more contribution")}; the total counts them all` : "");
+  const total = byId("ledger-total");
+  const has = gathered(story, numbers, position, selected);
+  const whole = gradientOf(numbers.grad[selected]);
+  if (!story.takes[selected]) total.replaceChildren("It takes no gradient.");
+  else if (selected === story.root) total.replaceChildren("The pass starts here: its gradient is the seed, ", whole);
+  else if (!ledger.length) total.replaceChildren("Nothing reaches it: its gradient is ", gradientOf(0));
+  else if (!has) total.replaceChildren(`${plural(ledger.length, "contribution")} to come`);
+  else if (!has.complete) total.replaceChildren("so far ", gradientOf(has.amount));
+  else {
+    const amounts = Array.from(ledger.subarray(0, 5), (e) => brief(numbers.amount[e]));
+    const sum = `${amounts.join(" + ").replaceAll("+ −", "− ")} = `;
+    const few = ledger.length > 1 && ledger.length <= 5;
+    total.replaceChildren(`${plural(ledger.length, "contribution")}: ${few ? sum : ""}`, whole);
+  }
+};
+
+// ---- the source --------------------------------------------------------------------------------
+
+const buildSource = (app) => {
+  const { story } = app;
+  const order = story.sites.map(([file, line], index) => ({ file, line, index }))
+    .sort((a, b) => (a.file === b.file ? a.line - b.line : a.file < b.file ? -1 : 1));
+  app.sourceRows = [];
+  const list = byId("source-lines");
+  let previous = null;
+  const byLine = new Map();
+  for (const { file, line, index } of order) {
+    const text = story.sites[index][3];
+    const key = `${file}:${line}`;
+    if (!byLine.has(key)) {
+      if (!previous || previous[0] !== file) list.append(html("li", { class: "file" }, fileName(file)));
+      else if (line > previous[1] + 1) {
+        list.append(html("li", { class: "gap", "aria-hidden": "true" }, "⋯"));
+      }
+      const row = html("li", { class: "line" }, html("span", { class: "lineno" }, String(line)),
+        html("code", {}, text === null ? "(the text of this line is not known)" : text));
+      byLine.set(key, row);
+      list.append(row);
+      previous = [file, line];
+    }
+    app.sourceRows[index] = byLine.get(key);
+  }
+  byId("source").hidden = !order.length;
+};
+
+const showSource = (app) => {
+  const { story, position } = app;
+  const value = position ? stepAt(story, position).value : app.selected;
+  const row = app.sourceRows[story.site[value]] || null;
+  if (app.sourceRow === row) return;
+  if (app.sourceRow) { app.sourceRow.classList.remove("now"); app.sourceRow.removeAttribute("aria-current"); }
+  app.sourceRow = row;
+  if (row) {
+    row.classList.add("now");
+    row.setAttribute("aria-current", "true");
+    const list = byId("source-lines");
+    const below = row.offsetTop + row.offsetHeight > list.scrollTop + list.clientHeight;
+    if (below || row.offsetTop < list.scrollTop) {
+      list.scrollTop = row.offsetTop - list.clientHeight / 2;
+    }
+  }
+};
+
+// ---- the thermometer ---------------------------------------------------------------------------
+
+const buildThermometer = (app) => {
+  const { story } = app;
+  app.bars = story.bars.map(([value, words]) => {
+    const bar = html("span", { class: "bar" });
+    const reading = html("span", { class: "grad" });
+    const tube = html("span", { class: "tube", "aria-hidden": "true" }, bar);
+    byId("bars").append(html("li", { title: words }, valueButton(app, value), tube, reading));
+    return { value, bar, reading };
+  });
+  setText(byId("bars-note"), story.bars_note);
+  byId("thermometer").hidden = !story.bars.length;
+};
+
+const showThermometer = (app) => {
+  const { story, numbers, position } = app;
+  const found = app.bars.map(({ value }) => gathered(story, numbers, position, value));
+  const most = app.bars.reduce((high, { value }) => {
+    const size = Math.abs(numbers.grad[value]);
+    return Number.isFinite(size) && size > high ? size : high;
+  }, 0);
+  app.bars.forEach(({ bar, reading }, i) => {
+    const amount = found[i] ? found[i].amount : 0;
+    const size = Number.isNaN(amount) ? 0 : Math.min(Math.abs(amount) / (most || 1), 1);
+    bar.className = `bar ${signOf(amount)}`;
+    bar.style.width = `${50 * size}%`;
+    setText(reading, found[i] ? signed(amount) : "·");
+    reading.className = `grad ${found[i] ? signOf(amount) : "zero"}`;
+  });
+  setText(byId("reading"), minus(story.reading));
+  const told = !app.moved.size && found.every((it) => it && it.complete);
+  byId("reading").style.visibility = told ? "visible" : "hidden"; // keeps its place: nothing moves
+};

@@ -1,0 +1,153 @@
+// The numbers of the pass: as recorded, or worked out again from moved leaves by the law's rows.
+// Contributions are partial × upstream and are added in the order of the steps, as Python does.
+
+const sumOf = (numbers) => {
+  let total = numbers.length ? numbers[0] : 0;
+  for (let i = 1; i < numbers.length; i += 1) total += numbers[i];
+  return total;
+};
+
+// `sum` and `dot` are no rows of the law: as in the engine they are written by hand.
+const wide = {
+  sum: { value: sumOf, partials: (numbers) => numbers.map(() => 1) },
+  dot: {
+    value: (numbers) => {
+      const half = numbers.length / 2;
+      return sumOf(numbers.slice(0, half).map((number, i) => number * numbers[half + i]));
+    },
+    partials: (numbers) => {
+      const half = numbers.length / 2;
+      return [...numbers.slice(half), ...numbers.slice(0, half)];
+    },
+  },
+};
+
+// Gradients, contributions and running gradients that follow from partials.
+const pull = (story, data, partials) => {
+  const grad = new Float64Array(story.count);
+  const amount = new Float64Array(story.inputs.length);
+  const after = new Float64Array(story.inputs.length);
+  grad[story.root] = story.seed;
+  story.backward.forEach((value, step) => {
+    const kept = story.kept[step];
+    const start = story.starts[value];
+    if (kept) {
+      grad[value] = Number(kept[0]);
+      for (const [position, given, total] of kept[1]) {
+        amount[start + position] = Number(given);
+        after[start + position] = grad[story.inputs[start + position]] = Number(total);
+      }
+      return;
+    }
+    for (let e = start; e < story.starts[value + 1]; e += 1) {
+      if (story.given[e]) {
+        amount[e] = partials[e] * grad[value];
+        after[e] = grad[story.inputs[e]] += amount[e];
+      }
+    }
+  });
+  return { data, partials, grad, amount, after };
+};
+
+const recorded = (story) => pull(story, story.data, story.partials);
+
+// The whole pass again, leaves standing at `leaves` (a Map from value to number).
+const evaluate = (story, leaves) => {
+  const data = story.data.slice();
+  const partials = story.partials.slice();
+  for (const [value, number] of leaves) data[value] = number;
+  for (let value = 0; value < story.count; value += 1) {
+    const start = story.starts[value];
+    const arity = story.starts[value + 1] - start;
+    const name = story.ops[story.op[value]][0];
+    const row = law[name];
+    if (!arity || (!row && !wide[name])) continue;
+    const numbers = [];
+    for (let i = 0; i < arity; i += 1) numbers.push(data[story.inputs[start + i]]);
+    if (row) {
+      data[value] = row.value(...numbers);
+      for (let i = 0; i < arity; i += 1) partials[start + i] = row.partials[i](...numbers, data[value]);
+    } else {
+      data[value] = wide[name].value(numbers);
+      partials.set(wide[name].partials(numbers), start);
+    }
+  }
+  return pull(story, data, partials);
+};
+
+// Values that cannot be moved because an op the page does not know would have to be run again.
+const fixedValues = (story) => {
+  const fixed = new Uint8Array(story.count);
+  for (let value = story.count - 1; value >= 0; value -= 1) {
+    const name = story.ops[story.op[value]][0];
+    const known = law[name] || wide[name];
+    const start = story.starts[value];
+    if (story.starts[value + 1] > start && (fixed[value] || !known)) {
+      for (let e = start; e < story.starts[value + 1]; e += 1) fixed[story.inputs[e]] = 1;
+    }
+  }
+  return fixed;
+};
+
+const close = (left, right) =>
+  Object.is(left, right) || left === right ||
+  Math.abs(left - right) <= 1e-9 * Math.max(Math.abs(left), Math.abs(right));
+
+// Why nothing can be moved, or null: the page must first find the recorded numbers itself.
+const whyFixed = (story, numbers) => {
+  if (Object.keys(story.kept).length) {
+    return "Some gradients pass through a hook or a rule written in Python, which this page cannot run.";
+  }
+  const again = evaluate(story, new Map());
+  for (let value = 0; value < story.count; value += 1) {
+    if (!close(again.data[value], numbers.data[value]) || !close(again.grad[value], numbers.grad[value])) {
+      return `${story.names[value]} no longer follows from its inputs: `
+        + "data was changed after it was computed.";
+    }
+  }
+  return null;
+};
+
+// ---- where the pass stands ---------------------------------------------------------------------
+// Position 0 is the whole pass, finished; then the forward steps; then the backward steps.
+
+const lastPosition = (story) => story.forward.length + story.backward.length;
+
+const stepAt = (story, position) => {
+  if (position === 0) return { phase: "whole", value: story.root, index: 0 };
+  const index = position - 1;
+  const later = index - story.forward.length;
+  if (later < 0) return { phase: "forward", value: story.forward[index], index };
+  return { phase: "backward", value: story.backward[later], index: later };
+};
+
+const dataIsKnown = (story, position, value) =>
+  position === 0 || story.forwardStep[value] < position;
+
+// The gradient a value has gathered: {amount, complete}; null before the backward pass.
+const gathered = (story, numbers, position, value) => {
+  const done = position - story.forward.length;
+  if (position === 0) return { amount: numbers.grad[value], complete: true };
+  if (done <= 0) return null;
+  const ledger = ledgerOf(story, value);
+  let low = 0;
+  let high = ledger.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (story.backwardStep[story.uses[ledger[middle]]] < done) low = middle + 1;
+    else high = middle;
+  }
+  if (low === ledger.length) return { amount: numbers.grad[value], complete: true };
+  return { amount: low ? numbers.after[ledger[low - 1]] : 0, complete: false };
+};
+
+const firstAtLeast = (sorted, bound) => {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (sorted[middle] < bound) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+};

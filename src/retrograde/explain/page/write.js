@@ -1,0 +1,41 @@
+// How numbers look, and small helpers for elements.
+const brief = (number) => {
+  if (Number.isNaN(number)) return "NaN";
+  if (!Number.isFinite(number)) return number > 0 ? "∞" : "−∞";
+  if (number === 0) return "0";
+  const rounded = Math.abs(Number(number.toPrecision(5)));
+  const text = rounded >= 1e5 || rounded < 1e-4
+    ? number.toExponential(4).replace(/\.?0+e/, "e").replace("e+", "e")
+    : String(Number(number.toPrecision(5)));
+  return text.replaceAll("-", "−");
+};
+const minus = (words) => words.replace(/(^|[\s(×÷=,→])-(?=[\d.∞i])/g, "$1−");
+const signOf = (number) =>
+  Number.isNaN(number) ? "nan" : number > 0 ? "positive" : number < 0 ? "negative" : "zero";
+const SHAPES = { positive: "▲", negative: "▼", zero: "◆", nan: "✕" };
+const plus = (number) => (number > 0 ? "+" : "") + brief(number);
+const signed = (number) => `${SHAPES[signOf(number)]} ${plus(number)}`;
+const clipped = (text, length) => (text.length <= length ? text : `${text.slice(0, length - 1)}…`);
+const thousands = (count) => count.toLocaleString("en");
+const plural = (count, one) => `${thousands(count)} ${one}${count === 1 ? "" : "s"}`;
+
+const SVG = "http://www.w3.org/2000/svg";
+const element = (make, tag, attributes, children) => {
+  const made = make(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+    else if (value !== null && value !== false) made.setAttribute(name, value === true ? "" : value);
+  }
+  made.append(...children);
+  return made;
+};
+const html = (tag, attributes = {}, ...children) =>
+  element((name) => document.createElement(name), tag, attributes, children);
+const svg = (tag, attributes = {}, ...children) =>
+  element((name) => document.createElementNS(SVG, name), tag, attributes, children);
+const byId = (id) => document.getElementById(id);
+const setText = (node, text) => { if (node.textContent !== text) node.textContent = text; };
+const setClass = (node, name) => {
+  if (node.getAttribute("class") !== name) node.setAttribute("class", name);
+};
+const gradientOf = (number) => html("span", { class: `grad ${signOf(number)}` }, signed(number));
