@@ -93,7 +93,9 @@ const partWith = (story, picture, value) => {
 const readStory = async () => {
   const element = document.getElementById("story");
   if (element.dataset.form !== "gzip") return unpack(JSON.parse(element.textContent));
-  const bytes = Uint8Array.from(atob(element.textContent.trim()), (c) => c.charCodeAt(0));
+  const packed = atob(element.textContent.trim());
+  const bytes = new Uint8Array(packed.length);
+  for (let i = 0; i < packed.length; i += 1) bytes[i] = packed.charCodeAt(i);
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return unpack(JSON.parse(await new Response(stream).text()));
 };

@@ -40,7 +40,7 @@ const wordsOf = (app, { phase, value, index }) => {
   if (phase === "whole") {
     const [ahead, back] = [plural(story.forward.length, "step"), plural(story.backward.length, "step")];
     return `${name} = ${brief(numbers.data[value])}. ${ahead} forwards compute it; ${back} backwards, `
-      + `from a seed of ${brief(story.seed)}, find how it depends on each leaf. Press → to watch.`;
+      + `from a seed of ${brief(story.seed)}, find how it depends on each leaf. Press ▶ or → to watch.`;
   }
   const made = story.expressions[value] ? `${name} = ` : "";
   if (!moved.size) {
