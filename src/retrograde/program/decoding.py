@@ -102,6 +102,11 @@ class _Reader:
 
     def count(self, what: str) -> int:
         """A whole number below 2**32, seven bits a byte, as short as can be."""
+        if self.at < len(self.body):
+            found = self.body[self.at]
+            if found < 128:  # nearly all of them
+                self.at += 1
+                return found
         found = shift = 0
         began = self.at
         while True:
@@ -292,15 +297,18 @@ class _Reader:
             results = outline(take_apart(nest, "the result"))
         except ArgumentError as error:
             raise self.refuse(str(error), began) from None
-        family = Family([], None)
+        traces: list[Trace] = []
         entries: list[bytes] = []
         limits: list[list[int]] = []
         for _ in range(self.several("traces", least=1)):
             trace, first, ends = self._trace(arguments, results)
-            family.keep(family.adopt(trace))
+            traces.append(trace)
             entries.append(self.body[first : ends[-1]] if ends else b"")
             limits.append([end - first for end in ends])
-        self._check_tree(family.traces, entries, limits, began)
+        self._check_tree(traces, entries, limits, began)
+        family = Family([], None)
+        for trace in traces:
+            family.keep(family.adopt(trace))
         family.settle()
         return family
 
