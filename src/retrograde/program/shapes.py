@@ -46,7 +46,7 @@ def inputs_of(key: Any, name: str) -> Iterator[Input]:
         for column in range(key[1]):
             yield Input(ROW, f"{name}[{column}]", 0.0, name, column)
     elif key[0] == "U":
-        for place in product(*map(range, key[1])):
+        for place in product(*map(range, key[1])) if prod(key[1]) else ():  # no axis is spelt out
             yield Input(UNIFORM, name + "".join(f"[{i}]" for i in place))
     elif key[0] == "d":
         for k, part in zip(key[1], key[2]):
