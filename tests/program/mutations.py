@@ -240,6 +240,7 @@ def _reprogrammed(chance: random.Random, data: bytes) -> bytes:
     else:
         for _ in range(chance.choice((1, 1, 2, 4))):
             trace = Trace(_changed_program(chance, trace.program), trace.captured, trace.outputs)
+            trace.rows = chance.choice((0, 1, 1000))
         family.traces[at] = trace
         if chance.random() < 0.2:
             shared = family.traces[chance.randrange(len(family.traces))]

@@ -153,7 +153,7 @@ def guard(entry: int, outcome: int, site: int = 0) -> bytes:
 
 
 def trace(*entries: bytes, guards: Sequence[bytes] = (), outputs: Sequence[int] = (1,)) -> bytes:
-    return several(*entries) + several(*guards) + b"".join(map(count, outputs))
+    return count(3) + several(*entries) + several(*guards) + b"".join(map(count, outputs))
 
 
 NEGATED = trace(ROW, op(0, 1))
@@ -318,7 +318,7 @@ BAD: dict[str, tuple[bytes, str]] = {
     ),
     "an output of nothing": (body(family(trace(ROW, outputs=[1]))), "output %1 is never defined"),
     "entries past the file": (
-        body()[: -len(NEGATED)] + HUGE, "entries of a trace are more than the file has bytes",
+        body()[: -len(NEGATED)] + count(3) + HUGE, "entries of a trace are more than the file",
     ),
     "the same path twice": (
         body(family(NEGATED, NEGATED)), "the path of trace 0 is the beginning of 1's",

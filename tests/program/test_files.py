@@ -67,6 +67,7 @@ def test_programs_come_back_as_they_were(rg: Any, tmp_path: Path, name: str) -> 
     assert len(loaded.traces) == len(compiled.traces)
     for old, new in zip(compiled.traces, loaded.traces):
         assert new.path == old.path
+        assert new.rows == old.rows > 0
         assert new.outputs.paths == old.outputs.paths
         assert new.program.outputs == old.program.outputs
         assert new.program.count == old.program.count

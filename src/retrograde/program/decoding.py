@@ -337,6 +337,7 @@ class _Reader:
     def _trace(self, arguments: list[Input], results: Nest) -> tuple[Trace, int, list[int]]:
         """One trace, where its entries begin, and where each of them ends."""
         program = Program(sites=self.sites)
+        rows = self.count("the rows of a trace")
         began = self.at
         program.count = self.several("entries of a trace")
         first, ends = self.at, []
@@ -358,7 +359,7 @@ class _Reader:
             check(program, "reading")
         except ProgramError as error:
             raise self.refuse(str(error), began) from None
-        return Trace(program, list(captured.values()), results), first, ends
+        return Trace(program, list(captured.values()), results, rows=rows), first, ends
 
     def _input(
         self, index: int, kind: str, arguments: list[Input], captured: dict[int, Value]

@@ -229,6 +229,7 @@ class _Writer:
 
     def _trace(self, trace: Trace) -> None:
         program = trace.program
+        self.count(min(trace.rows, 2**32 - 1))
         self.count(program.count)
         for index, (kind, things) in enumerate(_entries(program)):
             if kind == CAPTURED:
