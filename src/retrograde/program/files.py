@@ -7,7 +7,6 @@ inside. A file is read back before it replaces another, and never half-written.
 from __future__ import annotations
 
 import os
-import secrets
 import stat
 from hashlib import sha256
 from struct import Struct
@@ -69,7 +68,7 @@ def write(path: str | os.PathLike[str], data: bytes) -> None:
     """Put a file in place, whole or not at all."""
     target = os.path.realpath(path)
     folder, name = os.path.split(target)
-    draft = os.path.join(folder, f".{name[:100]}.{secrets.token_hex(6)}")
+    draft = os.path.join(folder, f".{name[:100]}.{os.urandom(6).hex()}")
     try:
         if os.path.isdir(target):
             raise IsADirectoryError(21, "it is a folder")
