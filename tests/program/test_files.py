@@ -8,6 +8,7 @@ import pickle
 import stat
 from collections import namedtuple
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -220,6 +221,32 @@ def test_captured_leaves_are_named_parameters(rg: Any, tmp_path: Path) -> None:
     assert same(loaded(X), compiled(X))
     with pytest.raises(TypeError):
         loaded.parameters["plain"] = rg.Value(1.0)
+
+
+def test_leaves_are_found_where_helpers_and_methods_lead(rg: Any, tmp_path: Path) -> None:
+    gain, deep = rg.Value(2.0), np.array([[rg.Value(3.0)], [rg.Value(4.0)]])
+
+    def helper(x: Any) -> Any:
+        return x * gain + deep[1, 0]
+
+    inner = rg.compile(helper)
+    found = again(rg, _called(rg.compile(lambda x: inner(x) + helper(x))), tmp_path)
+    assert list(found.parameters) == ["gain", "deep[1][0]"]
+
+    class Line(Model):
+        def at(self, x: Any) -> Any:
+            return x * self.bias
+
+    found = again(rg, _called(rg.compile(Line(rg).at)), tmp_path)
+    assert list(found.parameters) == ["self.bias"]
+    unseen = {"get": partial(min, [rg.Value(5.0)])}
+    found = again(rg, _called(rg.compile(lambda x: x * unseen["get"]())), tmp_path)
+    assert list(found.parameters) == ["captured 1"]
+
+
+def _called(compiled: Any) -> Any:
+    compiled(1.0)
+    return compiled
 
 
 def test_a_leaf_of_several_families_is_one_parameter(rg: Any, tmp_path: Path) -> None:
@@ -467,6 +494,12 @@ def test_one_that_is_not_pickles_as_its_traces(rg: Any, name: str) -> None:
 def test_a_pickle_of_what_was_never_called_says_what_to_do(rg: Any) -> None:
     with pytest.raises(rg.errors.ProgramFileError, match="cannot be saved or pickled"):
         pickle.dumps(rg.compile(lambda x: x))
+
+
+def test_methods_and_partial_functions_pickle_by_what_they_are(rg: Any) -> None:
+    compiled = rg.compile(partial(rg.mean))
+    assert compiled([3.0, 1.0]) == 2.0
+    assert pickle.loads(pickle.dumps(compiled))([3.0, 1.0]) == 2.0
 
 
 def test_copies_in_this_process_keep_the_function(rg: Any) -> None:

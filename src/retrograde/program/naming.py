@@ -12,6 +12,8 @@ import numpy as np
 
 from ..value import Value
 
+_PACKAGE = __name__.partition(".")[0]
+
 MOST_VISITED = 100_000
 """Things looked at in search of leaves."""
 
@@ -51,8 +53,12 @@ def _parts(place: str, thing: Any) -> Iterator[tuple[str, Any]]:
             yield f"{place}[{index}]", part
     elif isinstance(thing, MethodType):
         yield place, thing.__self__
-    elif not isinstance(thing, (ModuleType, type, FunctionType)):
-        for name, part in getattr(thing, "__dict__", {}).items():
+    elif isinstance(thing, FunctionType) or hasattr(thing, "__wrapped__"):
+        if getattr(thing, "__module__", "").partition(".")[0] != _PACKAGE:
+            yield from free_names(thing)
+    elif not isinstance(thing, (ModuleType, type)):
+        held = getattr(thing, "__dict__", None)
+        for name, part in held.items() if isinstance(held, dict) else ():
             yield f"{place}.{name}", part
 
 
@@ -63,12 +69,12 @@ def places_of(leaves: Sequence[Value], function: Callable[..., Any]) -> dict[int
     pending = deque(free_names(function))
     if not inspect.isfunction(function):
         pending.append(("self", function))
-    seen: set[int] = set()
+    seen: dict[int, Any] = {}  # kept alive, so that no id comes twice
     while pending and len(found) < len(wanted) and len(seen) < MOST_VISITED:
         place, thing = pending.popleft()
         if id(thing) in seen:
             continue
-        seen.add(id(thing))
+        seen[id(thing)] = thing
         if isinstance(thing, Value):
             if id(thing) in wanted:
                 found[id(thing)] = place
