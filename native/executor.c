@@ -113,19 +113,20 @@ static void do_reduce(const RgRun *run, const RgStep *step, const double *slots,
     for (size_t i = 0; i < rows; i++) lanes[i % 8] += x[i * advance];
 }
 
-/* The first failed guard of each row; 0 when no row is left, and no earlier guard is yet to come. */
+/* The first failed guard of each row; 0 when no row is left. Guards may come out of their order, so
+ * a row is only gone when every guard before the one it failed is done: an earlier one may fail too. */
 static int do_guard(const RgRun *run, const RgStep *step, const double *slots, size_t first,
                     size_t rows) {
     const double *x = operand(run, slots, step->x);
     size_t advance = step->x & RG_UNIFORM ? 0 : 1;
-    int32_t number = (int32_t)step->y, all = INT32_MAX;
+    int32_t number = (int32_t)step->y, done = (int32_t)step->z, left = 0;
     for (size_t i = 0; i < rows; i++) {
         int32_t *failed = &run->failed[first + i];
         if ((x[i * advance] != 0.0) != (step->count != 0) && (*failed < 0 || *failed > number))
             *failed = number; /* the first of the function, in whatever order they are checked */
-        all = *failed < all ? *failed : all;
+        left |= *failed < 0 || *failed >= done;
     }
-    return all < 0 || !step->z;
+    return left;
 }
 
 static void do_load(const RgRun *run, const RgStep *step, double *slots, size_t first, size_t rows,

@@ -14,7 +14,7 @@ enum {
     RG_DO_LOAD,    /* a column of the rows; or count of them, into slots from the extras */
     RG_DO_STORE,   /* into a column of the results */
     RG_DO_REDUCE,  /* into a sum over the rows */
-    RG_DO_GUARD    /* x must be what it was while recording; z: all earlier guards are done */
+    RG_DO_GUARD    /* x must be what it was while recording; z: guards below it are all done */
 };
 
 #define RG_UNIFORM 0x80000000u /* an operand that is the same for all rows */

@@ -354,7 +354,7 @@ static PyObject *get_inputs(PyObject *self, void *Py_UNUSED(closure)) {
                 Py_DECREF(inputs);
                 return NULL;
             }
-            number->flags = 0;
+            number->flags &= (uint8_t)~RG_REQUIRES_GRAD;
             number->data = entry.partial;
             input = (PyObject *)number;
         }

@@ -37,6 +37,7 @@ from .optimize import minimize as minimize
 from .optimize import root as root
 from .optimize import root_scalar as root_scalar
 from .program import compile as compile
+from .program import load as load
 from .program import uniform as uniform
 from .take import take as take
 from .value import Value as Value

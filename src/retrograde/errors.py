@@ -653,12 +653,15 @@ class GuardError(RetrogradeError, RuntimeError):
 
     @classmethod
     def of(cls, rows: Any, total: int, site: Any, outcome: bool) -> Self:
+        from .sites import source_line
+
         listed = ", ".join(str(int(row)) for row in rows[:8]) + (", …" if len(rows) > 8 else "")
-        text = linecache.getline(site.file, site.line).strip() if site else ""
+        text = source_line(site) if site else ""
         error = cls(
             f"{len(rows)} of {total} rows take a branch that no trace here has recorded, rows "
             f"{listed}: the first of them leaves where the condition was "
-            f"{'true' if outcome else 'false'}.\n  at {site}"
+            f"{'true' if outcome else 'false'}."
+            + (f"\n  at {site}" if site else "")
             + (f"\n      {text}" if text else "")
             + "\n  cure: a loaded function replays what was recorded and cannot record. Call the "
             "compiled function on such rows before saving it, or leave them out."
@@ -722,8 +725,104 @@ class CompileError(RetrogradeError, TypeError):
         return cls(f"compile takes a function, got {_kind(got)}.")
 
     @classmethod
+    def not_recorded(cls, function: str, given: str, known: list[str]) -> Self:
+        listed = "".join(f"\n  {one}" for one in known[:8]) + ("\n  …" if len(known) > 8 else "")
+        return cls(
+            f"{function} was not recorded for such arguments, and a loaded function cannot record. "
+            f"Given:\n  {given}\nrecorded:{listed}\n  cure: call the compiled function on such "
+            "arguments before saving it."
+        )
+
+    @classmethod
     def call(cls, function: str, problem: str) -> Self:
         return cls(f"{function}: {problem}.")
+
+
+class ProgramFileError(RetrogradeError, ValueError, OSError):
+    """A program file cannot be written or read, or does not hold what it should.
+
+    ``why`` is the bare cause.
+    """
+
+    why: str
+
+    @classmethod
+    def _of(cls, message: str, why: str) -> Self:
+        error = cls(message)
+        error.why = why
+        return error
+
+    @classmethod
+    def _read(cls, file: str, why: str, cure: str) -> Self:
+        return cls._of(f"{file}: {why}. {cure}", why)
+
+    @classmethod
+    def other(cls, file: str) -> Self:
+        return cls._read(
+            file, "this is not a program file", "Make one with save() of a compiled function."
+        )
+
+    @classmethod
+    def version(cls, file: str, found: int, known: int) -> Self:
+        newer = "a newer retrograde" if found > known else "an unknown retrograde"
+        return cls._read(
+            file,
+            f"this program file is of version {found}, made by {newer}; this one reads version "
+            f"{known}",
+            "Install the retrograde that wrote it, or save the function again with this one.",
+        )
+
+    @classmethod
+    def cut(cls, file: str, has: int, needs: int) -> Self:
+        return cls._read(
+            file,
+            f"the program file is cut off: {has} of {needs} bytes are here",
+            "Copy it again, or save the function again.",
+        )
+
+    @classmethod
+    def altered(cls, file: str) -> Self:
+        return cls._read(
+            file,
+            "the program file was altered: its checksum does not fit what it holds",
+            "Copy it again in binary mode, or save the function again.",
+        )
+
+    @classmethod
+    def content(cls, file: str, offset: int, why: str) -> Self:
+        return cls._of(
+            f"{file}, byte {offset}: this is not what a program file holds: {why}. Save the "
+            "function again.",
+            why,
+        )
+
+    @classmethod
+    def unread(cls, file: str, error: OSError) -> Self:
+        why = f"the program file cannot be read: {error.strerror or error}"
+        return cls._read(file, why, "Check the path.")
+
+    @classmethod
+    def unwritten(cls, file: str, folder: str, error: OSError) -> Self:
+        why = f"the program file cannot be written: {error.strerror or error}"
+        return cls._read(file, why, f"'{folder}' must be a folder that may be written to.")
+
+    @classmethod
+    def unsaveable(cls, function: str, why: str) -> Self:
+        cure = "Change that before saving it."
+        if "questions" in why:
+            cure = (
+                "It depends on something besides its arguments and captured leaves: pass that in."
+            )
+        return cls._of(f"{function} cannot be saved: {why}. {cure}", why)
+
+    @classmethod
+    def nothing(cls, function: str) -> Self:
+        why = "nothing has been recorded yet"
+        return cls._of(
+            f"{function} cannot be saved or pickled: {why}, and its Python stays here. Call it "
+            "first, on rows that take every branch it should know.",
+            why,
+        )
 
 
 class TraceBudgetWarning(UserWarning):

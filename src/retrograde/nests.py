@@ -64,7 +64,9 @@ def take_apart(
         if isinstance(part, np.ndarray) and part.dtype.kind in "biufO":
             builders = [
                 visit(part[index], f"{place}[{', '.join(map(str, index))}]", path + index)
-                for index in np.ndindex(part.shape)
+                for index in (
+                    np.ndindex(part.shape) if part.size else ()
+                )  # it spells out every axis
             ]
             return lambda source: as_array([build(source) for build in builders], part.shape)
         raise refusal(place, part)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import sys
 from functools import lru_cache
 from itertools import islice
@@ -24,6 +25,26 @@ class Site(NamedTuple):
 
 Span = tuple[int, int, int, int]
 """A piece of source: first line, last line, first column, last column."""
+
+
+class StoredSite(Site):
+    """A place read from a program file: its source need not be here, so the line comes along."""
+
+    text: str
+
+    @classmethod
+    def of(cls, file: str, line: int, function: str, text: str) -> StoredSite:
+        """The place with the text of its line, '' when unknown."""
+        site = cls(file, line, function)
+        site.text = text
+        return site
+
+
+def source_line(site: Site) -> str:
+    """The line itself, '' when it cannot be read. Files that others name are not opened."""
+    if isinstance(site, StoredSite):
+        return site.text
+    return linecache.getline(site.file, site.line).strip()
 
 
 def calling_instruction(skip: int = 1) -> tuple[CodeType, int] | None:

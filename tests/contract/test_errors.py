@@ -138,8 +138,20 @@ def take(rg):
     rg.take([rg.Value(1.0)], 7)
 
 
+def loaded(function, *arguments):
+    """A function that was called, saved and loaded again."""
+    compiled = retrograde.compile(function)
+    compiled(*arguments)
+    return pickle.loads(pickle.dumps(compiled))
+
+
 def guard(rg):
-    raise rg.errors.GuardError.of(np.array([1]), 2, None, True)
+    positive = loaded(lambda x: x if x > 0 else -x, np.ones(1))
+    raise_as(rg, lambda: positive(np.array([1.0, -1.0])))
+
+
+def program_file(rg):
+    raise_as(rg, lambda: retrograde.load(__file__))
 
 
 def rows(rg):
@@ -194,6 +206,7 @@ CASES = {
     "RecordingError": (recording, RuntimeError, ".data of 'x' was read", "Compute with the value"),
     "TakeError": (take, IndexError, "index 7.0 in a list of 1", "whole number from 0 to 0"),
     "GuardError": (guard, RuntimeError, "1 of 2 rows take a branch that no trace", "before saving"),
+    "ProgramFileError": (program_file, ValueError, "is not a program file", "Make one with save()"),
     "RowsError": (rows, ValueError, "x has 2 rows but y has 3", "rg.uniform(array)"),
     "CompileError": (compile_, TypeError, "compile takes a function", "got int (3)"),
     "NumberError": (number, TypeError, "got str ('3')", "Write float(...) around it"),

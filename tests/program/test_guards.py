@@ -273,3 +273,20 @@ def test_branch_free_functions_hold_for_every_row(rg: Any, name: str) -> None:
     assert guards_of(compiled) == []
     assert_within(values, expected.values, expected.value_scales)
     assert_within(np.array(flat(grads)).T, expected.grads, expected.grad_scales)
+
+
+def test_a_uniform_condition_known_early_does_not_hide_an_earlier_one_of_the_row(rg: Any) -> None:
+    def sorted_out(x: Any, a: Any) -> Any:
+        y = 0.0 * x
+        if x > 0.0:
+            y = y + 1.0
+        if x > 1.0:
+            y = y + 10.0
+        if a > 0.0:  # the same for all rows, so checked before any of them
+            y = y + 100.0
+        return y
+
+    compiled = rg.compile(sorted_out)
+    assert compiled(np.array([2.0, 3.0]), 1.0).tolist() == [111.0, 111.0]
+    assert compiled(np.array([0.5, 0.6]), -1.0).tolist() == [1.0, 1.0]
+    assert compiled(np.array([0.5, 2.0, -1.0]), -1.0).tolist() == [1.0, 11.0, 0.0]

@@ -40,3 +40,12 @@ def test_a_value_made_inside_is_a_constant(rg: Any) -> None:
     f = rg.compile(lambda x: x * rg.Value(3.0))
     assert f(np.array([1.0, 2.0])).tolist() == [3.0, 6.0]
     assert f.traces[0].captured == []
+
+
+def test_a_number_met_by_a_gradient_inside_is_a_constant(rg: Any) -> None:
+    def slope(x: Any) -> Any:
+        return rg.grad(lambda s: rg.exp(0.5 * s))(x)
+
+    compiled = rg.compile(slope)
+    compiled(1.0)
+    assert compiled.traces[0].captured == []

@@ -128,6 +128,15 @@ assert_type(rg.explain.Story.from_json(story.to_json()), rg.explain.Story)
 (a * b).explain(width=60)
 rg.story("a")  # type: ignore[arg-type]
 
+# compiled functions and files
+compiled = rg.compile(lambda x: x * a)
+assert_type(compiled.save("f.rgp"), None)
+loaded = rg.load("f.rgp")
+assert_type(loaded.parameters["a"], Value)
+assert_type(loaded.backward(1.0), float)
+loaded.set_parameters({"a": 1.0})
+rg.load(3)  # type: ignore[arg-type]
+
 # the closure style of the small teaching engines
 out = Value(a.data * 2, (a,), "double")
 out._backward = lambda: None

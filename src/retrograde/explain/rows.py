@@ -136,7 +136,8 @@ class _Reader:
         self._variables = Variables()
         self._wanted: list[str | None] = []
         self._spans: list[Span | None] = []
-        for site, span in zip(self.program.sites, self.program.spans):
+        sites = self.program.sites  # files keep no spans
+        for site, span in zip(sites, self.program.spans or [None] * len(sites)):
             self._add_site(site, span)
 
     def _add_site(self, site: Site, span: Span | None) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,8 @@ import numpy as np
 from ..errors import CompileError, FunctionResultError
 from ..value import core
 from .derived import VALUE, Mode
+from .encoding import Stored
+from .files import packed, write
 from .program import ROW
 from .replay import default_threads
 from .results import Store, gradient_nest, second_nest
@@ -44,6 +47,10 @@ class Replayable:
         raise NotImplementedError
 
     def _families(self) -> Sequence[Family]:
+        raise NotImplementedError
+
+    def _stored_function(self) -> Stored:
+        """What a program file holds of it."""
         raise NotImplementedError
 
     # ---- what can be asked -------------------------------------------------------------------
@@ -293,6 +300,14 @@ class Replayable:
     def traces(self) -> tuple[Trace, ...]:
         """The recorded paths."""
         return tuple(trace for family in self._families() for trace in family.traces)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the recorded traces to a program file, which :func:`retrograde.load` reads.
+
+        The file has the traces, their guards and source lines, the names of the arguments and the
+        captured leaves with their data; no Python. It is put in place whole or not at all.
+        """
+        write(path, packed(self._stored_function()))
 
     # ---- one call ----------------------------------------------------------------------------
 

@@ -8,47 +8,41 @@ import warnings
 from collections.abc import Callable, Sequence
 from functools import update_wrapper
 from threading import RLock
-from types import CodeType
+from types import FunctionType
 from typing import Any, overload
 
 from ..errors import (
     CompileError,
     CoreError,
     FunctionResultError,
+    ProgramFileError,
     RecordingError,
     TraceBudgetWarning,
 )
 from ..nests import Nest, take_apart
 from ..value import Value, core, core_name, core_reason
 from .calling import Replayable
+from .encoding import Stored
+from .loaded import Loaded
+from .naming import free_names, named
 from .program import Input
 from .record import record
 from .routing import Recorder
-from .rows import Bound, Shape
+from .rows import RESERVED, Bound, Shape
+from .shapes import plain
 from .traces import Family, Trace, collector_paused, outline
-
-RESERVED = ("wrt", "reduce", "threads", "dtype", "out", "weights", "vector")
 
 
 def _bindings(function: Callable[..., Any]) -> list[Any]:
-    """What the function's free names mean now: closure cells, and the globals it names."""
-    function = inspect.unwrap(function)
-    code = getattr(function, "__code__", None)
-    if code is None:
-        return []
-    names: set[str] = set()
-    pending: list[CodeType] = [code]
-    while pending:
-        current = pending.pop()
-        names.update(current.co_names)
-        pending.extend(part for part in current.co_consts if isinstance(part, CodeType))
-    scope = function.__globals__
-    found = [scope.get(name) for name in sorted(names)]
-    for cell in function.__closure__ or ():
-        try:
-            found.append(cell.cell_contents)
-        except ValueError:
-            found.append(None)
+    """What the function's free names mean now."""
+    return [meaning for _, meaning in free_names(function)]
+
+
+def _found_by_name(function: Any) -> Any:
+    """What its module has under the function's name."""
+    found: Any = sys.modules.get(function.__module__)
+    for part in function.__qualname__.split("."):
+        found = getattr(found, part, None)
     return found
 
 
@@ -94,13 +88,44 @@ class Compiled(Replayable):
         return super().__call__(*args, threads=threads, out=out, **kwargs)
 
     def __reduce__(self) -> Any:
-        module = sys.modules.get(self._function.__module__)
-        if getattr(module, self._function.__qualname__, None) is self:
+        if not isinstance(self._function, FunctionType):
+            return Compiled, (self._function, self._budget)
+        found = _found_by_name(self._function)
+        if found is self:
             return self._function.__qualname__  # decorated: found again by its name
-        return Compiled, (self._function, self._budget)
+        if found is self._function:
+            return Compiled, (self._function, self._budget)
+        return Loaded(self._stored_function()).__reduce__()  # a lambda, a function in a function
+
+    def __copy__(self) -> Compiled:
+        return Compiled(self._function, self._budget)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Compiled:
+        return self.__copy__()
 
     def __repr__(self) -> str:
         return f"<compiled {self._name}{self._signature}: {len(self.traces)} trace(s)>"
+
+    def _stored_function(self) -> Stored:
+        """What was recorded with the names that the function uses meaning what they do now."""
+        bindings = _bindings(self._function)
+        families: dict[Any, Family] = {}
+        leaves: dict[int, Value] = {}
+        with self._lock:
+            for key, family in self._by_shape.items():
+                if not family.is_bound_to(bindings):
+                    continue
+                shapes = tuple(plain(shape) for _, shape in key)
+                if shapes in families:
+                    raise ProgramFileError.unsaveable(
+                        self._name,
+                        "it was called with tuples and with named tuples, which are all tuples in "
+                        "a file",
+                    )
+                families[shapes] = family
+                leaves.update((id(leaf), leaf) for leaf in family.captured)
+        parameters = named(list(leaves.values()), self._function)
+        return Stored(self._name, self._signature, parameters, list(families.items()))
 
     # ---- recording ---------------------------------------------------------------------------
 
@@ -112,9 +137,8 @@ class Compiled(Replayable):
         bindings = _bindings(self._function)
         with self._lock:
             family = self._by_shape.get(key)
-            if family is not None and len(family.bindings) == len(bindings):
-                if all(then is now for then, now in zip(family.bindings, bindings)):
-                    return family
+            if family is not None and family.is_bound_to(bindings):
+                return family
             family = Family(bindings, self._budget)
             family.keep(family.adopt(self._record(bound, shapes, bound.numbers, b"")))
             family.settle()

@@ -240,13 +240,12 @@ class _Layout:
     def _finish(self, index: int, after: dict[int, list[tuple[int, int, int]]]) -> None:
         """Store, reduce or check a number as soon as it is there."""
         for step, count, target in after.pop(index, ()):
-            in_order = 0
             if step == STEPS["guard"]:
                 self.checked.add(target)
                 while self.next_guard in self.checked:
                     self.next_guard += 1
-                in_order = int(target < self.next_guard)
-            self.steps += (step, count, 0, self.place[index], target, in_order)
+            done = self.next_guard if step == STEPS["guard"] else 0
+            self.steps += (step, count, 0, self.place[index], target, done)
 
     def _write(
         self,

@@ -12,6 +12,9 @@ from ..errors import RowsError
 from ..operands import is_real_scalar
 from .program import ROW, UNIFORM
 
+RESERVED = ("wrt", "reduce", "threads", "dtype", "out", "weights", "vector")
+"""Names that the methods of compiled functions use themselves."""
+
 
 class Uniform:
     """An array that is the same for all rows; made by :func:`uniform`."""

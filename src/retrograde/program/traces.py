@@ -156,6 +156,12 @@ class Family:
         self._numbers: dict[int, int] = {}
         self._instructions = 0
 
+    def is_bound_to(self, bindings: Sequence[Any]) -> bool:
+        """Whether the function's free names mean what they did."""
+        return len(self.bindings) == len(bindings) and all(
+            then is now for then, now in zip(self.bindings, bindings)
+        )
+
     def adopt(self, trace: Trace) -> Trace:
         """Give the trace's captured leaves their numbers."""
         for leaf in trace.captured:

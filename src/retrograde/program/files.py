@@ -1,0 +1,102 @@
+"""Program files: what ``save`` writes and ``rg.load`` reads, sealed and put in place whole.
+
+The format is documented in docs/file-format.md; ``encoding.py`` and ``decoding.py`` know what is
+inside. A file is read back before it replaces another, and never half-written.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from hashlib import sha256
+from struct import Struct
+
+from ..errors import ProgramFileError
+from .decoding import decoded
+from .encoding import Stored, encoded
+
+MAGIC = b"\x89RGP\r\n\x1a\n"
+VERSION = 1
+_START = Struct("<8sHQ")
+HEADER = _START.size + sha256().digest_size
+"""Bytes before the body: the magic, the version, the body's length, the checksum."""
+
+
+def sealed(body: bytes) -> bytes:
+    """A body with its header."""
+    start = _START.pack(MAGIC, VERSION, len(body))
+    return start + sha256(start + body).digest() + body
+
+
+def opened(data: bytes, file: str) -> bytes:
+    """The body of a file that is whole and of a version we know."""
+    if data[: len(MAGIC)] != MAGIC[: len(data)] or not data:
+        raise ProgramFileError.other(file)
+    if len(data) < HEADER:
+        raise ProgramFileError.cut(file, len(data), HEADER)
+    _, version, length = _START.unpack_from(data)
+    if version != VERSION:
+        raise ProgramFileError.version(file, version, VERSION)
+    body = data[HEADER:]
+    if len(body) < length:
+        raise ProgramFileError.cut(file, len(data), HEADER + length)
+    if len(body) > length:
+        raise ProgramFileError.content(file, HEADER + length, "there is more behind its end")
+    if sha256(data[: _START.size] + body).digest() != data[_START.size : HEADER]:
+        raise ProgramFileError.altered(file)
+    return body
+
+
+def packed(stored: Stored) -> bytes:
+    """A function as the bytes of a file, read back to see that they can be."""
+    if not stored.families:
+        raise ProgramFileError.nothing(stored.name)
+    body = encoded(stored)
+    try:
+        decoded(body, "")
+    except ProgramFileError as error:
+        raise ProgramFileError.unsaveable(stored.name, error.why) from None
+    return sealed(body)
+
+
+def unpacked(data: bytes, file: str) -> Stored:
+    """The function in the bytes of a file; ``file`` is what messages call it."""
+    return decoded(opened(data, file), file, HEADER)
+
+
+def write(path: str | os.PathLike[str], data: bytes) -> None:
+    """Put a file in place, whole or not at all."""
+    target = os.path.realpath(path)
+    folder, name = os.path.split(target)
+    draft = os.path.join(folder, f".{name[:100]}.{os.urandom(6).hex()}")
+    try:
+        if os.path.isdir(target):
+            raise IsADirectoryError(21, "it is a folder")
+        with open(draft, "xb") as file:
+            try:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            except BaseException:
+                os.unlink(draft)
+                raise
+        try:
+            os.replace(draft, target)
+        except BaseException:
+            os.unlink(draft)
+            raise
+    except OSError as error:
+        raise ProgramFileError.unwritten(os.fspath(path), folder, error) from error
+
+
+def read(path: str | os.PathLike[str]) -> Stored:
+    """The function in a file."""
+    name = os.fspath(path)
+    try:
+        with open(path, "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise OSError("it is not a regular file")
+            data = file.read()
+    except OSError as error:
+        raise ProgramFileError.unread(name, error) from error
+    return unpacked(data, name)

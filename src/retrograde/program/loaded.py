@@ -1,0 +1,170 @@
+"""``rg.load``: a function from a program file. It replays what was recorded and cannot record."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from ..errors import ArgumentError, CompileError, CoreError, NumberError
+from ..nests import take_apart
+from ..operands import is_real_scalar
+from ..value import Value, core_name, core_reason
+from .calling import Replayable
+from .encoding import Stored
+from .files import packed, read, unpacked
+from .rows import Bound, Shape
+from .shapes import in_words, plain
+from .traces import Family
+
+
+class Loaded(Replayable):
+    """A function loaded from a file: call it on numbers and arrays. Made by :func:`load`."""
+
+    def __init__(self, stored: Stored) -> None:
+        if core_name != "native":
+            raise CoreError.compile(core_reason)
+        self._contents = stored
+        self._name = self.__name__ = self.__qualname__ = stored.name
+        self._signature = self.__signature__ = stored.signature
+        self._by_shape = dict(stored.families)
+
+    @property
+    def parameters(self) -> Mapping[str, Value]:
+        """The leaves that the function had captured, by name, with the data they were saved with.
+
+        They are leaves like any: ``backward`` adds into their ``.grad``, and their ``.data``, which
+        may be set, is read at each call.
+        """
+        return MappingProxyType(self._contents.parameters)
+
+    def set_parameters(self, numbers: Mapping[str, Any]) -> None:
+        """Set some parameters: all of those given, or none where one of them does not fit.
+
+        A nest of numbers sets the parameters named after its places: ``{"w": [1.0, 2.0]}`` those
+        that are called ``w[0]`` and ``w[1]``, and there must be no more of them.
+
+        >>> import os, tempfile
+        >>> import retrograde as rg
+        >>> w = [rg.Value(1.0), rg.Value(2.0)]
+        >>> line = rg.compile(lambda x: w[0] * x + w[1])
+        >>> line(3.0)
+        5.0
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     line.save(os.path.join(folder, "line.rgp"))
+        ...     loaded = rg.load(os.path.join(folder, "line.rgp"))
+        >>> list(loaded.parameters)
+        ['w[0]', 'w[1]']
+        >>> loaded.set_parameters({"w": [10.0, 20.0]})
+        >>> loaded(3.0)
+        50.0
+        """
+        found: dict[str, float] = {}
+        for name, nest in numbers.items():
+            found.update(self._fitting(name, nest))
+        for name, number in found.items():
+            self._contents.parameters[name].data = number
+
+    def _fitting(self, name: str, nest: Any) -> dict[str, float]:
+        """The parameters that one entry is for."""
+        known = self._contents.parameters
+        if name in known and is_real_scalar(nest):
+            return {name: float(nest)}
+        wanted = [other for other in known if other == name or other.startswith(f"{name}[")]
+        if not wanted:
+            raise CompileError.call(self._name, f"there is no parameter {name!r}: {_list(known)}")
+        if isinstance(nest, np.ndarray):
+            nest = nest.tolist()
+        try:
+            given = take_apart(nest, str(name))
+        except ArgumentError:
+            raise NumberError.of(f"{self._name}: the parameter {name!r}", nest) from None
+        if sorted(given.places) != sorted(wanted):
+            raise CompileError.call(
+                self._name,
+                f"{name!r} was given as {_list(given.places)}, but the parameters are "
+                f"{_list(wanted)}",
+            )
+        return {
+            place: float(item.data if isinstance(item, Value) else item)
+            for place, item in zip(given.places, given.items)
+        }
+
+    def __reduce__(self) -> Any:
+        return _unpickled, (packed(self._contents),)
+
+    def __repr__(self) -> str:
+        parameters = len(self._contents.parameters)
+        return (
+            f"<loaded {self._name}{self._signature}: {len(self.traces)} trace(s), "
+            f"{parameters} parameter(s)>"
+        )
+
+    # ---- replaying -------------------------------------------------------------------------------
+
+    def _stored_function(self) -> Stored:
+        return self._contents
+
+    def _families(self) -> Sequence[Family]:
+        return list(self._by_shape.values())
+
+    def _family(self, bound: Bound, shapes: list[Shape]) -> Family:
+        key = tuple(plain(shape.key) for shape in shapes)
+        family = self._by_shape.get(key)
+        if family is None:
+            names = list(self._signature.parameters)
+            known = [_call(names, shape) for shape in self._by_shape]
+            raise CompileError.not_recorded(self._name, _call(names, key), known)
+        return family
+
+    def _record(
+        self, bound: Bound, shapes: list[Shape], numbers: Sequence[float], path: bytes
+    ) -> None:
+        return None
+
+    def _recorder(self, family: Family, bound: Bound, shapes: list[Shape]) -> None:
+        return None
+
+
+def _unpickled(data: bytes) -> Loaded:
+    return Loaded(unpacked(data, "a pickled function"))
+
+
+def _call(names: Sequence[str], key: Sequence[Any]) -> str:
+    """The shapes of a call in words."""
+    return ", ".join(f"{name}: {in_words(shape)}" for name, shape in zip(names, key)) or "nothing"
+
+
+def _list(names: Any) -> str:
+    """A few names."""
+    names = list(names)
+    return ", ".join(names[:8]) + (f", … {len(names)} in all" if len(names) > 8 else "") or "none"
+
+
+def load(path: str | os.PathLike[str]) -> Loaded:
+    """The function in a program file, as ``save`` wrote it.
+
+    It replays the traces it was saved with, with gradients. It cannot record: rows that fit none
+    of its traces raise ``GuardError``. Loading executes nothing, and a file that was cut off or
+    altered is refused with ``ProgramFileError``.
+
+    >>> import os, tempfile
+    >>> import numpy as np
+    >>> import retrograde as rg
+    >>> @rg.compile
+    ... def payoff(S, strike):
+    ...     return S - strike if S > strike else 0.0
+    >>> payoff(np.array([90.0, 110.0]), 100.0)
+    array([ 0., 10.])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     payoff.save(os.path.join(folder, "payoff.rgp"))
+    ...     loaded = rg.load(os.path.join(folder, "payoff.rgp"))
+    >>> loaded.value_and_grad(np.array([95.0, 105.0]), 100.0, wrt="S")
+    (array([0., 5.]), array([0., 1.]))
+    """
+    if core_name != "native":
+        raise CoreError.compile(core_reason)
+    return Loaded(read(path))
