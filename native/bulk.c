@@ -30,9 +30,13 @@ static int walk_nest(Nest *nest, PyObject *item, int depth, int checking, Action
             if (!fine) wrong_item(nest, depth, item);
             if (value && rg_recording() &&
                 (action == WRITE_DATA ||
-                 (action == READ_DATA && ((Value *)item)->flags & RG_TRACED))) {
-                rg_fail("RecordingError", action == WRITE_DATA ? "assignment" : "data", "(O)",
-                        item);
+                 (action == READ_DATA && rg_is_read_afresh((Value *)item)))) {
+                int traced = ((Value *)item)->flags & RG_TRACED;
+                rg_fail("RecordingError",
+                        action == WRITE_DATA ? "assignment"
+                        : traced             ? "data"
+                                             : "captured_data",
+                        "(O)", item);
                 return -1;
             }
             return fine ? 0 : -1;
@@ -116,7 +120,25 @@ static PyObject *zero(PyObject *Py_UNUSED(module), PyObject *values) {
     Py_RETURN_NONE;
 }
 
+/* hooked(values) -> the places in a list of the values that have hooks. */
+static PyObject *hooked(PyObject *Py_UNUSED(module), PyObject *values) {
+    if (!PyList_Check(values)) {
+        PyErr_SetString(PyExc_TypeError, "hooked takes a list of values");
+        return NULL;
+    }
+    PyObject *places = PyList_New(0);
+    for (Py_ssize_t i = 0; places != NULL && i < PyList_GET_SIZE(values); i++) {
+        PyObject *item = PyList_GET_ITEM(values, i);
+        if (!rg_is_value(item) || !(((Value *)item)->flags & RG_HOOKED)) continue;
+        PyObject *place = PyLong_FromSsize_t(i);
+        if (place == NULL || PyList_Append(places, place) < 0) Py_CLEAR(places);
+        Py_XDECREF(place);
+    }
+    return places;
+}
+
 PyMethodDef rg_bulk_methods[] = {
+    {"hooked", hooked, METH_O, "The places in a list of the values that have hooks."},
     {"read_data", read_data, METH_VARARGS, "Copy the data of a nest into a float64 array."},
     {"read_grad", read_grad, METH_VARARGS, "Copy the gradients of a nest into a float64 array."},
     {"write_data", write_data, METH_VARARGS, "Copy a float64 array into the data of a nest."},

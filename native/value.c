@@ -239,11 +239,12 @@ static int no_delete(PyObject *object, const char *name) {
 
 DEFINE_NUMBER(grad)
 
-/* While a function is recorded, a number that depends on its arguments must not leave the graph. */
+/* While a function is recorded, a number that may be another one at the next run must not leave the
+ * graph. */
 static PyObject *get_data(PyObject *self, void *Py_UNUSED(closure)) {
     Value *v = (Value *)self;
-    if (RG_UNLIKELY((v->flags & RG_TRACED) && rg_recording())) {
-        rg_fail("RecordingError", "data", "(O)", self);
+    if (RG_UNLIKELY(rg_recording() && rg_is_read_afresh(v))) {
+        rg_fail("RecordingError", v->flags & RG_TRACED ? "data" : "captured_data", "(O)", self);
         return NULL;
     }
     return PyFloat_FromDouble(v->data);

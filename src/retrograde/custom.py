@@ -23,7 +23,7 @@ from typing import Any
 from .errors import CustomOpError, GraphExitError, NotTwiceDifferentiable, OperandError, _kind
 from .operands import is_real_scalar
 from .sites import calling_instruction, site_of
-from .value import Value, belongs_to_caller
+from .value import Value, belongs_to_caller, core
 
 Rule = Callable[..., Any]
 
@@ -89,7 +89,7 @@ class CustomOp:
         for operand in operands:
             if not isinstance(operand, Value) and not is_real_scalar(operand):
                 raise OperandError.of(self.name, operand)
-        numbers = [v.data if isinstance(v, Value) else float(v) for v in operands]
+        numbers = [core.peek(v) if isinstance(v, Value) else float(v) for v in operands]
         outcome = self._function(*numbers)
         partials: Any = ()
         if self._partials is None and self._vjp is None:
@@ -122,7 +122,7 @@ class CustomOp:
     ) -> Value:
         """A value whose backward asks the vjp, on the numbers its inputs have or had."""
         if numbers is None:
-            numbers = [v.data for v in inputs]
+            numbers = [core.peek(v) for v in inputs]
         out = Value(data, inputs, _op=self)
         if out.op != "leaf":
             out._backward = _Contributions(self, out, data, inputs, numbers)
@@ -138,7 +138,7 @@ class CustomOp:
         """What the function makes of the inputs now; None where there is no rule to use it with."""
         if self._partials is None and self._vjp is None:
             return None
-        return float(self._function(*[v.data for v in node.inputs]))
+        return float(self._function(*[core.peek(v) for v in node.inputs]))
 
     def partials_on_values(
         self, node: Value, operands: Sequence[Any], wanted: Sequence[int]

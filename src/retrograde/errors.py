@@ -566,6 +566,15 @@ class RecordingError(RetrogradeError, RuntimeError):
         )
 
     @classmethod
+    def captured_data(cls, value: Value) -> Self:
+        return cls._here(
+            f".data of {_named(value)} was read while recording: the function captures it, and a "
+            "replay reads its number afresh, but this one would be baked in. Compute with the "
+            "value itself, or with detach() of it where no gradient is wanted.",
+            value,
+        )
+
+    @classmethod
     def assignment(cls, value: Value) -> Self:
         return cls._here(
             f".data of {_named(value)} was assigned while recording: a replay would not repeat it. "

@@ -192,7 +192,7 @@ def test_custom_ops_raise(rg: Any) -> None:
         return x**3, (3 * x**2,)
 
     w = rg.Value(2.0)
-    with pytest.raises(rg.errors.RecordingError):
+    with pytest.raises(rg.errors.RecordingError, match="'cube' has its rule in Python"):
         rg.compile(lambda x: cube(x) + x)(X)
     with pytest.raises(rg.errors.RecordingError, match="'cube' has its rule in Python"):
         rg.compile(lambda x: cube(w) + x)(X)
@@ -291,3 +291,14 @@ def test_derivatives_inside_are_recorded_for_every_row(rg: Any) -> None:
     ):  # fmt: skip
         wanted = [function(rg.Value(x)).data for x in X]
         assert np.allclose(rg.compile(function)(X), wanted)
+
+
+@pytest.mark.parametrize("read", [lambda rg, w: w.data, lambda rg, w: rg.data([w])[0]])
+def test_the_number_of_a_captured_leaf_is_not_baked_in(rg: Any, read: Any) -> None:
+    """Its data is read at each run, so a number taken from it would be stale at the next."""
+    w = rg.Value(2.0, label="w")
+    f = rg.compile(lambda x: x * read(rg, w))
+    with pytest.raises(rg.errors.RecordingError, match=r"\.data of 'w' was read while recording"):
+        f(X)
+    inside = rg.compile(lambda x: x * rg.Value(3.0).data)
+    assert same(inside(X), X * 3.0)

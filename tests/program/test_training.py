@@ -221,3 +221,25 @@ def test_backward_leaves_values_and_eager_graphs_alone(rg: Any) -> None:
     root.backward()
     assert w.grad == before + 5.0
     assert same(step(X), 2.0 * X)
+
+
+def test_hooks_of_parameters_see_and_replace_the_reduced_gradient(rg: Any) -> None:
+    w, b = rg.Value(2.0), rg.Value(1.0)
+    seen: list[float] = []
+    w.register_hook(lambda total: seen.append(total) or 0.5)
+    step = rg.compile(lambda x: w * x + b)
+    step.backward(np.array([1.0, 2.0, 3.0]))
+    assert seen == [6.0]
+    assert (w.grad, b.grad) == (0.5, 3.0)
+
+
+def test_a_hook_that_raises_changes_no_gradient(rg: Any) -> None:
+    w, b = rg.Value(2.0), rg.Value(1.0)
+
+    def refuse(total: float) -> None:
+        raise ValueError("no")
+
+    b.register_hook(refuse)
+    with pytest.raises(ValueError, match="no"):
+        rg.compile(lambda x: w * x + b).backward(X)
+    assert (w.grad, b.grad) == (0.0, 0.0)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .. import hooks
 from ..errors import CompileError, FunctionResultError
 from ..value import core
 from .derived import VALUE, Mode
@@ -240,7 +241,7 @@ class Replayable:
     ) -> float:
         """Add the gradients, reduced over the rows, into the captured parameters' ``.grad``.
 
-        Returns the reduced value.
+        Hooks of the parameters see the reduced gradient first. Returns the reduced value.
 
         >>> import numpy as np
         >>> import retrograde as rg
@@ -270,7 +271,10 @@ class Replayable:
             )
         over = store.rows if reduce == "mean" and store.rows else 1
         value, *gradients = sums
-        core.add_grad(taking, np.array(gradients) / over)
+        totals = np.array(gradients) / over
+        for place in core.hooked(taking):
+            totals[place] = hooks.run(taking[place], float(totals[place]))
+        core.add_grad(taking, totals)
         return value / over
 
     def story(self, *args: Any, row: int = 0, **kwargs: Any) -> Story:
