@@ -96,19 +96,28 @@ def _makes_one(made: ast.AST, op: str) -> bool:
     return False
 
 
-def given_names(wanted: Sequence[str | None], fixed: Sequence[bool]) -> list[str]:
+def given_names(
+    wanted: Sequence[str | None], fixed: Sequence[bool], labels: Sequence[str | None]
+) -> list[str]:
     """A name for every value: the wanted one, ``w#2`` where it is taken, ``v1`` … without one.
 
-    Where ``fixed``, the name is kept as it is (numbers).
+    Where ``fixed``, the name is kept as it is (numbers). The first value with a label has the plain
+    name, whichever variables are called the same.
 
-    >>> given_names(["w", None, "w", "2", None], [False, False, False, True, False])
-    ['w', 'v1', 'w#2', '2', 'v2']
+    >>> given_names(["w", None, "w", "2"], [False, False, False, True], [None] * 4)
+    ['w', 'v1', 'w#2', '2']
+    >>> given_names(["loss", "loss"], [False, False], [None, "loss"])
+    ['loss#2', 'loss']
     """
     reserved = {name for name, kept in zip(wanted, fixed) if name and not kept}
-    counts: dict[str, int] = {}
+    owners: dict[str, int] = {}
+    for place, label in enumerate(labels):
+        if label:
+            owners.setdefault(label, place)
+    counts: dict[str, int] = dict.fromkeys(map(_printable, owners), 1)
     names = []
     unnamed = 0
-    for name, kept in zip(wanted, fixed):
+    for place, (name, kept) in enumerate(zip(wanted, fixed)):
         if kept and name is not None:
             names.append(name)
             continue
@@ -118,8 +127,15 @@ def given_names(wanted: Sequence[str | None], fixed: Sequence[bool]) -> list[str
                 unnamed += 1
             names.append(f"v{unnamed}")
             continue
-        if not name.isprintable():
-            name = name.encode("unicode_escape").decode("ascii")
+        owned = owners.get(name) == place
+        name = _printable(name)
+        if owned:
+            names.append(name)
+            continue
         seen = counts[name] = counts.get(name, 0) + 1
         names.append(name if seen == 1 else f"{name}#{seen}")
     return names
+
+
+def _printable(name: str) -> str:
+    return name if name.isprintable() else name.encode("unicode_escape").decode("ascii")

@@ -127,7 +127,7 @@ class _Reader:
     def _name(self, wanted: list[str | None]) -> None:
         columns = self.columns
         fixed = [op == "number" for op in columns.ops]
-        columns.names[:] = given_names(wanted, fixed)
+        columns.names[:] = given_names(wanted, fixed, columns.labels)
         columns.named[:] = [bool(name) for name in wanted]
 
     def _with_numbers(

@@ -217,7 +217,8 @@ class _Reader:
                 stack.pop()
                 self._add(index, places)
         columns = self.columns
-        columns.names[:] = given_names(self._wanted, [op == "number" for op in columns.ops])
+        fixed = [op == "number" for op in columns.ops]
+        columns.names[:] = given_names(self._wanted, fixed, columns.labels)
         columns.named[:] = [bool(name) for name in self._wanted]
 
     def _add(self, index: int, places: dict[int, int]) -> None:
