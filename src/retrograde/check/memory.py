@@ -92,8 +92,8 @@ def memory(root: Any, parameters: Any = None, *, groups: Grouping | None = None)
     >>> import retrograde as rg
     >>> x = rg.Value(3.0)
     >>> report = rg.memory(x * x + x)
-    >>> report.nodes, [part.name for part in report.by_op]
-    (3, ['leaf', 'mul', 'add'])
+    >>> report.nodes, sorted(part.name for part in report.by_op)
+    (3, ['add', 'leaf', 'mul'])
     """
     roots = (root,) if isinstance(root, Value) else root
     if not isinstance(roots, (tuple, list)):
