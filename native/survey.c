@@ -1,10 +1,9 @@
 /* A survey of a graph for the doctor: one backward pass on numbers kept aside, and what can be said
  * of its nodes on the way. Every gradient is as it was afterwards.
  *
- * A node's place in the order is kept in `instruction` while no Python code can run; what the
- * survey learns of it is in `Facts` at that place. src/retrograde/surveying.py does the same in
- * Python for the reference engine. */
-#include <limits.h>
+ * While no Python code can run, `instruction` is lent to the survey: first for the numbers of the
+ * parameters, then for depths, and for a closer look for a node's place in the order. What was there
+ * is kept beside. src/retrograde/surveying.py does the same for the reference engine. */
 
 #include "walk.h"
 
@@ -16,15 +15,8 @@ enum { BY_GATE = 1, BY_FLAT = 2, BY_SATURATION = 4, BY_FACTOR = 8, BY_UNDERFLOW 
 
 #define LEVELS 256 /* the most levels a profile has */
 #define MOST_CLOSURES 4096
-#define AHEAD 8 /* how many nodes ahead of the walk memory is asked for */
-
-typedef struct {
-    double old; /* the gradient it had */
-    uint32_t instruction;
-    int32_t owner; /* the nearest parameter by sums and products, or -1 */
-    int32_t near;  /* how many operations away that is */
-    int32_t depth; /* the most products and functions between it and a root */
-} Facts;
+#define NEARBY 256 /* how many values are looked at for the parameter of a unit */
+#define AHEAD 8    /* how many nodes ahead of the walk memory is asked for */
 
 typedef struct {
     Value *first;
@@ -38,7 +30,8 @@ typedef struct {
     Py_ssize_t root_count, parameter_count;
     const uint8_t *kinds;
     const double *limits; /* by op: a partial at most this large counts as closed */
-    Facts *facts;
+    double *old;          /* by place: the gradient and the instruction that were there */
+    uint32_t *instructions;
     Unit *units;
     uint8_t *reached; /* by parameter: whether it is under a root, and its place there */
     int32_t *places;
@@ -106,6 +99,36 @@ static inline int is_unit(const Value *v, int kind) {
     return values == 1;
 }
 
+/* The parameter nearest below a unit by sums and products, level by level; of several at one level
+ * the first. `instruction` is one more than a parameter's number, and 0 elsewhere. */
+static Py_ssize_t owner_of(const Survey *s, Value *below) {
+    Value *nearby[NEARBY];
+    size_t first = 0, last = 0;
+    if (below->instruction) return (Py_ssize_t)below->instruction - 1;
+    if (s->kinds[below->op] & CARRIES) nearby[last++] = below;
+    while (first < last) {
+        size_t end = last;
+        uint32_t best = 0;
+        int more = 0;
+        for (; first < end; first++) {
+            Value *v = nearby[first];
+            FOR_EACH_INPUT(v, input, partial, {
+                if (input->instruction) {
+                    if (!best || input->instruction < best) best = input->instruction;
+                } else if (s->kinds[input->op] & CARRIES) {
+                    if (last < NEARBY)
+                        nearby[last++] = input;
+                    else
+                        more = 1;
+                }
+            })
+        }
+        if (best) return (Py_ssize_t)best - 1;
+        if (more) return -1;
+    }
+    return -1;
+}
+
 static void count_unit(Survey *s, Value *v) {
     double largest = 0.0;
     Value *gated = NULL;
@@ -115,7 +138,7 @@ static void count_unit(Survey *s, Value *v) {
             largest = fabs(partial);
         }
     })
-    int32_t owner = gated ? s->facts[gated->instruction].owner : -1;
+    Py_ssize_t owner = gated ? owner_of(s, gated) : -1;
     if (owner < 0) return;
     Unit *unit = &s->units[owner];
     if (unit->first == NULL) unit->first = v;
@@ -123,36 +146,30 @@ static void count_unit(Survey *s, Value *v) {
     unit->closed += largest <= s->limits[v->op];
 }
 
-/* Enter a node into the facts at its place. */
-static inline void enter(Survey *s, Value *v, size_t i, const double *old) {
-    s->facts[i] = (Facts){old ? old[i] : v->grad, v->instruction, -1, INT_MAX, 0};
-    v->instruction = (uint32_t)i;
+/* Put what a node holds aside. */
+static inline void enter(Survey *s, Value *v, size_t i, int pulled) {
+    s->instructions[i] = v->instruction;
+    v->instruction = 0;
     v->flags &= (uint8_t)~RG_VISITED;
-    if (!old) v->grad = 0.0;
+    if (!pulled) {
+        s->old[i] = v->grad;
+        v->grad = 0.0;
+    }
     if (RG_UNLIKELY(!isfinite(v->data))) s->odd_data++;
 }
 
-static inline void be_nearer(const Facts *of, int32_t *owner, int32_t *near) {
-    if (of->near < *near || (of->near == *near && of->owner < *owner)) {
-        *near = of->near;
-        *owner = of->owner;
-    }
-}
-
-/* Leaves first, then inputs before uses: who owns what, which gates are shut, and whether every
- * number is finite. A parameter that was computed carries RG_OPEN and its index. */
-static void look_forward(Survey *s, const double *old) {
-    Facts *facts = s->facts;
+/* Leaves first, then inputs before uses: which units are shut, and whether every number is finite.
+ * A parameter that was computed carries RG_OPEN until its turn comes, and its number in `places`. */
+static void look_forward(Survey *s, int pulled) {
     size_t inner = s->graph.order.count;
-    for (size_t i = inner; i < s->nodes; i++) enter(s, node_at(s, i), i, old);
+    for (size_t i = inner; i < s->nodes; i++) enter(s, node_at(s, i), i, pulled);
     for (Py_ssize_t k = s->parameter_count; k-- > 0;) {
         Value *v = s->parameters[k];
-        if (s->reached[k] && rg_is_leaf(v)) {
+        if (!s->reached[k]) continue;
+        if (rg_is_leaf(v)) {
+            v->instruction = (uint32_t)k + 1;
+        } else {
             s->places[k] = (int32_t)v->instruction;
-            facts[v->instruction].owner = (int32_t)k;
-            facts[v->instruction].near = 0;
-        } else if (s->reached[k]) {
-            s->places[k] = (int32_t)v->instruction; /* kept here until its turn comes */
             v->instruction = (uint32_t)k;
             v->flags |= RG_OPEN;
             s->computed = 1;
@@ -160,32 +177,18 @@ static void look_forward(Survey *s, const double *old) {
     }
     for (size_t i = 0; i < inner; i++) {
         Value *v = s->graph.order.items[i];
-        int kind = s->kinds[v->op];
-        int32_t owner = -1, near = INT_MAX;
         if (i + AHEAD < inner) __builtin_prefetch(s->graph.order.items[i + AHEAD], 1);
-        enter(s, v, i, old);
-        if (RG_LIKELY(kind & CARRIES)) {
-            if (RG_LIKELY(!(v->flags & RG_WIDE))) {
-                if (v->in[0]) be_nearer(&facts[v->in[0]->instruction], &owner, &near);
-                if (v->in[1]) be_nearer(&facts[v->in[1]->instruction], &owner, &near);
-            } else {
-                FOR_EACH_INPUT(v, input, partial,
-                               { be_nearer(&facts[input->instruction], &owner, &near); })
-            }
-            facts[i].owner = owner;
-            facts[i].near = near == INT_MAX ? near : near + 1;
-        } else if (is_unit(v, kind & KINDS)) {
-            count_unit(s, v);
-        }
+        enter(s, v, i, pulled);
+        if (RG_UNLIKELY(is_unit(v, s->kinds[v->op] & KINDS))) count_unit(s, v);
         if (RG_UNLIKELY(v->flags & RG_OPEN)) {
-            uint32_t k = facts[i].instruction;
+            uint32_t k = s->instructions[i];
             v->flags &= (uint8_t)~RG_OPEN;
-            facts[i].owner = (int32_t)k;
-            facts[i].near = 0;
-            facts[i].instruction = (uint32_t)s->places[k];
-            s->places[k] = (int32_t)i;
+            v->instruction = k + 1;
+            s->instructions[i] = (uint32_t)s->places[k];
         }
     }
+    for (Py_ssize_t k = 0; k < s->parameter_count; k++)
+        if (s->reached[k]) s->parameters[k]->instruction = 0;
 }
 
 /* Gradients by depth. Past LEVELS levels, two become one. */
@@ -204,56 +207,52 @@ static inline void enter_level(Survey *s, int depth, double size) {
 }
 
 /* Put a node back as it was. */
-static inline void leave(Survey *s, Value *v, const Facts *was) {
+static inline void leave(Survey *s, Value *v, size_t i) {
     if (RG_UNLIKELY(!isfinite(v->grad))) s->odd_adjoints++;
-    v->grad = was->old;
-    v->instruction = was->instruction;
+    v->grad = s->old[i];
+    v->instruction = s->instructions[i];
 }
 
-/* Uses first: gradients, unless closures have brought them already, depths, and the profile. Inner
- * nodes are put back as soon as they are done with, unless they are to be kept. */
+/* One use of a value: its depth, and its contribution unless closures have brought that already. */
+static inline void reach(Value *input, double partial, double upstream, uint32_t depth,
+                         int pulled) {
+    if (depth > input->instruction) input->instruction = depth;
+    if (!pulled) input->grad += partial * upstream;
+}
+
+/* Uses first: gradients, depths, and the profile. Inner nodes are put back as soon as they are done
+ * with, unless they are to be kept. */
 __attribute__((always_inline)) static inline void look_backward(Survey *s, int pulled, int keep) {
-    Facts *facts = s->facts;
     size_t edges = 0;
-    int32_t deepest = 0;
+    uint32_t deepest = 0;
     for (Py_ssize_t r = 0; r < s->root_count && !pulled; r++) s->roots[r]->grad += s->seeds[r];
     for (size_t i = s->graph.order.count; i-- > 0;) {
         Value *v = s->graph.order.items[i];
         double upstream = v->grad;
-        int counts = (s->kinds[v->op] & COUNTS) != 0;
-        int32_t depth = facts[i].depth + counts;
-        if (i >= AHEAD) __builtin_prefetch(s->graph.order.items[i - AHEAD]);
+        uint32_t counts = (s->kinds[v->op] & COUNTS) != 0, depth = v->instruction + counts;
+        if (i >= AHEAD) __builtin_prefetch(s->graph.order.items[i - AHEAD], 1);
         if (RG_LIKELY(!(v->flags & RG_WIDE))) {
-            for (int k = 0; k < 2; k++) {
-                Value *input = v->in[k];
-                if (input == NULL) continue;
-                Facts *of = &facts[input->instruction];
-                if (depth > of->depth) of->depth = depth;
-                if (!pulled) input->grad += v->partial[k] * upstream;
-                edges++;
-            }
+            if (v->in[0]) reach(v->in[0], v->partial[0], upstream, depth, pulled);
+            if (v->in[1]) reach(v->in[1], v->partial[1], upstream, depth, pulled);
+            edges += (v->in[0] != NULL) + (v->in[1] != NULL);
         } else {
             FOR_EACH_INPUT(v, input, partial, {
-                Facts *of = &facts[input->instruction];
-                of->depth = depth > of->depth ? depth : of->depth;
-                if (!pulled) input->grad += partial * upstream;
+                reach(input, partial, upstream, depth, pulled);
                 edges++;
             })
         }
-        if (counts) enter_level(s, depth - 1, fabs(upstream));
+        if (counts) enter_level(s, (int)depth - 1, fabs(upstream));
         if (RG_UNLIKELY(depth > deepest)) deepest = depth;
-        if (!keep) leave(s, v, &facts[i]);
+        if (!keep) leave(s, v, i);
     }
     s->edges = edges;
-    s->deepest = deepest;
+    s->deepest = (int)deepest;
 }
 
 /* The gradients once more, for a closer look: they were put back already. */
 static void pull_again(Survey *s) {
     for (size_t i = 0; i < s->nodes; i++) {
-        Value *v = node_at(s, i);
-        v->instruction = (uint32_t)i;
-        v->grad = 0.0;
+        node_at(s, i)->grad = 0.0;
     }
     for (Py_ssize_t r = 0; r < s->root_count; r++) s->roots[r]->grad += s->seeds[r];
     for (size_t i = s->graph.order.count; i-- > 0;) {
@@ -386,28 +385,29 @@ static int find_reasons(Survey *s) {
     return 0;
 }
 
-static PyObject *look(Survey *s, double *gradients, int32_t *depths, double *old) {
-    int keep = old != NULL, failed = 0;
-    look_forward(s, old);
-    if (keep)
+static PyObject *look(Survey *s, double *gradients, int32_t *depths, int pulled) {
+    look_forward(s, pulled);
+    int keep = pulled || s->computed, failed = 0;
+    if (pulled)
         look_backward(s, 1, 1);
+    else if (keep)
+        look_backward(s, 0, 1);
     else
         look_backward(s, 0, 0); /* the common case, compiled on its own */
     for (Py_ssize_t k = 0; k < s->parameter_count; k++) {
-        int leaf = s->reached[k] && (keep || s->places[k] >= (int32_t)s->graph.order.count);
-        gradients[k] = leaf ? s->parameters[k]->grad : 0.0;
-        depths[k] = s->reached[k] ? s->facts[s->places[k]].depth : -1;
+        gradients[k] = s->reached[k] ? s->parameters[k]->grad : 0.0;
+        depths[k] = s->reached[k] ? (int32_t)s->parameters[k]->instruction : -1;
     }
-    if (s->computed || has_zero(s, gradients)) {
+    if (has_zero(s, gradients)) {
         if (!keep) pull_again(s);
         keep = 1;
         s->odd_adjoints = 0; /* they are counted again when the nodes are put back */
+        for (size_t i = 0; i < s->nodes; i++) node_at(s, i)->instruction = (uint32_t)i;
         for (Py_ssize_t k = 0; k < s->parameter_count; k++)
-            if (s->reached[k]) gradients[k] = s->parameters[k]->grad;
-        if (has_zero(s, gradients)) failed = find_reasons(s) < 0;
+            if (s->reached[k]) s->places[k] = (int32_t)s->parameters[k]->instruction;
+        failed = find_reasons(s) < 0;
     }
-    for (size_t i = keep ? 0 : s->graph.order.count; i < s->nodes; i++)
-        leave(s, node_at(s, i), &s->facts[i]);
+    for (size_t i = keep ? 0 : s->graph.order.count; i < s->nodes; i++) leave(s, node_at(s, i), i);
     return failed ? NULL : finished(s, gradients, depths);
 }
 
@@ -420,25 +420,24 @@ static PyObject *look_with_memory(Survey *s) {
     s->places = depths ? rg_buffer_resize(NULL, n * sizeof(int32_t)) : NULL;
     s->reached = s->places ? rg_buffer_resize(NULL, n) : NULL;
     s->units = s->reached ? rg_buffer_resize(NULL, n * sizeof(Unit)) : NULL;
-    s->facts = s->units ? rg_buffer_resize(NULL, (s->nodes + 1) * sizeof(Facts)) : NULL;
-    double *old = s->facts && s->graph.callbacks
-                      ? rg_buffer_resize(NULL, (s->nodes + 1) * sizeof(double))
-                      : NULL;
+    s->old = s->units ? rg_buffer_resize(NULL, (s->nodes + 1) * sizeof(double)) : NULL;
+    s->instructions = s->old ? rg_buffer_resize(NULL, (s->nodes + 1) * sizeof(uint32_t)) : NULL;
     for (size_t k = 0; s->reached && k + 1 < n; k++)
         s->reached[k] = (s->parameters[k]->flags & RG_VISITED) != 0;
-    if (s->graph.callbacks || s->facts == NULL) rg_unmark(&s->graph); /* else on entering */
+    int pulled = s->graph.callbacks;
+    if (pulled || s->instructions == NULL) rg_unmark(&s->graph); /* else on entering */
     PyObject *result = NULL;
-    if (s->facts && (old || !s->graph.callbacks)) {
+    if (s->instructions) {
         memset(s->units, 0, n * sizeof(Unit));
-        if (old == NULL || pull_through_closures(s, old) == 0)
-            result = look(s, gradients, depths, old);
-        for (size_t i = 0; old && i < s->nodes; i++) Py_DECREF((PyObject *)node_at(s, i));
+        if (!pulled || pull_through_closures(s, s->old) == 0)
+            result = look(s, gradients, depths, pulled);
+        for (size_t i = 0; pulled && i < s->nodes; i++) Py_DECREF((PyObject *)node_at(s, i));
     }
-    rg_buffer_free(old);
     rg_buffer_free(s->uses);
     rg_buffer_free(s->blamed);
     rg_buffer_free(s->reasons);
-    rg_buffer_free(s->facts);
+    rg_buffer_free(s->instructions);
+    rg_buffer_free(s->old);
     rg_buffer_free(s->units);
     rg_buffer_free(s->reached);
     rg_buffer_free(s->places);

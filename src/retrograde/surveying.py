@@ -8,7 +8,7 @@ Every ``.grad`` is as it was afterwards.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf, isfinite
+from math import isfinite
 from struct import pack, unpack
 from typing import Any
 
@@ -23,6 +23,8 @@ BY_GATE, BY_FLAT, BY_SATURATION, BY_FACTOR, BY_UNDERFLOW, ALIVE = 1, 2, 4, 8, 16
 """Why a gradient is zero."""
 
 MOST_CLOSURES = 4096
+NEARBY = 256
+"""How many values are looked at for the parameter of a unit."""
 LEVELS = 256
 """The most levels a profile has."""
 
@@ -127,25 +129,36 @@ class _Survey:
 
     def _units(self) -> list[tuple[int, int, int, Any]]:
         """Who owns what, and which units are shut."""
-        nobody = (inf, -1)
-        owner = [nobody] * len(self.values)
         mine = {id(p): k for k, p in reversed(list(enumerate(self.parameters)))}
+        number = [mine.get(id(value), -1) for value in self.values]
         found: dict[int, list[Any]] = {}
         for i, value in enumerate(self.values):
-            kind = self.kinds[i]
-            if kind & CARRIES:
-                near, who = min((owner[j] for j, _ in self.inputs[i]), default=nobody)
-                owner[i] = (near + 1, who) if who >= 0 else nobody
-            elif self._is_unit(i, kind & KINDS) and self.inputs[i]:
-                first, partial = self.inputs[i][0]
-                who = owner[first][1]
-                if who >= 0:
-                    unit = found.setdefault(who, [0, 0, value])
-                    unit[0] += 1
-                    unit[1] += abs(partial) <= self.limits[self._code(value)]
-            if id(value) in mine:
-                owner[i] = (0, mine[id(value)])
+            if not self._is_unit(i, self.kinds[i] & KINDS) or not self.inputs[i]:
+                continue
+            first, partial = self.inputs[i][0]
+            who = self._owner(first, number)
+            if who >= 0:
+                unit = found.setdefault(who, [0, 0, value])
+                unit[0] += 1
+                unit[1] += abs(partial) <= self.limits[self._code(value)]
         return [(k, rows, closed, first) for k, (rows, closed, first) in sorted(found.items())]
+
+    def _owner(self, below: int, number: list[int]) -> int:
+        """The parameter nearest below by sums and products, level by level; -1 for none nearby."""
+        if number[below] >= 0:
+            return number[below]
+        level = [below] if self.kinds[below] & CARRIES else []
+        seen = len(level)
+        while level:
+            inputs = [j for i in level for j, _ in self.inputs[i]]
+            mine = [number[j] for j in inputs if number[j] >= 0]
+            if mine:
+                return min(mine)
+            level = [j for j in inputs if self.kinds[j] & CARRIES]
+            seen += len(level)
+            if seen > NEARBY:
+                return -1
+        return -1
 
     def _is_unit(self, i: int, kind: int) -> bool:
         return kind in (GATE, SATURATE, SOFT) or (kind == CHOOSE and len(self.inputs[i]) == 1)
