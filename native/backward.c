@@ -66,7 +66,15 @@ static int run_hooks(Value *v, int anomaly) {
     return 0;
 }
 
-static int contribute_watched(Value *v) {
+/* The roots as a tuple, for the route from a birth to where the pass began. */
+static PyObject *tuple_of(Value **roots, Py_ssize_t count) {
+    PyObject *tuple = PyTuple_New(count);
+    for (Py_ssize_t r = 0; tuple && r < count; r++)
+        PyTuple_SET_ITEM(tuple, r, Py_NewRef((PyObject *)roots[r]));
+    return tuple;
+}
+
+static int contribute_watched(Value *v, Value **roots, Py_ssize_t root_count) {
     Py_ssize_t count = v->flags & RG_WIDE ? v->count : 2;
     for (Py_ssize_t i = 0; i < count; i++) {
         Value *input = v->flags & RG_WIDE ? v->entries[i].input : v->in[i];
@@ -75,7 +83,8 @@ static int contribute_watched(Value *v) {
         double before = input->grad, contribution = partial * v->grad;
         input->grad += contribution;
         if ((input->flags & RG_REQUIRES_GRAD) && !isfinite(input->grad) && isfinite(before)) {
-            rg_fail("AnomalyError", "backward", "Onddd", v, i, partial, v->grad, before);
+            rg_fail("AnomalyError", "backward", "OndddN", v, i, partial, v->grad, before,
+                    tuple_of(roots, root_count));
             return -1;
         }
     }
@@ -95,11 +104,11 @@ int rg_call_closure(Value *v) {
 }
 
 /* Under anomaly(): what a closure has added must be finite. */
-static int check_closure(Value *v) {
+static int check_closure(Value *v, Value **roots, Py_ssize_t root_count) {
     for (Py_ssize_t i = 0; i < v->count; i++) {
         Value *input = v->entries[i].input;
         if (!(input->flags & RG_REQUIRES_GRAD) || isfinite(input->grad)) continue;
-        rg_fail("AnomalyError", "closure", "Ond", v, i, input->grad);
+        rg_fail("AnomalyError", "closure", "OndN", v, i, input->grad, tuple_of(roots, root_count));
         return -1;
     }
     return 0;
@@ -129,9 +138,9 @@ static int run_careful(RgGraph *graph, Value **roots, const double *seeds, Py_ss
         failed = run_hooks(v, anomaly) < 0;
         if (failed || rg_is_leaf(v)) continue;
         if (v->op == RG_CLOSURE)
-            failed = rg_call_closure(v) < 0 || (anomaly && check_closure(v) < 0);
+            failed = rg_call_closure(v) < 0 || (anomaly && check_closure(v, roots, count) < 0);
         else if (anomaly)
-            failed = contribute_watched(v) < 0;
+            failed = contribute_watched(v, roots, count) < 0;
         else
             rg_contribute(v);
     }

@@ -52,7 +52,44 @@ static PyObject *swap_no_grad(PyObject *Py_UNUSED(m), PyObject *depth) {
     return PyLong_FromLong(before);
 }
 
+/* ---- cuts: no_grad() takes a value's history away, and somebody wants to know where ---------- */
+
+#define CUT_PLACES 1024
+#define CUT_TIMES 256
+
+static PyObject *cut_watcher = NULL;
+static struct {
+    PyCodeObject *code; /* never followed */
+    uint32_t instruction, times;
+} cut_places[CUT_PLACES];
+
+/* watch_cuts(function or None): what is called with a value before no_grad() takes its history. */
+static PyObject *watch_cuts(PyObject *Py_UNUSED(m), PyObject *watcher) {
+    PyObject *before = cut_watcher;
+    cut_watcher = watcher == Py_None ? NULL : Py_NewRef(watcher);
+    memset(cut_places, 0, sizeof(cut_places));
+    return before ? before : Py_NewRef(Py_None);
+}
+
+/* A line may cut many times: it is reported the first 256 times and then each time the count has
+ * doubled, so that looking at what lies under each cut stays bounded. */
+void rg_report_cut(Value *v) {
+    if (cut_watcher == NULL || !(v->flags & RG_REQUIRES_GRAD)) return;
+    size_t place = (((uintptr_t)v->code >> 4) ^ (v->instruction * 31)) % CUT_PLACES;
+    if (cut_places[place].code != v->code || cut_places[place].instruction != v->instruction) {
+        cut_places[place].code = v->code;
+        cut_places[place].instruction = v->instruction;
+        cut_places[place].times = 0;
+    }
+    uint32_t times = ++cut_places[place].times;
+    if (times > CUT_TIMES && (times & (times - 1))) return;
+    PyObject *done = PyObject_CallOneArg(cut_watcher, (PyObject *)v);
+    if (done == NULL) PyErr_WriteUnraisable(cut_watcher);
+    Py_XDECREF(done);
+}
+
 PyMethodDef rg_modes_methods[] = {
+    {"watch_cuts", watch_cuts, METH_O, "Have no_grad() say what it takes the history of."},
     {"swap_no_grad", swap_no_grad, METH_O, "Set how deep this thread is in no_grad."},
     {"enter_no_grad", enter_no_grad, METH_NOARGS, "Stop recording in this thread."},
     {"leave_no_grad", leave_no_grad, METH_NOARGS, "Undo one enter_no_grad."},
@@ -92,6 +129,7 @@ PyObject *rg_finish_in_mode(Value *v) {
         return stopped;
     }
     if (no_grad_depth) {
+        if (RG_UNLIKELY(cut_watcher != NULL)) rg_report_cut(v);
         rg_release_inputs(v);
         v->flags &= (uint8_t)~RG_REQUIRES_GRAD;
     }

@@ -143,6 +143,7 @@ int rg_grad_enabled(void);
 int rg_anomaly_enabled(void);
 int rg_recording(void);
 int rg_is_birth(const Value *v);
+void rg_report_cut(Value *v);
 PyObject *rg_finish_in_mode(Value *v);
 extern PyMethodDef rg_modes_methods[];
 
@@ -190,6 +191,10 @@ extern uint64_t rg_epoch;
 int rg_backward(Value **roots, const double *seeds, Py_ssize_t count);
 PyObject *rg_contribute_now(PyObject *self, PyObject *ignored);
 extern PyMethodDef rg_walk_methods[];
+
+/* survey.c: what the doctor asks of a graph. */
+PyObject *rg_survey(PyObject *module, PyObject *args);
+PyObject *rg_leaves_under(PyObject *module, PyObject *roots);
 
 /* value.c, closure.c, functions.c, bulk.c: the faces towards Python. */
 extern PyType_Spec rg_value_spec;

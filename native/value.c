@@ -175,7 +175,10 @@ static int finish_constructed(Value *v) {
         return -1;
     }
     if (rg_recording() || rg_is_leaf(v)) return 0;
-    if (!rg_grad_enabled()) v->flags &= (uint8_t)~RG_REQUIRES_GRAD;
+    if (!rg_grad_enabled()) {
+        rg_report_cut(v);
+        v->flags &= (uint8_t)~RG_REQUIRES_GRAD;
+    }
     if (!(v->flags & RG_REQUIRES_GRAD)) rg_release_inputs(v);
     return 0;
 }

@@ -19,8 +19,8 @@ ROOT = Path(__file__).resolve().parents[1]
 
 FLOORS = (
     ("ops",),
-    ("errors", "sites", "operands", "hooks"),
-    ("reference", "fallback", "_native"),
+    ("errors", "sites", "operands", "hooks", "birth"),
+    ("reference", "surveying", "fallback", "_native"),
     ("face", "value"),
     (
         "elementwise",
@@ -33,6 +33,7 @@ FLOORS = (
         "copying",
         "take",
         "watch",
+        "cuts",
     ),
     ("derivatives",),
     ("program", "optimize", "nn", "optim"),
@@ -48,6 +49,7 @@ UPWARD = {
     ("face", "copying"): "copy, deepcopy and pickle of a value",
     ("program", "explain"): "the story of one row of a compiled function",
     ("face", "explain"): "value.explain() and what notebooks show of a value",
+    ("program", "check"): "births over the rows of a compiled function",
 }
 """The only references upwards; all are inside functions, so nothing is imported that way early."""
 

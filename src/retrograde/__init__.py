@@ -48,10 +48,13 @@ __version__ = "0.1.0"
 
 _WHEN_ASKED = {
     "assert_gradients": "check.gradcheck",
+    "births": "check.births",
     "compare": "check.compare",
+    "doctor": "check.doctor",
     "explain": "",
     "gradcheck": "check.gradcheck",
     "ledger": "explain",
+    "memory": "check.memory",
     "story": "explain",
     "thermometer": "explain",
 }
@@ -59,9 +62,12 @@ _WHEN_ASKED = {
 
 if _TYPE_CHECKING:
     from . import explain as explain
+    from .check.births import births as births
     from .check.compare import compare as compare
+    from .check.doctor import doctor as doctor
     from .check.gradcheck import assert_gradients as assert_gradients
     from .check.gradcheck import gradcheck as gradcheck
+    from .check.memory import memory as memory
     from .explain import ledger as ledger
     from .explain import story as story
     from .explain import thermometer as thermometer

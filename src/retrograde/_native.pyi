@@ -647,7 +647,23 @@ def gradients(
 ) -> list[float | None] | None:
     """Gradients as numbers, touching no .grad."""
 
+def leaves_under(roots: tuple[Value, ...], /) -> list[Value]:
+    """The leaves under the roots that take gradients."""
+
+def survey(
+    roots: tuple[Value, ...],
+    seeds: tuple[_Number, ...],
+    parameters: tuple[Value, ...],
+    kinds: bytes,
+    limits: bytes,
+    /,
+) -> dict[str, Any]:
+    """What the doctor asks of a graph, in one pass; see ``surveying.py``."""
+
 # modes of this thread
+
+def watch_cuts(watcher: Callable[[Value], object] | None, /) -> Callable[[Value], object] | None:
+    """Have no_grad() say what it takes the history of; returns who was told before."""
 
 def enter_no_grad() -> None:
     """Stop recording in this thread."""

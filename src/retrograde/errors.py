@@ -12,6 +12,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import TypeAlias
 
     from typing_extensions import Self
@@ -303,72 +304,85 @@ class GraphMemoryError(RetrogradeError, MemoryError):
 class AnomalyError(RetrogradeError, ArithmeticError):
     """Under anomaly(): the birth of a NaN or an infinity.
 
-    ``phase`` is "forward" or "backward", ``value`` the node it happened at.
+    ``phase`` is "forward" or "backward", ``value`` the node it happened at, ``birth`` all that is
+    known of it, as data.
     """
 
     phase: str
     value: Any
+    birth: Any
 
     @classmethod
-    def _at(cls, phase: str, value: Value, message: str) -> Self:
-        error = cls(_with_place(message, value))
-        error.phase, error.value = phase, value
+    def of(cls, birth: Any, value: Value = None) -> Self:
+        error = cls(str(birth))
+        error.phase, error.value, error.birth = birth.phase, value, birth
         return error
 
     @classmethod
     def forward(cls, value: Value) -> Self:
-        from .ops import OPS
+        from . import birth
 
-        if value.op == "leaf":
-            return cls._at("forward", value, f"a leaf was made with {_shown(value)}.")
-        name = f" '{value.label}'" if value.label else ""
-        operands = "".join(f"\n  operand {describe(operand)}" for operand in value.inputs[:8])
-        more = len(value.inputs) - 8
-        if more > 0:
-            operands += f"\n  and {more} more operands"
-        came_in = any(_shown(operand) == "nan" for operand in value.inputs)
-        verb = "passed on" if came_in else "produced"
-        message = f"{value.op}{name} {verb} {_shown(value)} in the forward pass.{operands}"
-        cure = OPS[value.op].cure if value.op in OPS else ""
-        if came_in:
-            cure = "an operand was NaN before anomaly() saw it: look at where that one was made"
-        return cls._at("forward", value, message + (f"\n  cure: {cure}." if cure else ""))
+        return cls.of(birth.forward(value), value)
 
     @classmethod
     def backward(
-        cls, value: Value, index: int, partial: float, upstream: float, before: float
+        cls,
+        value: Value,
+        index: int,
+        partial: float,
+        upstream: float,
+        before: float,
+        roots: Sequence[Value] = (),
     ) -> Self:
-        from .ops import OPS
+        from . import birth
 
-        target = value.inputs[index]
-        contribution = partial * upstream
-        message = (
-            f"{value.op} made the gradient of {describe(target)} non-finite in the backward pass: "
-            f"{before!r} + partial {partial!r} × upstream {upstream!r} = {before + contribution!r}."
-        )
-        for operand in value.inputs[:8]:
-            message += f"\n  operand {describe(operand)}"
-        cure = OPS[value.op].cure if value.op in OPS else ""
-        if partial in (float("inf"), float("-inf")) and cure:
-            message += f"\n  cure: {cure}."
-        return cls._at("backward", value, message)
+        born = birth.backward(value, index, partial, upstream, before, roots)
+        return cls.of(born, value)
 
     @classmethod
-    def closure(cls, value: Value, index: int, total: float) -> Self:
+    def closure(cls, value: Value, index: int, total: float, roots: Sequence[Value] = ()) -> Self:
+        from . import birth
+
         target = value.inputs[index]
-        return cls._at(
-            "backward",
-            value,
-            f"the _backward of {value.op} made the gradient of {describe(target)} {total!r}.",
-        )
+        return cls.of(birth.elsewhere(birth.BY_CLOSURE, value, total, target, roots), value)
 
     @classmethod
     def hook(cls, value: Value, total: float) -> Self:
-        return cls._at("backward", value, f"a hook on {describe(value)} returned {total!r}.")
+        from . import birth
+
+        return cls.of(birth.elsewhere(birth.BY_HOOK, value, total), value)
 
     @classmethod
     def seed(cls, root: Value, seed: float) -> Self:
-        return cls._at("backward", root, f"backward was started with the seed {seed!r}.")
+        from . import birth
+
+        return cls.of(birth.elsewhere(birth.BY_SEED, root, seed), root)
+
+
+class DoctorError(RetrogradeError, ValueError):
+    """The doctor, births or memory were asked for something that cannot be examined."""
+
+    @classmethod
+    def threshold(cls, name: str, got: object) -> Self:
+        return cls(f"doctor: {name} is a threshold, a number of at least 0, got {_kind(got)}.")
+
+    @classmethod
+    def unknown(cls, name: str, known: list[str]) -> Self:
+        return cls(f"doctor: there is no threshold '{name}'; there are {', '.join(known)}.")
+
+    @classmethod
+    def empty(cls, what: str) -> Self:
+        return cls(
+            f"{what}: no parameters were given. Pass a list, a dict, or a module: something with "
+            "parameters()."
+        )
+
+    @classmethod
+    def unwatched(cls) -> Self:
+        return cls(
+            "doctor.watch: no backward pass was seen. Call loss.backward() inside the block; what "
+            "rg.grad and compiled functions compute is not watched."
+        )
 
 
 class HookError(RetrogradeError, TypeError):

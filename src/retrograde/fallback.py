@@ -20,9 +20,10 @@ from .errors import (
 )
 from .operands import COMPARISONS, is_real_scalar, other_comparison, other_operand
 from .ops import OPS, Op
-from .reference import Epoch, Node, apply_row, constant, is_birth, modes, record, run_backward
+from .reference import Cuts, Epoch, Node, apply_row, constant, is_birth, modes, record, run_backward
 from .reference import order as order_nodes
 from .sites import Site, site_of
+from .surveying import survey as survey
 
 
 def number(thing: Any, what: str) -> float:
@@ -115,6 +116,8 @@ class Value(Node):
         if modes.anomaly and is_birth(self):
             raise AnomalyError.forward(self)
         if inputs and (modes.no_grad or not self._requires_grad):
+            if Cuts.watcher is not None and self._requires_grad:
+                Cuts.watcher(self)
             self._become("leaf", data, requires_grad=False)
         self._label = label
         if self._op_name != "leaf":
@@ -525,6 +528,29 @@ def recompute(value: Value) -> float | None:
     if value._op_name == "dot":
         return float(dot(numbers[: len(numbers) // 2], numbers[len(numbers) // 2 :]))
     return None
+
+
+def leaves_under(roots: Sequence[Value]) -> list[Value]:
+    """The leaves under the roots that take gradients."""
+    _checked_roots("leaves_under", roots)
+    return [v for v in order_nodes(roots) if v._op_name == "leaf" and v._requires_grad]
+
+
+def watch_cuts(watcher: Callable[[Value], object] | None) -> Callable[[Value], object] | None:
+    """Have no_grad() say what it takes the history of; returns who was told before.
+
+    A line is reported the first 256 times it cuts, and then each time the count has doubled.
+    """
+    before = Cuts.watcher
+    times: dict[Any, int] = {}
+
+    def sampled(value: Value) -> None:
+        count = times[value._made_at] = times.get(value._made_at, 0) + 1
+        if (count <= 256 or count & (count - 1) == 0) and watcher is not None:
+            watcher(value)
+
+    Cuts.watcher = None if watcher is None else sampled
+    return before
 
 
 def zero_under(roots: Sequence[Value]) -> None:

@@ -37,6 +37,12 @@ class Modes(local):
 modes = Modes()
 
 
+class Cuts:
+    """Who is told of a value before ``no_grad()`` takes its history: see :mod:`.watch`."""
+
+    watcher: Callable[[Any], object] | None = None
+
+
 class Epoch:
     """How many functional transforms have begun: a node of an earlier epoch than a transform's
     cannot depend on what that transform made."""
@@ -79,15 +85,17 @@ class Node:
         self._epoch, self._number = Epoch.now, number
         self._made_at = None if number else calling_instruction(skip=3)
 
-    def _contribute(self) -> None:
-        """Hand each input its contribution: the whole of backward, for one node."""
+    def _contribute(self, roots: Sequence[Node] = ()) -> None:
+        """Hand each input its contribution: the whole of backward, for one node.
+
+        The roots are there to say how a birth is connected to them."""
         if self._partials is None:
             if self._closure is None:
                 raise MissingBackwardError.of(self)
             self._closure()
             for index, value in enumerate(self._inputs):
                 if modes.anomaly and value._requires_grad and not isfinite(value._grad):
-                    raise AnomalyError.closure(self, index, value._grad)
+                    raise AnomalyError.closure(self, index, value._grad, roots)
             return
         for index, (value, partial) in enumerate(zip(self._inputs, self._partials)):
             if value._number:
@@ -96,7 +104,7 @@ class Node:
             value._grad += partial * self._grad
             if modes.anomaly and isfinite(before) and not isfinite(value._grad):
                 if value._requires_grad:
-                    raise AnomalyError.backward(self, index, partial, self._grad, before)
+                    raise AnomalyError.backward(self, index, partial, self._grad, before, roots)
 
 
 N = TypeVar("N", bound=Node)
@@ -111,6 +119,8 @@ def record(
     if modes.anomaly and is_birth(value):
         raise AnomalyError.forward(value)
     if modes.no_grad or not value._requires_grad:
+        if Cuts.watcher is not None and value._requires_grad:
+            Cuts.watcher(value)
         value._become("leaf", data, requires_grad=False)
     return value
 
@@ -202,7 +212,7 @@ def run_backward(roots: Sequence[Node], seeds: Sequence[float]) -> None:
                 value._grad = hooks.run(value, value._grad)
                 if modes.anomaly and not isfinite(value._grad):
                     raise AnomalyError.hook(value, value._grad)
-            value._contribute()
+            value._contribute(roots)
     except BaseException:
         for value, old in zip(values, before):
             value._grad = old

@@ -77,6 +77,10 @@ def anomaly(rg):
         rg.Value(0.0).log()
 
 
+def doctor(rg):
+    rg.doctor(rg.Value(1.0), [])
+
+
 def hook(rg):
     rg.Value(1.0).register_hook(3)
 
@@ -221,6 +225,7 @@ CASES = {
     "MissingBackwardError": (missing_backward, RuntimeError, "without a rule", "out._backward ="),
     "CycleError": (cycle, RuntimeError, "depends on itself", "Give a value only inputs that were"),
     "GraphMemoryError": (graph_memory, MemoryError, "80 bytes could not be had", "Drop graphs"),
+    "DoctorError": (doctor, ValueError, "no parameters were given", "something with parameters()"),
     "AnomalyError": (anomaly, ArithmeticError, "log produced -inf", "cure: keep the input above 0"),
     "NotTwiceDifferentiable": (
         not_twice_differentiable, RuntimeError, "partials as numbers only", "in terms of ops",

@@ -150,3 +150,14 @@ class Named(Value):
 
 
 assert_type(Named(1.0) + 1, Value)
+
+# births, the doctor, memory
+found = rg.births(a * b)
+assert_type(found.forward[0].result, float)
+report = rg.doctor(a * b, [a, b], vanishing=1e-9)
+assert_type(report.healthy, bool)
+assert_type(report.alarms[0].sentence, str)
+with rg.doctor.watch({"a": a}, groups=lambda name: name[0]) as watched:
+    assert_type(watched.passes, int)
+assert_type(rg.memory(a * b, [a]).recorded, int)
+rg.doctor(3.0, [a])  # type: ignore[arg-type]

@@ -17,11 +17,12 @@ from typing import Final, NoReturn
 
 from .. import __version__
 from ..errors import RetrogradeError
-from . import bench, check, demo, explain, info
+from . import bench, check, demo, doctor, explain, info
 
 COMMANDS: Final = {
     "explain": explain,
     "check": check,
+    "doctor": doctor,
     "demo": demo,
     "info": info,
     "bench": bench,
@@ -33,6 +34,7 @@ _EPILOG = """\
 examples:
   retrograde explain "relu(a*b + d)" a=2 b=-3 d=10
   retrograde explain train.py --html story.html
+  retrograde doctor train.py
   retrograde demo           watch a gradient being worked out, step by step
   retrograde demo --json    the same as data
   retrograde info           which engine runs here, and why

@@ -24,6 +24,7 @@ from .text import family_text
 from .traces import Family, Trace
 
 if TYPE_CHECKING:
+    from ..check.compiled_births import RowBirths
     from ..explain.story import Story
 
 
@@ -295,6 +296,24 @@ class Replayable:
         from ..explain.rows import story_of_row
 
         return story_of_row(self, args, kwargs, row)
+
+    def births(self, *args: Any, threads: int | None = None, **kwargs: Any) -> RowBirths:
+        """Which rows make a NaN or an infinity, in the value or in a gradient, and at which line.
+
+        Arguments are those of a call. Gradients are those of all arguments and captured parameters.
+
+        >>> import numpy as np
+        >>> import retrograde as rg
+        >>> f = rg.compile(lambda x: rg.where(x > 0.0, rg.sqrt(x), 0.0) + rg.log(x + 2.0))
+        >>> found = f.births(np.array([1.0, 0.0, -2.0, 4.0]))
+        >>> found.sick, [(g.birth.op, g.rows.tolist()) for g in found.forward]
+        (array([1, 2]), [('sqrt', [2])])
+        >>> [(g.birth.op, g.birth.cause, g.rows.tolist()) for g in found.backward]
+        [('sqrt', '0 × inf', [1])]
+        """
+        from ..check.compiled_births import births_of_rows
+
+        return births_of_rows(self, args, kwargs, threads)
 
     def explain(self) -> str:
         """The plan: for each trace the program before and after the passes, slots and guards."""

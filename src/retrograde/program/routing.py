@@ -111,6 +111,14 @@ class Router:
         padded = [np.pad(chunk, ((0, 0), (0, width - chunk.shape[1]))) for chunk in sums]
         return added(np.concatenate(padded) if padded else np.zeros((0, width)))
 
+    def sorted_rows(self) -> list[tuple[Trace, Any]]:
+        """Which trace serves which rows; nothing is run but guards."""
+        work = _Sorted(self)
+        assert self.family.root is not None
+        self._lead([(self.family.root, np.arange(self.call.rows))], work)
+        self._finish()
+        return [(trace, np.sort(np.concatenate(found))) for trace, found in work.rows.values()]
+
     def _all_of(self, kinds: Sequence[str]) -> tuple[str, ...]:
         """The kinds of all outputs: gradients of captured leaves that turned up are reduced."""
         mode = self.mode_of()
@@ -311,6 +319,20 @@ class _Assigned:
         if parts:
             run(parts, call.inputs, self.outputs, call.threads)
         self.rows = {}
+
+
+class _Sorted(_Assigned):
+    """Rows that have found their traces, and are not run."""
+
+    def __init__(self, router: Router) -> None:
+        super().__init__(router, Mode("value"), (), None)
+
+    def add(self, trace: Trace, rows: Any) -> None:
+        """These rows are that trace's."""
+        self.rows.setdefault(id(trace), (trace, []))[1].append(rows)
+
+    def flush(self) -> None:
+        """Nothing is run."""
 
 
 def _grouped(failed: Any, rows: Any) -> list[tuple[int, Any]]:

@@ -1,0 +1,212 @@
+"""Parameters with names, and the groups they belong to.
+
+A parameter is named by its label, by the keys that lead to it in a nest, or by the attributes that
+lead to it in a module. Its group is that name without what counts: ``layer1.w[3]`` belongs to
+``layer1.w``, ``layers[0].neurons[3].w[1]`` to ``layers[0]``. Parameters with no name at all are
+grouped by the line that made them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from ..errors import NotAValueError
+from ..sites import site_of
+from ..value import Value, core
+
+MOST_LABELLED = 64
+"""Past so many groups, labels that differ by a number at the end share one."""
+
+_INDICES = re.compile(r"(\[[^\]]*\])+$")
+_COUNTED = re.compile(r"[_.]?\d+$")
+
+_CLOSED = (
+    str, bytes, int, float, complex, type, type(None), ModuleType, FunctionType, MethodType,
+    BuiltinFunctionType,
+)  # fmt: skip
+
+Grouping = Callable[[str], str]
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Parameters in order, each once: values, names, and the group of each by number.
+
+    ``anonymous`` are the numbers of groups named by a line of source only.
+    """
+
+    values: tuple[Value, ...]
+    names: Sequence[str]
+    group_names: tuple[str, ...]
+    group_of: Any
+    anonymous: frozenset[int] = frozenset()
+    place: dict[int, int] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
+def parameters_of(nest: Any, grouping: Grouping | None = None) -> Parameters:
+    """The parameters of a value, a nest, a module, or anything with ``parameters()``."""
+    if grouping is None and isinstance(nest, (list, tuple)):
+        flat = _flat(nest)
+        if flat is not None:
+            return flat
+    names, values = _named(nest)
+    if grouping is not None:
+        groups, anonymous = [str(grouping(name)) for name in names], [False] * len(names)
+    else:
+        groups, anonymous = _groups(names, values)
+    numbers: dict[str, int] = {}
+    group_of = np.array([numbers.setdefault(g, len(numbers)) for g in groups], dtype=np.intp)
+    hidden = frozenset(numbers[g] for g, unnamed in zip(groups, anonymous) if unnamed)
+    place = {id(value): index for index, value in enumerate(values)}
+    return Parameters(tuple(values), tuple(names), tuple(numbers), group_of, hidden, place)
+
+
+def _flat(values: Sequence[Any]) -> Parameters | None:
+    """A flat list of values without labels, the quick way; None for anything else."""
+    if not all([isinstance(value, Value) for value in values]):
+        return None
+    place = dict(zip(map(id, values), range(len(values))))
+    if len(place) != len(values) or any([value.label for value in values]):
+        return None
+    lines: dict[Any, int] = {}
+    made = [lines.setdefault(where, len(lines)) for where in map(core.instruction_of, values)]
+    names: dict[str, int] = {}
+    number = [names.setdefault(_line(where), len(names)) for where in lines]
+    group_of = np.array(number, dtype=np.intp)[made] if values else np.zeros(0, dtype=np.intp)
+    everything = frozenset(range(len(names)))
+    return Parameters(
+        tuple(values), _Places(len(values)), tuple(names), group_of, everything, place
+    )
+
+
+class _Places(Sequence[str]):
+    """The names ``[0]``, ``[1]``, …, made when they are asked for."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, index: Any) -> Any:
+        return f"[{range(self._count)[index]}]"
+
+
+def _line(made: Any) -> str:
+    site = site_of(made)
+    return f"made on line {site.line}" if site else "made somewhere"
+
+
+def _named(nest: Any) -> tuple[list[str], list[Value]]:
+    names: list[str] = []
+    values: list[Value] = []
+    seen: set[int] = set()
+    pending: list[tuple[str, Any]] = [("", nest)]
+    while pending:
+        path, part = pending.pop()
+        if isinstance(part, Value):
+            if id(part) not in seen:
+                seen.add(id(part))
+                values.append(part)
+                names.append(part.label or path)
+            continue
+        pending.extend(reversed(_parts(path, part)))
+    return names, values
+
+
+def _parts(path: str, part: Any) -> list[tuple[str, Any]]:
+    """What is inside a part of a nest, each with its path."""
+    if isinstance(part, Mapping):
+        return [(_joined(path, key), inner) for key, inner in part.items()]
+    if isinstance(part, np.ndarray) and part.dtype == object:
+        part = part.tolist()
+    if isinstance(part, (list, tuple)):
+        return [(f"{path}[{index}]", inner) for index, inner in enumerate(part)]
+    if callable(getattr(part, "named_parameters", None)):
+        return [(_joined(path, name), inner) for name, inner in part.named_parameters()]
+    if callable(getattr(part, "parameters", None)):
+        return _attributes(path, part)
+    if hasattr(part, "__next__") or isinstance(part, (set, frozenset)):
+        return _parts(path, list(part))
+    raise NotAValueError.of("doctor: parameters", part)
+
+
+def _joined(path: str, key: Any) -> str:
+    if not isinstance(key, str):
+        return f"{path}[{key!r}]"
+    return f"{path}.{key}" if path else key
+
+
+def _attributes(path: str, module: Any) -> list[tuple[str, Any]]:
+    """The parameters of a module, named by the attributes that lead to them where they can be."""
+    wanted = list(module.parameters())
+    for index, value in enumerate(wanted):
+        if not isinstance(value, Value):
+            raise NotAValueError.at("parameters()", index, value)
+    names: dict[int, str] = {}
+    missing = {id(value) for value in wanted}
+    seen: set[int] = set()
+    pending: list[tuple[str, Any]] = [(path, module)]
+    while pending and missing:
+        where, part = pending.pop()
+        if isinstance(part, Value):
+            if id(part) in missing:
+                missing.discard(id(part))
+                names[id(part)] = where
+            continue
+        if id(part) in seen:
+            continue
+        seen.add(id(part))
+        pending.extend(reversed(_insides(where, part)))
+    return [
+        (names.get(id(value), f"{_joined(path, 'parameters')}[{index}]"), value)
+        for index, value in enumerate(wanted)
+    ]
+
+
+def _insides(path: str, part: Any) -> list[tuple[str, Any]]:
+    if isinstance(part, Mapping):
+        return [(_joined(path, key), inner) for key, inner in part.items()]
+    if isinstance(part, np.ndarray):
+        return _insides(path, part.tolist()) if part.dtype == object else []
+    if isinstance(part, (list, tuple)):
+        return [(f"{path}[{index}]", inner) for index, inner in enumerate(part)]
+    if isinstance(part, _CLOSED):
+        return []
+    held = getattr(part, "__dict__", None) or {}
+    return [(_joined(path, name), inner) for name, inner in held.items()]
+
+
+def _groups(names: Sequence[str], values: Sequence[Value]) -> tuple[list[str], list[bool]]:
+    groups = [_group(name) for name in names]
+    if len(set(groups)) > MOST_LABELLED:
+        groups = [_COUNTED.sub("", group) or group for group in groups]
+    anonymous = [not group for group in groups]
+    lines: dict[Any, str] = {}
+    for index, value in enumerate(values):
+        if anonymous[index]:
+            made = core.instruction_of(value)
+            if made not in lines:
+                lines[made] = _line(made)
+            groups[index] = lines[made]
+    return groups, anonymous
+
+
+def _group(name: str) -> str:
+    """The group of a name: '' where the name says nothing but a place in a flat list."""
+    base = _INDICES.sub("", name)
+    if not base:
+        indices = re.findall(r"\[[^\]]*\]", name)
+        return indices[0] if len(indices) > 1 else ""
+    if base.count("[") > 1:  # layers[0].neurons[3].w: the outermost list of modules
+        return base[: base.index("]") + 1]
+    return base

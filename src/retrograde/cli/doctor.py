@@ -1,0 +1,109 @@
+"""Run a script and say what is wrong with its gradients: NaN and where they were born, layers that
+do not learn and why, gradients nobody reset.
+
+The script need know nothing of this: its backward passes are watched and its parameters found among
+its variables. What follows -- is handed to the script. Exit code 1 where there is an alarm, or
+where the script itself failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import fields
+from pathlib import PurePath
+
+from ..check.report import Report
+from ..check.scripted import Rounds, watching_a_program
+from ..check.thresholds import Thresholds
+from ..errors import DoctorError, ScriptError
+from ._files import write_whole
+from ._layout import print_line
+from ._script import run_script
+
+TAKES_MORE = True
+"""A script's own arguments may follow."""
+
+SUMMARY = "run your script and say what is wrong with its gradients"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of the command."""
+    parser.add_argument("script", help="a script that calls backward()")
+    parser.add_argument("arguments", nargs="*", help="the script's own arguments")
+    parser.add_argument("--json", action="store_true", help="print the reports as JSON")
+    parser.add_argument("--html", metavar="FILE", help="write the reports as one page")
+    parser.add_argument(
+        "--threshold",
+        metavar="NAME=NUMBER",
+        action="append",
+        default=[],
+        help=f"change a threshold: {', '.join(each.name for each in fields(Thresholds))}",
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the command: 1 where a report has an alarm or the script failed."""
+    thresholds = _thresholds(options.threshold)
+    arguments = [*options.arguments, *options.more, *options.after]
+    with watching_a_program(thresholds) as rounds:
+        outcome = run_script(options.script, arguments, quiet=options.json)
+    reports = rounds.reports()
+    if not reports and outcome.error is None:
+        raise ScriptError.no_pass(options.script)
+    _show(options, rounds, reports)
+    return outcome.code or int(any(not report.healthy for report in reports))
+
+
+def _thresholds(given: list[str]) -> Thresholds:
+    chosen: dict[str, float] = {}
+    for text in given:
+        name, _, value = text.partition("=")
+        try:
+            chosen[name] = float(value)
+        except ValueError:
+            raise DoctorError.threshold(name, value) from None
+    return Thresholds.chosen(chosen)
+
+
+def _show(options: argparse.Namespace, rounds: Rounds, reports: list[Report]) -> None:
+    name = PurePath(options.script).name
+    if options.html:
+        from ..check.doctor_html import pages
+
+        titled = [(_title(name, place, reports), report) for place, report in enumerate(reports)]
+        write_whole(options.html, pages(titled, f"The doctor on {name}"))
+        print(f"wrote {options.html}", file=sys.stderr)
+    if options.json:
+        shown = {
+            "script": options.script,
+            "passes": rounds.passes,
+            "unexamined": rounds.unexamined,
+            "healthy": all(report.healthy for report in reports),
+            "reports": [report.as_dict() for report in reports],
+        }
+        print(json.dumps(shown, indent=2, allow_nan=False))
+    elif not options.html:
+        _print(name, reports)
+    if rounds.unexamined:
+        print(f"{rounds.unexamined:,} passes of further models were not examined", file=sys.stderr)
+
+
+def _title(name: str, place: int, reports: list[Report]) -> str:
+    return f"{name}, model {place + 1}" if len(reports) > 1 else name
+
+
+def _print(name: str, reports: list[Report]) -> None:
+    from ._terminal import console
+
+    page = console()
+    for place, report in enumerate(reports):
+        if place:
+            page.print()
+        print_line(page, (_title(name, place, reports), "bold"))
+        for number, line in enumerate(report.text().splitlines()):
+            tone = "red" if line.startswith("  ✗") else ""
+            if number == 0:
+                tone = "bold green" if report.healthy else "bold red"
+            print_line(page, (line, tone))
