@@ -446,37 +446,6 @@ static PyObject *look_with_memory(Survey *s) {
     return result;
 }
 
-/* The values of a tuple, borrowed and checked. */
-static Value **values_in(PyObject *tuple, const char *where) {
-    Py_ssize_t count = PyTuple_GET_SIZE(tuple);
-    Value **values = rg_buffer_resize(NULL, (size_t)(count + 1) * sizeof(Value *));
-    for (Py_ssize_t i = 0; values && i < count; i++) {
-        PyObject *item = PyTuple_GET_ITEM(tuple, i);
-        if (!rg_is_value(item)) {
-            rg_fail("NotAValueError", "at", "snO", where, i, item);
-            rg_buffer_free(values);
-            return NULL;
-        }
-        values[i] = (Value *)item;
-    }
-    return values;
-}
-
-/* The seeds as numbers, one a root. */
-static double *seeds_in(PyObject *seeds, Py_ssize_t roots) {
-    if (PyTuple_GET_SIZE(seeds) != roots) {
-        rg_fail("ShapeError", "seeds", "nn", roots, PyTuple_GET_SIZE(seeds));
-        return NULL;
-    }
-    double *numbers = rg_buffer_resize(NULL, (size_t)(roots + 1) * sizeof(double));
-    for (Py_ssize_t i = 0; numbers && i < roots; i++)
-        if (rg_number_or_fail(PyTuple_GET_ITEM(seeds, i), "a seed", &numbers[i]) < 0) {
-            rg_buffer_free(numbers);
-            return NULL;
-        }
-    return numbers;
-}
-
 /* survey(roots, seeds, parameters, kinds, limits) -> dict; see surveying.py for what is in it. */
 PyObject *rg_survey(PyObject *Py_UNUSED(module), PyObject *args) {
     PyObject *roots, *seeds, *parameters, *result = NULL;
@@ -494,9 +463,9 @@ PyObject *rg_survey(PyObject *Py_UNUSED(module), PyObject *args) {
     s->limits = limits.buf;
     s->root_count = PyTuple_GET_SIZE(roots);
     s->parameter_count = PyTuple_GET_SIZE(parameters);
-    s->seeds = seeds_in(seeds, s->root_count);
-    s->roots = s->seeds ? values_in(roots, "doctor") : NULL;
-    s->parameters = s->roots ? values_in(parameters, "doctor: parameters") : NULL;
+    s->seeds = rg_seeds_of(seeds, s->root_count);
+    s->roots = s->seeds ? rg_values_of(roots, "doctor") : NULL;
+    s->parameters = s->roots ? rg_values_of(parameters, "doctor: parameters") : NULL;
     if (s->parameters && rg_order(&s->graph, s->roots, s->root_count) == 0) {
         if (s->graph.order.count + s->graph.leaves.count > INT_MAX) {
             rg_unmark(&s->graph);
@@ -524,7 +493,7 @@ PyObject *rg_leaves_under(PyObject *Py_UNUSED(module), PyObject *roots) {
         PyErr_SetString(PyExc_TypeError, "leaves_under takes a tuple of values");
         return NULL;
     }
-    Value **values = values_in(roots, "leaves_under");
+    Value **values = rg_values_of(roots, "leaves_under");
     if (values == NULL) return NULL;
     RgGraph graph = {.oldest = RG_ANY_AGE, .no_hooks = 1};
     int failed = rg_order(&graph, values, PyTuple_GET_SIZE(roots));

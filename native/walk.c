@@ -13,8 +13,7 @@ PyObject *rg_contribute_now(PyObject *self, PyObject *Py_UNUSED(ignored)) {
     Py_RETURN_NONE;
 }
 
-/* Borrowed values of a list or tuple, checked. */
-static Value **values_of(PyObject *sequence, const char *where) {
+Value **rg_values_of(PyObject *sequence, const char *where) {
     Py_ssize_t count = PySequence_Fast_GET_SIZE(sequence);
     Value **values = rg_buffer_resize(NULL, (size_t)(count ? count : 1) * sizeof(Value *));
     for (Py_ssize_t i = 0; values && i < count; i++) {
@@ -29,8 +28,7 @@ static Value **values_of(PyObject *sequence, const char *where) {
     return values;
 }
 
-/* The seeds as numbers, one a root. */
-static double *seeds_of(PyObject *seeds, Py_ssize_t roots) {
+double *rg_seeds_of(PyObject *seeds, Py_ssize_t roots) {
     if (PyTuple_GET_SIZE(seeds) != roots) {
         rg_fail("ShapeError", "seeds", "nn", roots, PyTuple_GET_SIZE(seeds));
         return NULL;
@@ -50,8 +48,8 @@ static PyObject *backward(PyObject *Py_UNUSED(module), PyObject *args) {
     if (!PyArg_ParseTuple(args, "O!O!:backward", &PyTuple_Type, &roots, &PyTuple_Type, &seeds))
         return NULL;
     Py_ssize_t count = PyTuple_GET_SIZE(roots);
-    double *numbers = seeds_of(seeds, count);
-    Value **values = numbers ? values_of(roots, "backward") : NULL;
+    double *numbers = rg_seeds_of(seeds, count);
+    Value **values = numbers ? rg_values_of(roots, "backward") : NULL;
     if (values && (count == 0 || rg_backward(values, numbers, count) == 0))
         done = Py_NewRef(Py_None);
     rg_buffer_free(numbers);
@@ -67,7 +65,7 @@ static PyObject *as_list(const RgNodes *nodes) {
 }
 
 static PyObject *list_graph(PyObject *roots, RgGraph *graph) {
-    Value **values = values_of(roots, "order");
+    Value **values = rg_values_of(roots, "order");
     if (values == NULL) return NULL;
     int failed = rg_order(graph, values, PyTuple_GET_SIZE(roots));
     rg_buffer_free(values);
@@ -137,8 +135,8 @@ static PyObject *closed(PyObject *Py_UNUSED(module), PyObject *args) {
     if (!PyArg_ParseTuple(args, "O!O!K:is_closed", &PyTuple_Type, &roots, &PyTuple_Type, &inputs,
                           &since))
         return NULL;
-    Value **root_values = values_of(roots, "is_closed");
-    Value **input_values = root_values ? values_of(inputs, "is_closed") : NULL;
+    Value **root_values = rg_values_of(roots, "is_closed");
+    Value **input_values = root_values ? rg_values_of(inputs, "is_closed") : NULL;
     RgGraph graph = {.oldest = rg_age_limit(since), .no_hooks = 1};
     if (input_values && rg_order(&graph, root_values, PyTuple_GET_SIZE(roots)) == 0) {
         result = PyBool_FromLong(is_closed(&graph, input_values, PyTuple_GET_SIZE(inputs)));
@@ -210,9 +208,9 @@ static PyObject *gradients(PyObject *Py_UNUSED(module), PyObject *args) {
                           &PyTuple_Type, &inputs, &since))
         return NULL;
     Py_ssize_t root_count = PyTuple_GET_SIZE(roots), count = PyTuple_GET_SIZE(inputs);
-    double *numbers = seeds_of(seeds, root_count);
-    Value **root_values = numbers ? values_of(roots, "gradients") : NULL;
-    Value **input_values = root_values ? values_of(inputs, "gradients") : NULL;
+    double *numbers = rg_seeds_of(seeds, root_count);
+    Value **root_values = numbers ? rg_values_of(roots, "gradients") : NULL;
+    Value **input_values = root_values ? rg_values_of(inputs, "gradients") : NULL;
     RgGraph graph = {.oldest = rg_age_limit(since), .no_hooks = 1};
     if (input_values && rg_order(&graph, root_values, root_count) == 0) {
         if (is_closed(&graph, input_values, count)) {
@@ -235,7 +233,7 @@ static PyObject *zero_under(PyObject *Py_UNUSED(module), PyObject *roots) {
         PyErr_SetString(PyExc_TypeError, "zero_under takes a tuple of values");
         return NULL;
     }
-    Value **values = values_of(roots, "zero_grad");
+    Value **values = rg_values_of(roots, "zero_grad");
     if (values == NULL) return NULL;
     RgGraph graph = {.oldest = RG_ANY_AGE, .leaves_in_order = 1};
     int failed = rg_order(&graph, values, PyTuple_GET_SIZE(roots));

@@ -45,4 +45,9 @@ void rg_graph_free(RgGraph *graph);
 void rg_contribute(const Value *v);
 int rg_call_closure(Value *v);
 
+/* walk.c: what Python gave. Borrowed values of a list or tuple, checked; seeds as numbers, one a root.
+ * To be freed; NULL with an exception. */
+Value **rg_values_of(PyObject *sequence, const char *where);
+double *rg_seeds_of(PyObject *seeds, Py_ssize_t roots);
+
 #endif
