@@ -57,7 +57,7 @@ def test_a_wrong_function_exits_with_1_and_names_the_line(cli, file, capsys):
     assert cli.main(["check", f"{file}:volume"]) == 1
     printed = capsys.readouterr().out
     assert "✗" in printed
-    assert "functions.py:" in printed
+    assert "functions.py:" in "".join(printed.split())  # a long path is folded
     assert "a constant factor: 1.001" in printed
 
 
