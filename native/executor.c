@@ -1,212 +1,148 @@
-/* The executor: a vectorised interpreter. Each step runs over a block of lanes, then the next.
+/* The executor: runs a plan over the rows, tile by tile; each step over a tile, then the next.
  *
  * Nothing here knows about Python. Rows come in chunks of RG_CHUNK, so that a reduction has the same
- * bits whatever the block and the number of threads: within a chunk lane l of eight adds up rows
+ * bits whatever the tile and the number of threads: within a chunk lane l of eight adds up rows
  * l, l + 8, …; the eight are added in a fixed tree, and the chunks in their order. */
 #include "replay.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-static inline const double *operand(const RgRun *run, const double *slots, uint32_t at) {
-    return at & RG_UNIFORM ? run->uniforms + (size_t)(at & ~RG_UNIFORM) * 8
-                           : slots + (size_t)at * run->block;
+/* ---- code ---- */
+
+static int kind_of(uint32_t place) {
+    return place == RG_CARRY ? RG_CARRIED : place & RG_UNIFORM ? RG_IN_UNIFORM : RG_IN_SLOT;
 }
 
-static inline int mask_of(const RgStep *step) {
-    return (int)((step->x >> 31) | (step->y >> 31) << 1 | (step->z >> 31) << 2);
-}
-
-static void copy(const RgRun *run, double *out, const double *slots, uint32_t from, size_t n) {
-    const double *x = operand(run, slots, from);
-    if (from & RG_UNIFORM) {
-        for (size_t i = 0; i < n; i++) out[i] = *x;
-    } else if (out != x) {
-        memcpy(out, x, n * sizeof(double));
+static uint32_t offset_of(const RgRun *run, uint32_t place) {
+    switch (kind_of(place)) {
+        case RG_CARRIED: return 0;
+        case RG_IN_UNIFORM: return (place & ~RG_UNIFORM) * 8;
+        default: return (uint32_t)(run->uniform_count * 8 + place * run->kernels->lanes);
     }
 }
 
-static void do_sum(const RgRun *run, const RgStep *step, double *slots, size_t n) {
-    const uint32_t *terms = run->extras + step->x;
-    double *out = slots + (size_t)step->out * run->block;
-    copy(run, out, slots, terms[0], n);
-    for (uint32_t i = 1; i < step->count; i++)
-        run->kernels->binary[RG_OP_add](out, out, operand(run, slots, terms[i]),
-                                        (int)(terms[i] >> 31) << 1, n);
+size_t rg_arena_size(const RgRun *run) {
+    return run->uniform_count * 8 + run->slots * run->kernels->lanes;
 }
 
-static void do_dot(const RgRun *run, const RgStep *step, double *slots, size_t n) {
-    const uint32_t *lefts = run->extras + step->x, *rights = lefts + step->count;
-    double *out = slots + (size_t)step->out * run->block;
-    for (uint32_t i = 0; i < step->count; i++) {
-        const double *x = operand(run, slots, lefts[i]), *y = operand(run, slots, rights[i]);
-        int mask = (int)((lefts[i] >> 31) | (rights[i] >> 31) << 1);
-        if (i) {
-            run->kernels->add_product(out, x, y, mask, n);
-        } else if (mask == 3) {
-            for (size_t j = 0; j < n; j++) out[j] = *x * *y;
-        } else {
-            run->kernels->binary[RG_OP_mul](out, x, y, mask, n);
-        }
-    }
+/* How many of a step's fields are operands: rows of the law and fma have them in place. */
+static int operands_of(uint32_t op) {
+    if (op < RG_OP_COUNT) return RG_OPS[op].arity;
+    if (op == RG_DO_FMA) return 3;
+    return op == RG_DO_STORE || op == RG_DO_REDUCE || op == RG_DO_GUARD ? 1 : 0;
 }
 
-static int do_take(const RgRun *run, const RgStep *step, double *slots, size_t first, size_t rows,
-                   size_t n) {
-    const uint32_t *elements = run->extras + step->x;
-    uint32_t chooser = elements[step->count];
-    const double *index = operand(run, slots, chooser);
-    double *out = slots + (size_t)step->out * run->block;
-    for (size_t i = 0; i < n; i++) {
-        double wanted = index[chooser & RG_UNIFORM ? 0 : i];
-        if (!(wanted >= 0.0 && wanted < (double)step->count) || wanted != floor(wanted)) {
-            int left = run->failed && i < rows && run->failed[first + i] >= 0;
-            if (i < rows && !left) return -1; /* a row that failed a guard never gets here */
-            wanted = 0.0;
-        }
-        uint32_t at = elements[(size_t)wanted];
-        out[i] = operand(run, slots, at)[at & RG_UNIFORM ? 0 : i];
+static RgCode code_of(const RgRun *run, const RgStep *step) {
+    RgCode code = {.x = step->x, .y = step->y, .z = step->z, .count = step->count};
+    uint32_t *fields[3] = {&code.x, &code.y, &code.z};
+    for (int i = 0; i < operands_of(step->op); i++) {
+        code.kind[i] = (uint8_t)kind_of(*fields[i]);
+        *fields[i] = offset_of(run, *fields[i]);
     }
+    code.goes = step->out == RG_CARRY ? RG_ON : RG_ON_AND_STORED;
+    if ((step->op < RG_OP_COUNT || step->op == RG_DO_FMA) && step->count) code.goes = RG_STORED;
+    code.out = offset_of(run, step->out);
+    code.handler = run->kernels->handler(step->op, code.kind, code.goes);
+    return code;
+}
+
+int rg_encode(RgRun *run, const RgStep *steps, size_t count, const uint32_t *extras, size_t more) {
+    if (rg_arena_size(run) >= RG_CARRY) return -1;
+    run->code = malloc((count + 1) * sizeof(RgCode));
+    run->extras = malloc((more + 1) * sizeof(uint32_t));
+    if (run->code == NULL || run->extras == NULL) return -1;
+    for (size_t i = 0; i < count; i++) run->code[i] = code_of(run, &steps[i]);
+    run->code[count] = code_of(run, &(RgStep){.op = RG_DO_END, .out = RG_CARRY});
+    for (size_t i = 0; i < more; i++)
+        run->extras[i] = rg_extra(offset_of(run, extras[i]), kind_of(extras[i]));
     return 0;
 }
 
-static void do_scatter(const RgRun *run, const RgStep *step, double *slots, size_t n) {
-    const uint32_t *pairs = run->extras + step->x;
-    double *out = slots + (size_t)step->out * run->block;
-    memset(out, 0, (size_t)step->count * run->block * sizeof(double));
+/* ---- what is the same for all rows ---- */
+
+static void fill(double *out, double number) {
+    for (int i = 0; i < 8; i++) out[i] = number;
+}
+
+static int uniform_take(double *uniforms, const RgStep *step, const uint32_t *elements) {
+    double wanted = uniforms[elements[step->count] * 8];
+    if (!(wanted >= 0.0 && wanted < (double)step->count) || wanted != floor(wanted)) return -1;
+    fill(uniforms + step->out * 8, uniforms[elements[(size_t)wanted] * 8]);
+    return 0;
+}
+
+static void uniform_scatter(double *uniforms, const RgStep *step, const uint32_t *pairs) {
+    double *out = uniforms + step->out * 8;
+    memset(out, 0, step->count * 8 * sizeof(double));
     for (uint32_t p = 0; p < step->y; p++) {
-        uint32_t chooser = pairs[2 * p], from = pairs[2 * p + 1];
-        const double *index = operand(run, slots, chooser), *up = operand(run, slots, from);
-        for (size_t i = 0; i < n; i++) {
-            double wanted = index[chooser & RG_UNIFORM ? 0 : i];
-            if (wanted >= 0.0 && wanted < (double)step->count)
-                out[(size_t)wanted * run->block + i] += up[from & RG_UNIFORM ? 0 : i];
-        }
+        double wanted = uniforms[pairs[2 * p] * 8], up = uniforms[pairs[2 * p + 1] * 8];
+        if (!(wanted >= 0.0 && wanted < (double)step->count)) continue;
+        for (int i = 0; i < 8; i++) out[(size_t)wanted * 8 + i] += up;
     }
 }
 
-static void do_store(const RgRun *run, const RgStep *step, const double *slots, size_t first,
-                     size_t rows) {
-    const double *x = operand(run, slots, step->x);
-    RgColumn column = run->outputs[step->y];
-    size_t advance = step->x & RG_UNIFORM ? 0 : 1;
-    if (run->index != NULL) {
-        const int64_t *index = run->index + first;
-        for (size_t i = 0; i < rows; i++)
-            memcpy(column.base + index[i] * column.stride, x + i * advance, sizeof(double));
-        return;
-    }
-    char *base = column.base + (ptrdiff_t)first * column.stride;
-    if (advance && column.stride == sizeof(double)) {
-        memcpy(base, x, rows * sizeof(double));
-        return;
-    }
-    for (size_t i = 0; i < rows; i++)
-        memcpy(base + (ptrdiff_t)i * column.stride, x + i * advance, sizeof(double));
+static double uniform_sum(const double *uniforms, const RgStep *step, const uint32_t *terms) {
+    double total = uniforms[terms[0] * 8];
+    for (uint32_t i = 1; i < step->count; i++) total += uniforms[terms[i] * 8];
+    return total;
 }
 
-static void do_reduce(const RgRun *run, const RgStep *step, const double *slots, double *sums,
-                      size_t rows) {
-    const double *x = operand(run, slots, step->x);
-    double *lanes = sums + (size_t)step->y * 8;
-    size_t advance = step->x & RG_UNIFORM ? 0 : 1;
-    for (size_t i = 0; i < rows; i++) lanes[i % 8] += x[i * advance];
+static double uniform_dot(const double *uniforms, const RgStep *step, const uint32_t *lefts) {
+    const uint32_t *rights = lefts + step->count;
+    double total = uniforms[lefts[0] * 8] * uniforms[rights[0] * 8];
+    for (uint32_t i = 1; i < step->count; i++)
+        total += uniforms[lefts[i] * 8] * uniforms[rights[i] * 8];
+    return total;
 }
 
-/* The first failed guard of each row; 0 when no row is left. Guards may come out of their order, so
- * a row is only gone when every guard before the one it failed is done: an earlier one may fail too. */
-static int do_guard(const RgRun *run, const RgStep *step, const double *slots, size_t first,
-                    size_t rows) {
-    const double *x = operand(run, slots, step->x);
-    size_t advance = step->x & RG_UNIFORM ? 0 : 1;
-    int32_t number = (int32_t)step->y, done = (int32_t)step->z, left = 0;
-    for (size_t i = 0; i < rows; i++) {
-        int32_t *failed = &run->failed[first + i];
-        if ((x[i * advance] != 0.0) != (step->count != 0) && (*failed < 0 || *failed > number))
-            *failed = number; /* the first of the function, in whatever order they are checked */
-        left |= *failed < 0 || *failed >= done;
-    }
-    return left;
-}
-
-static void do_load(const RgRun *run, const RgStep *step, double *slots, size_t first, size_t rows,
-                    size_t n) {
-    RgColumn column = run->inputs[step->x];
-    const int64_t *index = run->index ? run->index + first : NULL;
-    ptrdiff_t skip = index ? 0 : (ptrdiff_t)first;
-    const char *base = column.base + skip * column.stride;
-    if (step->count == 0) {
-        double *out = slots + (size_t)step->out * run->block;
-        run->kernels->load(out, base, column.stride, index, rows, n);
-        return;
-    }
-    double *out[8];
-    int adjacent = 1;
-    for (uint32_t i = 0; i < 8; i++) {
-        RgColumn other = run->inputs[step->x + i];
-        out[i] = slots + (size_t)run->extras[step->y + i] * run->block;
-        adjacent &= other.base == column.base + i * sizeof(double) && other.stride == column.stride;
-    }
-    if (adjacent) {
-        run->kernels->load_eight(out, base, column.stride, index, rows, n);
-        return;
-    }
-    for (uint32_t i = 0; i < 8; i++) {
-        RgColumn other = run->inputs[step->x + i];
-        run->kernels->load(out[i], other.base + skip * other.stride, other.stride, index, rows, n);
-    }
-}
-
-static int run_block(const RgRun *run, double *slots, double *sums, size_t first, size_t rows) {
-    size_t n = (rows + 7) & ~(size_t)7;
-    const RgKernels *kernels = run->kernels;
-    for (const RgStep *step = run->steps, *end = step + run->step_count; step < end; step++) {
-        double *out = slots + (size_t)step->out * run->block;
+int rg_run_uniform(double *uniforms, const RgKernels *kernels, const RgStep *steps, size_t count,
+                   const uint32_t *extras) {
+    for (const RgStep *step = steps, *end = steps + count; step < end; step++) {
+        double *out = uniforms + (size_t)step->out * 8;
+        const double *x = uniforms + (size_t)step->x * 8, *y = uniforms + (size_t)step->y * 8;
+        const double *z = uniforms + (size_t)step->z * 8;
+        const uint32_t *listed = extras + step->x;
         if (step->op < RG_OP_COUNT) {
-            int arity = RG_OPS[step->op].arity, mask = mask_of(step);
-            const double *x = operand(run, slots, step->x);
-            if (arity == 1) {
-                kernels->unary[step->op](out, x, n);
-            } else if (arity == 2) {
-                kernels->binary[step->op](out, x, operand(run, slots, step->y), mask & 3, n);
-            } else {
-                kernels->ternary[step->op](out, x, operand(run, slots, step->y),
-                                           operand(run, slots, step->z), mask, n);
-            }
+            int arity = RG_OPS[step->op].arity;
+            if (arity == 1) kernels->unary[step->op](out, x);
+            if (arity == 2) kernels->binary[step->op](out, x, y);
+            if (arity == 3) kernels->ternary[step->op](out, x, y, z);
             continue;
         }
         switch (step->op) {
-            case RG_DO_FMA:
-                kernels->fma(out, operand(run, slots, step->x), operand(run, slots, step->y),
-                             operand(run, slots, step->z), mask_of(step), n);
-                break;
-            case RG_DO_SUM: do_sum(run, step, slots, n); break;
-            case RG_DO_DOT: do_dot(run, step, slots, n); break;
-            case RG_DO_TAKE:
-                if (do_take(run, step, slots, first, rows, n) < 0) return -1;
-                break;
-            case RG_DO_SCATTER: do_scatter(run, step, slots, n); break;
-            case RG_DO_LOAD: do_load(run, step, slots, first, rows, n); break;
-            case RG_DO_STORE: do_store(run, step, slots, first, rows); break;
-            case RG_DO_REDUCE: do_reduce(run, step, slots, sums, rows); break;
+            case RG_DO_FMA: fill(out, fma(*x, *y, *z)); break;
+            case RG_DO_SUM: fill(out, uniform_sum(uniforms, step, listed)); break;
+            case RG_DO_DOT: fill(out, uniform_dot(uniforms, step, listed)); break;
+            case RG_DO_SCATTER: uniform_scatter(uniforms, step, listed); break;
             default:
-                if (!do_guard(run, step, slots, first, rows)) return 0;
-                break;
+                if (uniform_take(uniforms, step, listed) < 0) return -1;
         }
     }
     return 0;
 }
 
-int rg_run_chunk(const RgRun *run, size_t chunk, double *slots, double *partial_sums) {
-    size_t first = chunk * RG_CHUNK;
+/* ---- rows ---- */
+
+int rg_run_chunk(const RgRun *run, size_t chunk, double *arena, double *sums) {
+    size_t first = chunk * RG_CHUNK, lanes = run->kernels->lanes;
     size_t end = first + RG_CHUNK < run->rows ? first + RG_CHUNK : run->rows;
-    memset(partial_sums, 0, run->sum_count * 8 * sizeof(double));
-    for (; first < end; first += run->block) {
-        size_t rows = end - first < run->block ? end - first : run->block;
-        if (run_block(run, slots, partial_sums, first, rows) < 0) return -1;
+    RgTile tile = {.index = run->index,
+                   .extras = run->extras,
+                   .inputs = run->inputs,
+                   .outputs = run->outputs,
+                   .sums = sums,
+                   .failed = run->failed};
+    memset(sums, 0, run->sum_count * 8 * sizeof(double));
+    for (; first < end; first += lanes) {
+        tile.first = first;
+        tile.rows = end - first < lanes ? end - first : lanes;
+        run->kernels->run(run->code, arena, &tile);
+        if (tile.stop) return -1;
     }
     for (size_t j = 0; j < run->sum_count; j++) {
-        const double *s = partial_sums + j * 8;
+        const double *s = sums + j * 8;
         run->sums[chunk * run->sum_count + j] =
             ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]));
     }

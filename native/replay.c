@@ -49,7 +49,7 @@ typedef struct {
 
 typedef struct {
     Part *parts;
-    size_t part_count, chunks, slot_bytes, sum_bytes;
+    size_t part_count, chunks, arena_bytes, sum_bytes;
     atomic_size_t next;
     atomic_int stop; /* 1: interrupted, 2: a take out of range, 3: out of memory */
 } Job;
@@ -64,17 +64,20 @@ static int64_t now(void) {
 
 /* Take chunks until there are none left. The calling thread also looks for Ctrl-C. */
 static void work(Job *job, int is_caller) {
-    double *slots = aligned_alloc(64, (job->slot_bytes + 63) & ~(size_t)63);
-    double *sums = malloc(job->sum_bytes);
+    double *arena = aligned_alloc(64, (job->arena_bytes + 127) & ~(size_t)63);
+    double *sums = aligned_alloc(64, (job->sum_bytes + 63) & ~(size_t)63);
     int64_t last = now();
-    size_t part = 0;
-    if (slots == NULL || sums == NULL) atomic_store(&job->stop, 3);
+    size_t part = 0, filled = job->part_count; /* whose uniform numbers are in the arena */
+    if (arena == NULL || sums == NULL) atomic_store(&job->stop, 3);
     while (!atomic_load(&job->stop)) {
         size_t chunk = atomic_fetch_add(&job->next, 1);
         if (chunk >= job->chunks) break;
         while (part + 1 < job->part_count && job->parts[part + 1].first_chunk <= chunk) part++;
         const Part *mine = &job->parts[part];
-        if (rg_run_chunk(&mine->run, chunk - mine->first_chunk, slots, sums) < 0)
+        const RgRun *run = &mine->run;
+        if (filled != part) memcpy(arena, run->uniforms, run->uniform_count * 8 * sizeof(double));
+        filled = part;
+        if (rg_run_chunk(run, chunk - mine->first_chunk, arena, sums) < 0)
             atomic_store(&job->stop, 2);
         if (is_caller && now() - last > BETWEEN_CHECKS) {
             PyGILState_STATE held = PyGILState_Ensure();
@@ -83,7 +86,7 @@ static void work(Job *job, int is_caller) {
             last = now();
         }
     }
-    free(slots);
+    free(arena);
     free(sums);
 }
 
@@ -104,20 +107,6 @@ static void run_threads(Job *job, Py_ssize_t threads) {
     for (Py_ssize_t i = 0; i < count; i++) pthread_join(started[i], NULL);
 }
 
-/* The uniform steps: the same interpreter on one block of eight equal lanes. */
-static int run_uniform(const RgRun *run, const RgStep *steps, size_t count) {
-    RgRun once = *run;
-    once.steps = steps;
-    once.step_count = count;
-    once.block = 8;
-    once.rows = 1;
-    once.index = NULL;
-    once.sum_count = 0;
-    double none;
-    once.sums = &none;
-    return rg_run_chunk(&once, 0, run->uniforms, &none);
-}
-
 #define BUFFERS 8
 
 /* What Python gave for one part, held until it is done. */
@@ -132,14 +121,13 @@ static void let_go(Held *held) {
     rg_buffer_free(held->inputs);
 }
 
-/* One part from (steps, uniform_steps, extras, columns, uniforms, slots, block, rows, index, sums,
- * failed). */
+/* One part from (steps, uniform_steps, extras, columns, uniforms, slots, rows, index, sums, failed). */
 static int take_part(PyObject *given, const Py_buffer *inputs, const Py_buffer *outputs, Held *held,
                      RgRun *run) {
     Py_buffer *b = held->buffers;
-    Py_ssize_t slots, block, rows;
-    if (!PyArg_ParseTuple(given, "y*y*y*y*w*nnny*w*w*:replay", &b[0], &b[1], &b[2], &b[3], &b[4],
-                          &slots, &block, &rows, &b[5], &b[6], &b[7]))
+    Py_ssize_t slots, rows;
+    if (!PyArg_ParseTuple(given, "y*y*y*y*w*nny*w*w*:replay", &b[0], &b[1], &b[2], &b[3], &b[4],
+                          &slots, &rows, &b[5], &b[6], &b[7]))
         return -1;
     size_t columns = (size_t)b[3].len / sizeof(uint32_t);
     size_t chunks = ((size_t)rows + RG_CHUNK - 1) / RG_CHUNK;
@@ -149,12 +137,9 @@ static int take_part(PyObject *given, const Py_buffer *inputs, const Py_buffer *
         held->inputs[i] = ((const RgColumn *)inputs->buf)[((const uint32_t *)b[3].buf)[i]];
     *run = (RgRun){
         .kernels = kernels(),
-        .steps = b[0].buf,
-        .step_count = (size_t)b[0].len / sizeof(RgStep),
-        .extras = b[2].buf,
         .uniforms = b[4].buf,
+        .uniform_count = (size_t)b[4].len / (8 * sizeof(double)),
         .slots = (size_t)slots,
-        .block = (size_t)block,
         .rows = (size_t)rows,
         .index = b[5].len ? b[5].buf : NULL,
         .inputs = held->inputs,
@@ -166,23 +151,35 @@ static int take_part(PyObject *given, const Py_buffer *inputs, const Py_buffer *
     return 0;
 }
 
+/* Make one part ready: run what is the same for all rows, and turn its steps into code. */
+static int prepare(Job *job, Part *part, const Py_buffer *b) {
+    RgRun *run = &part->run;
+    if (rg_run_uniform(run->uniforms, run->kernels, b[1].buf, (size_t)b[1].len / sizeof(RgStep),
+                       b[2].buf) < 0)
+        return 2;
+    size_t arena_bytes = rg_arena_size(run) * sizeof(double);
+    size_t sum_bytes = (run->sum_count + 1) * 8 * sizeof(double);
+    if (arena_bytes > job->arena_bytes) job->arena_bytes = arena_bytes;
+    if (sum_bytes > job->sum_bytes) job->sum_bytes = sum_bytes;
+    part->first_chunk = job->chunks;
+    job->chunks += (run->rows + RG_CHUNK - 1) / RG_CHUNK;
+    return rg_encode(run, b[0].buf, (size_t)b[0].len / sizeof(RgStep), b[2].buf,
+                     (size_t)b[2].len / sizeof(uint32_t)) < 0
+               ? 3
+               : 0;
+}
+
 /* Run the parts, the GIL released. */
 static void run_parts(Job *job, const Held *held, Py_ssize_t threads) {
+    int stop = 0;
+    for (size_t i = 0; i < job->part_count && !stop; i++)
+        stop = prepare(job, &job->parts[i], held[i].buffers);
+    atomic_store(&job->stop, stop);
+    if (!stop && job->chunks) run_threads(job, threads);
     for (size_t i = 0; i < job->part_count; i++) {
-        const RgRun *run = &job->parts[i].run;
-        size_t slot_bytes = (run->slots + 1) * run->block * sizeof(double);
-        size_t sum_bytes = (run->sum_count + 1) * 8 * sizeof(double);
-        if (slot_bytes > job->slot_bytes) job->slot_bytes = slot_bytes;
-        if (sum_bytes > job->sum_bytes) job->sum_bytes = sum_bytes;
-        job->parts[i].first_chunk = job->chunks;
-        job->chunks += (run->rows + RG_CHUNK - 1) / RG_CHUNK;
-        const Py_buffer *steps = &held[i].buffers[1];
-        if (run_uniform(run, steps->buf, (size_t)steps->len / sizeof(RgStep)) < 0) {
-            atomic_store(&job->stop, 2);
-            return;
-        }
+        free(job->parts[i].run.code);
+        free(job->parts[i].run.extras);
     }
-    if (job->chunks) run_threads(job, threads);
 }
 
 /* replay(parts, inputs, outputs, threads): each part is a plan and its rows, as `take_part` reads
@@ -204,10 +201,12 @@ static PyObject *replay(PyObject *Py_UNUSED(module), PyObject *args) {
                                           &held[taken], &job.parts[taken].run) == 0)
             taken++;
         if (taken == count) {
-            Py_BEGIN_ALLOW_THREADS run_parts(&job, held, threads);
-            Py_END_ALLOW_THREADS int stop = atomic_load(&job.stop);
+            Py_BEGIN_ALLOW_THREADS;
+            run_parts(&job, held, threads);
+            Py_END_ALLOW_THREADS;
+            int stop = atomic_load(&job.stop);
             if (stop == 2) rg_fail("TakeError", "rows", "()");
-            if (stop == 3) rg_fail("GraphMemoryError", "of", "n", (Py_ssize_t)job.slot_bytes);
+            if (stop == 3) rg_fail("GraphMemoryError", "of", "n", (Py_ssize_t)job.arena_bytes);
             if (stop == 0) result = Py_NewRef(Py_None);
         }
         for (Py_ssize_t i = 0; i < count; i++) let_go(&held[i]);
@@ -217,6 +216,11 @@ static PyObject *replay(PyObject *Py_UNUSED(module), PyObject *args) {
     PyBuffer_Release(&inputs);
     PyBuffer_Release(&outputs);
     return result;
+}
+
+/* tile_lanes() -> how many rows a thread works on at once, at the SIMD level in use. */
+static PyObject *tile_lanes(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
+    return PyLong_FromSize_t(kernels()->lanes);
 }
 
 /* evaluate(op, numbers) -> float: one row by the replay kernels, for folding constants. */
@@ -235,15 +239,16 @@ static PyObject *evaluate(PyObject *Py_UNUSED(module), PyObject *args) {
         for (int j = 0; j < 8; j++) lanes[i][j] = number;
     }
     const RgKernels *k = kernels();
-    if (RG_OPS[op].arity == 1) k->unary[op](out, lanes[0], 8);
-    if (RG_OPS[op].arity == 2) k->binary[op](out, lanes[0], lanes[1], 0, 8);
-    if (RG_OPS[op].arity == 3) k->ternary[op](out, lanes[0], lanes[1], lanes[2], 0, 8);
+    if (RG_OPS[op].arity == 1) k->unary[op](out, lanes[0]);
+    if (RG_OPS[op].arity == 2) k->binary[op](out, lanes[0], lanes[1]);
+    if (RG_OPS[op].arity == 3) k->ternary[op](out, lanes[0], lanes[1], lanes[2]);
     return PyFloat_FromDouble(out[0]);
 }
 
 PyMethodDef rg_replay_methods[] = {
     {"replay", replay, METH_VARARGS, "Run a plan over rows."},
     {"evaluate", evaluate, METH_VARARGS, "One row of the law by the replay kernels."},
+    {"tile_lanes", tile_lanes, METH_NOARGS, "How many rows a thread works on at once."},
     {"use_kernels", use_kernels, METH_O, "Choose the SIMD level; '' is the best there is."},
     {NULL, NULL, 0, NULL},
 };

@@ -4,40 +4,24 @@
 
 #include "kernels/kernels.h"
 
-/* Instructions beyond the rows of the law. */
-enum {
-    RG_DO_FMA = RG_OP_COUNT,
-    RG_DO_SUM,     /* count operands from the extras */
-    RG_DO_DOT,     /* count pairs from the extras: lefts, then rights */
-    RG_DO_TAKE,    /* count elements from the extras, then the index */
-    RG_DO_SCATTER, /* out..out+count: pairs (index, upstream) from the extras */
-    RG_DO_LOAD,    /* a column of the rows; or count of them, into slots from the extras */
-    RG_DO_STORE,   /* into a column of the results */
-    RG_DO_REDUCE,  /* into a sum over the rows */
-    RG_DO_GUARD    /* x must be what it was while recording; z: guards below it are all done */
-};
-
-#define RG_UNIFORM 0x80000000u /* an operand that is the same for all rows */
+/* Operands of a plan: the number of a slot, or with RG_UNIFORM that of a number which is the same
+ * for all rows, or what the step before carries. As a result: one that is only carried. */
+#define RG_UNIFORM 0x80000000u
+#define RG_CARRY 0x7fffffffu
 
 typedef struct {
     uint32_t op;
-    uint32_t count;
+    uint32_t count; /* for rows of the law and fma: whether what was carried is passed on */
     uint32_t out;
     uint32_t x, y, z; /* operands; or an offset into the extras */
 } RgStep;
 
 typedef struct {
-    char *base;
-    ptrdiff_t stride;
-} RgColumn;
-
-typedef struct {
     const RgKernels *kernels;
-    const RgStep *steps;
-    size_t step_count;
-    const uint32_t *extras;
+    RgCode *code;     /* the steps, for these kernels */
+    uint32_t *extras; /* the same */
     double *uniforms; /* eight doubles each */
-    size_t slots, block, rows;
+    size_t uniform_count, slots, rows;
     const int64_t *index; /* row i of the run is row index[i] of the columns; NULL: row i */
     const RgColumn *inputs, *outputs;
     double *sums; /* one row a chunk, `sum_count` numbers each */
@@ -47,7 +31,18 @@ typedef struct {
 
 #define RG_CHUNK 1024 /* rows whose reduction is one number: fixed, so that sums are too */
 
-/* Run one chunk in the scratch of one thread. 0, or -1 where a `take` index is out of range. */
-int rg_run_chunk(const RgRun *run, size_t chunk, double *slots, double *partial_sums);
+/* Turn a plan's steps into code for run->kernels. 0, or -1 out of memory. */
+int rg_encode(RgRun *run, const RgStep *steps, size_t count, const uint32_t *extras, size_t more);
+
+/* Run the steps that are the same for all rows. 0, or -1 where an index is out of range. */
+int rg_run_uniform(double *uniforms, const RgKernels *kernels, const RgStep *steps, size_t count,
+                   const uint32_t *extras);
+
+/* The doubles that one thread needs: the uniform numbers, then the slots. */
+size_t rg_arena_size(const RgRun *run);
+
+/* Run one chunk in the arena of one thread, with room for eight lanes a sum. 0, or -1 where an index
+ * is out of range. */
+int rg_run_chunk(const RgRun *run, size_t chunk, double *arena, double *sums);
 
 #endif

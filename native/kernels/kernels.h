@@ -1,8 +1,8 @@
-/* The replay kernels: each works on a block of lanes. One table a SIMD level, all from one source.
+/* What a SIMD level provides: a machine that runs steps over a tile of lanes, and each op of the
+ * law on its own. One table a level, all from one source.
  *
- * Blocks are padded to a whole number of vectors of eight, so kernels never handle a tail. An
- * operand is lanes, or one uniform number where its bit in `mask` is set. The destination may be
- * one of the operands. */
+ * A step works on a whole tile, a few vectors, and hands its result in registers to the next: an
+ * operand is lanes in a slot, a uniform number, or what the step before carried. */
 #ifndef RG_KERNELS_H
 #define RG_KERNELS_H
 
@@ -11,24 +11,68 @@
 
 #include "../ops.gen.h"
 
-typedef void (*RgUnary)(double *out, const double *x, size_t n);
-typedef void (*RgBinary)(double *out, const double *x, const double *y, int mask, size_t n);
-typedef void (*RgTernary)(double *out, const double *x, const double *y, const double *z, int mask,
-                          size_t n);
+/* Instructions beyond the rows of the law. */
+enum {
+    RG_DO_FMA = RG_OP_COUNT,
+    RG_DO_SUM,     /* count operands from the extras */
+    RG_DO_DOT,     /* count pairs from the extras: lefts, then rights */
+    RG_DO_TAKE,    /* count elements from the extras, then the index */
+    RG_DO_SCATTER, /* out..out+count: pairs (index, upstream) from the extras */
+    RG_DO_LOAD,    /* a column of the rows */
+    RG_DO_EIGHT,   /* eight columns of the rows, into slots from the extras */
+    RG_DO_FETCH,   /* a share of what EIGHT will read for the next tile, into the cache */
+    RG_DO_STORE,   /* into a column of the results */
+    RG_DO_REDUCE,  /* into a sum over the rows */
+    RG_DO_GUARD,   /* x must be what it was while recording; z: guards below it are all done */
+    RG_DO_END,     /* the tile is done */
+    RG_DO_COUNT
+};
+
+/* Where an operand is. */
+enum { RG_IN_SLOT, RG_IN_UNIFORM, RG_CARRIED, RG_KINDS };
+
+/* Where a result goes: to the next step, to it and a slot, or to a slot alone; then what the step
+ * was handed is passed on. */
+enum { RG_ON, RG_ON_AND_STORED, RG_STORED, RG_WAYS };
+
+typedef struct {
+    const void *handler; /* of a type that only the level knows */
+    uint32_t out;        /* places are doubles from the start of the arena; extras, an index */
+    uint32_t x, y, z;
+    uint32_t count;
+    uint8_t kind[3]; /* of x, y, z */
+    uint8_t goes;    /* where the result goes */
+} RgCode;
+
+/* A place among the extras: its kind in the low bits, so that one number is enough. */
+static inline uint32_t rg_extra(uint32_t place, int kind) { return place << 1 | (uint32_t)kind; }
+
+typedef struct {
+    char *base;
+    ptrdiff_t stride;
+} RgColumn;
+
+/* The rows a tile stands for, and where what is not lanes comes from and goes to. */
+typedef struct {
+    size_t first, rows;
+    const int64_t *index; /* row i of the run is row index[i] of the columns; NULL: row i */
+    const uint32_t *extras;
+    const RgColumn *inputs, *outputs;
+    double *sums;    /* eight lanes each */
+    int32_t *failed; /* the first failed guard of each row, or -1; NULL without guards */
+    int stop;        /* an index was out of range */
+} RgTile;
 
 typedef struct {
     const char *level;
-    RgUnary unary[RG_OP_COUNT];
-    RgBinary binary[RG_OP_COUNT];
-    RgTernary ternary[RG_OP_COUNT];
-    RgTernary fma;        /* x * y + z, rounded once */
-    RgBinary add_product; /* out = out + x * y */
-    /* lane i is row i of the column, or row index[i] where there is an index */
-    void (*load)(double *out, const char *base, ptrdiff_t stride, const int64_t *index, size_t rows,
-                 size_t n);
-    /* eight adjacent columns of row-major memory at once */
-    void (*load_eight)(double *const *out, const char *base, ptrdiff_t stride, const int64_t *index,
-                       size_t rows, size_t n);
+    size_t lanes; /* of a tile */
+    /* The handler of a step, for operands of these kinds. */
+    const void *(*handler)(uint32_t op, const uint8_t kind[3], int goes);
+    void (*run)(const RgCode *code, double *arena, RgTile *tile);
+    /* One op on eight lanes. */
+    void (*unary[RG_OP_COUNT])(double *out, const double *x);
+    void (*binary[RG_OP_COUNT])(double *out, const double *x, const double *y);
+    void (*ternary[RG_OP_COUNT])(double *out, const double *x, const double *y, const double *z);
 } RgKernels;
 
 extern const RgKernels rg_kernels_base;

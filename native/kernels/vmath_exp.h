@@ -59,21 +59,40 @@ SIMD rg_power rg_reduce(vd x, vd low) {
     return of;
 }
 
-/* exp(x + low) / 2^halvings */
-SIMD vd rg_exp(vd x, vd low, int halvings) {
-    rg_power of = rg_reduce(x, low);
-    vd r = of.r, r2 = v_mul(r, r);
+/* exp(r) - 1 where r is small */
+SIMD vd rg_exp_rest(vd r) {
+    vd r2 = v_mul(r, r);
     vd p0 = v_fma(r, v_set(0x1.555555548f7bep-3), v_set(0x1.0000000000005p-1));
     vd p2 = v_fma(r, v_set(0x1.11123ab80e9abp-7), v_set(0x1.5555555460c65p-5));
     p2 = v_fma(r2, v_set(0x1.6c185c8a3a38dp-10), p2);
     p0 = v_fma(r2, p2, p0);
-    vd rest = v_fma(of.t, v_fma(r2, p0, r), of.t_low);
+    return v_fma(r2, p0, r);
+}
+
+/* exp(x + low) / 2^halvings */
+SIMD vd rg_exp(vd x, vd low, int halvings) {
+    rg_power of = rg_reduce(x, low);
+    vd rest = v_fma(of.t, rg_exp_rest(of.r), of.t_low);
     return v_scale(v_add(of.t, rest), halvings ? v_sub(of.n, v_set(halvings)) : of.n);
 }
 
+/* The exponential itself, which most programs wait for, does without what rounding took from the
+ * table. Far out, where everything overflows or vanishes, v_scale decides by n alone, and r must only
+ * not be a NaN. */
 SIMD vd v_exp(vd x) {
-    /* From these bounds on, everything overflows or vanishes. */
-    return rg_exp(v_max(v_set(-746.0), v_min(v_set(710.0), x)), v_set(-0.0), 0);
+#if RG_LANES != 8
+    x = v_max(v_set(-746.0), v_min(v_set(710.0), x));
+#endif
+    vd magic = v_set(0x1.8p48 + 1023.0);
+    vd sum = v_fma(x, v_set(RG_LOG2E), magic);
+    vd n = v_sub(sum, magic);
+    vd r = v_fma(n, v_set(-RG_LN2_HIGH), x); /* exact */
+    r = v_fma(n, v_set(-RG_LN2_LOW), r);
+#if RG_LANES == 8
+    r = _mm512_range_pd(r, v_set(0x1p-5), 2); /* the smaller in magnitude; never the NaN */
+#endif
+    vd t = v_lookup16(rg_exp_table[0], v_bits(sum));
+    return v_scale(v_fma(t, rg_exp_rest(r), t), n);
 }
 
 /* With e = exp(-|x|) and q = e / (1 + e), this is 1 - q on the right and e - e q on the left, where

@@ -725,7 +725,7 @@ def instruction_of(value: Value, /) -> tuple[CodeType, int] | None:
 # replay: parts are plans with their rows; inputs and outputs are buffers of (address, stride)
 
 def replay(
-    parts: list[tuple[Any, Any, Any, Any, Any, int, int, int, Any, Any, Any]],
+    parts: list[tuple[Any, Any, Any, Any, Any, int, int, Any, Any, Any]],
     inputs: Any,
     outputs: Any,
     threads: int,
@@ -735,6 +735,9 @@ def replay(
 
 def evaluate(op: int, numbers: tuple[_Number, ...], /) -> float:
     """One row of the law by the replay kernels."""
+
+def tile_lanes() -> int:
+    """How many rows a thread works on at once, at the SIMD level in use."""
 
 def use_kernels(level: str, /) -> str:
     """Choose the SIMD level; '' is the best there is."""

@@ -1,4 +1,4 @@
-"""Bits: a row's results do not depend on the block, the threads, the SIMD level or its neighbours;
+"""Bits: a row's results do not depend on the tile, the threads, the SIMD level or its neighbours;
 sums over rows not on the first three.
 """
 
@@ -10,8 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-from retrograde.program import plan
 
 from .support import CASES, LEVELS, flat, kernels, numbers, same
 
@@ -46,23 +44,27 @@ def same_all(one: list[Any], other: list[Any]) -> bool:
 
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("ask", [results, sums])
-def test_blocks_threads_and_levels(
-    rg: Any, monkeypatch: pytest.MonkeyPatch, name: str, ask: Any
-) -> None:
+def test_tiles_threads_and_levels(rg: Any, name: str, ask: Any) -> None:
+    """A level has tiles of its own width, so this is about both."""
     case = CASES[name]
     columns = case.columns(ROWS)
     function = case.make(rg)
     expected = ask(rg.compile(function), columns, threads=1)
-    for block in (8, 16, 64, 128, 1024):
-        with monkeypatch.context() as patch:
-            patch.setattr(plan, "block_for", lambda slots, block=block: block)
-            compiled = rg.compile(function)
+    compiled = rg.compile(function)
+    for level in LEVELS:
+        with kernels(level):
             for threads in (1, 2, 3, 4):
                 assert same_all(ask(compiled, columns, threads=threads), expected)
-            assert {ready.plan.block for ready in compiled.traces[0].plans.values()} == {block}
-            for level in LEVELS:
-                with kernels(level):
-                    assert same_all(ask(compiled, columns, threads=2), expected)
+
+
+def test_the_levels_work_on_tiles_of_different_widths() -> None:
+    from retrograde.value import core
+
+    widths = []
+    for level in LEVELS:
+        with kernels(level):
+            widths.append(core.tile_lanes())
+    assert len(set(widths)) == len(LEVELS)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -134,13 +136,10 @@ def test_the_same_call_again_gives_the_same_bits(rg: Any) -> None:
         assert same_all(sums(compiled, columns), first)
 
 
-def test_training_steps_have_the_same_bits_whatever_the_threads(
-    rg: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def trained(threads: int, block: int, level: str) -> list[float]:
+def test_training_steps_have_the_same_bits_whatever_the_threads(rg: Any) -> None:
+    def trained(threads: int, level: str) -> list[float]:
         ws = [rg.Value(0.1 * k) for k in range(4)]
         x, y = numbers(ROWS, seed=1), numbers(ROWS, seed=2)
-        monkeypatch.setattr(plan, "block_for", lambda slots: block)
         step = rg.compile(lambda x, y: (rg.dot(ws, [1.0, x, x * x, rg.exp(-x * x)]) - y) ** 2)
         with kernels(level):
             for _ in range(3):
@@ -150,9 +149,21 @@ def test_training_steps_have_the_same_bits_whatever_the_threads(
                     w.data -= 0.01 * w.grad
         return [w.data for w in ws]
 
-    expected = trained(1, 1024, "")
-    for threads, block, level in [(2, 8, "base"), (4, 64, LEVELS[-1]), (3, 512, "")]:
-        assert trained(threads, block, level) == expected
+    expected = trained(1, "")
+    for threads, level in [(2, "base"), (4, LEVELS[-1]), (3, "")]:
+        assert trained(threads, level) == expected
+
+
+def test_sums_of_many_chunks_and_parameters_have_the_same_bits(rg: Any) -> None:
+    ws = [rg.Value(0.5 + 0.001 * k) for k in range(1500)]
+    step = rg.compile(lambda x: rg.dot(ws, [x] * len(ws)))
+    x = numbers(1024 * 230 + 5, seed=3)
+    found = []
+    for threads in (1, 4):
+        rg.zero_grad(ws)
+        found.append((step.backward(x, threads=threads), rg.grads(ws).tolist()))
+    assert found[0] == found[1]
+    assert np.allclose(found[0][1], x.sum())
 
 
 def test_the_best_level_of_the_processor_is_there() -> None:

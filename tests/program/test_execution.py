@@ -281,7 +281,7 @@ def test_a_thousand_outputs_and_inputs(rg: Any) -> None:
 
 
 def test_a_long_function_of_many_live_values(rg: Any) -> None:
-    """More slots than any cache holds: blocks shrink, results stay."""
+    """More slots than any cache holds."""
 
     def f(x: Any) -> Any:
         kept = [x * (k + 1.0) for k in range(5000)]

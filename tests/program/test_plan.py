@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrograde.program import plan as planning
 from retrograde.program.passes import improved, remove_stops
-from retrograde.program.plan import block_for, laid_out
+from retrograde.program.plan import CARRIED, STEPS, laid_out
 from retrograde.program.program import CONSTANT, ROW, UNIFORM, Input, Instruction, Program
 
 from . import oracle
@@ -145,13 +145,84 @@ def test_an_output_may_be_asked_for_often(what: str) -> None:
     assert same(got, expected if what == "store" else np.sum(expected, axis=0))
 
 
-def test_blocks_are_powers_of_two_that_fit_the_cache() -> None:
-    blocks = [block_for(slots) for slots in range(1, 5000)]
-    assert set(blocks) <= {8, 16, 32, 64, 128, 256, 512, 1024}
-    assert blocks == sorted(blocks, reverse=True)
-    assert block_for(0) == block_for(1) == 1024
-    for slots in (10, 100, 1000):
-        assert slots * block_for(slots) * 8 <= planning.CACHE_FAR
+def steps_of(plan: Any) -> list[tuple[int, ...]]:
+    return [tuple(plan.steps[at : at + 6]) for at in range(0, len(plan.steps), 6)]
+
+
+def test_what_only_the_next_step_needs_is_carried_and_takes_no_slot() -> None:
+    plan = laid_out(chain(3), [("store", 4)])
+    _, first, second, third, stored = steps_of(plan)
+    assert plan.slots == 1  # the column
+    assert [step[2] for step in (first, second, third)] == [CARRIED] * 3
+    assert [step[3] for step in (second, third, stored)] == [CARRIED] * 3
+
+
+def test_what_is_needed_later_is_carried_and_has_a_slot() -> None:
+    program = Program(
+        inputs={0: Input(ROW, "x")},
+        instructions=[
+            Instruction("exp", (1,), (0,)),
+            Instruction("neg", (2,), (1,)),
+            Instruction("mul", (3,), (1, 2)),
+        ],
+        outputs=[3],
+        count=4,
+    )
+    _, exp, neg, mul, _ = steps_of(laid_out(program, [("store", 3)]))
+    assert exp[2] != CARRIED
+    assert neg[2:4] == (CARRIED, CARRIED)
+    assert mul[3:5] == (exp[2], CARRIED)
+
+
+def test_what_is_needed_sooner_is_handed_on() -> None:
+    """The square is needed twice more, the product only later: the product goes to a slot alone."""
+    program = Program(
+        inputs={0: Input(ROW, "x"), 1: Input(ROW, "y")},
+        instructions=[
+            Instruction("square", (2,), (0,)),
+            Instruction("mul", (3,), (2, 1)),
+            Instruction("add", (4,), (2, 1)),
+            Instruction("sub", (5,), (4, 3)),
+        ],
+        outputs=[5],
+        count=6,
+    )
+    steps = steps_of(laid_out(program, [("store", 5)]))
+    square, mul, add, sub = (step for step in steps if step[0] < STEPS["fma"])
+    assert square[2] == CARRIED
+    assert mul[1] == 1
+    assert mul[2] != CARRIED
+    assert mul[3] == add[3] == CARRIED
+    assert sub[3:5] == (CARRIED, mul[2])
+    rows = [{0: 0.5 * x, 1: 3.0 - x} for x in range(70)]
+    assert same(execute(program, rows), [oracle.outputs(program, row) for row in rows])
+
+
+def test_the_columns_of_the_next_rows_are_fetched_evenly() -> None:
+    inputs = {index: Input(ROW, f"x[{index}]", 0.0, "x", index) for index in range(16)}
+    instructions = [
+        Instruction("add", (index + 16,), (index, index + 15 if index else 0))
+        for index in range(16)
+    ]
+    program = Program(inputs=inputs, instructions=instructions, outputs=[31], count=32)
+    ops = [step[0] for step in steps_of(laid_out(program, [("store", 31)]))]
+    places = [place for place, op in enumerate(ops) if op == STEPS["fetch"]]
+    assert len(places) == 8
+    apart = [after - before for before, after in pairwise(places)]
+    assert max(apart) - min(apart) <= 1
+
+
+def test_what_a_sum_reads_is_in_a_slot() -> None:
+    program = Program(
+        inputs={0: Input(ROW, "x")},
+        instructions=[Instruction("exp", (1,), (0,)), Instruction("sum", (2,), (1, 0))],
+        outputs=[2],
+        count=3,
+    )
+    plan = laid_out(program, [("store", 2)])
+    load, exp, added, _ = steps_of(plan)
+    assert added[0] == STEPS["sum"]
+    assert list(plan.extras[added[3] : added[3] + 2]) == [exp[2], load[2]]
 
 
 @pytest.mark.parametrize("width", [1, 3, 200])

@@ -142,6 +142,7 @@ class _Adjoint:
         self.wrt = wrt
         self.build = build
         self.adjoints: dict[int, int] = {}
+        self.products: dict[int, tuple[int, int]] = {}
         self.active = self._active()
         self.takes: dict[tuple[int, ...], list[int]] = {}
         self.taken: dict[int, list[tuple[int, ...]]] = {}
@@ -181,8 +182,14 @@ class _Adjoint:
         build = self.build
         if not isinstance(partial, float) and partial in build.numbers:
             partial = build.numbers[partial]
+        product = self.products.pop(target, None)
         if partial == 1.0 and isinstance(partial, float):
-            after = upstream if before is None else build.emit("add", (before, upstream), site)
+            if before is None:
+                after = upstream
+            elif product is not None:  # the first contribution, a product: it is fused after all
+                after = build.emit("fma", (*product, upstream), site)
+            else:
+                after = build.emit("add", (before, upstream), site)
         elif partial == -1.0 and isinstance(partial, float):
             if before is None:
                 after = build.emit("neg", (upstream,), site)
@@ -195,6 +202,7 @@ class _Adjoint:
                 after = partial if before is None else build.emit("add", (before, partial), site)
             elif before is None:
                 after = build.emit("mul", (partial, upstream), site)
+                self.products[target] = (partial, upstream)
             else:
                 after = build.emit("fma", (partial, upstream, before), site)
         self.adjoints[target] = after

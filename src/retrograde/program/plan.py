@@ -1,39 +1,40 @@
 """Plans: a program laid out for the executor, as arrays of plain numbers.
 
-Instructions whose operands are the same for all rows are hoisted: they run once. The others get a
-slot, a block of lanes, for as long as their result is needed. Columns of the rows are loaded where
-they are first used.
+Instructions whose operands are the same for all rows are hoisted: they run once. The others hand
+their result to the next one in registers; where it is needed later, it also gets a slot, a tile of
+lanes, for as long as that. Columns of the rows are loaded where they are first used.
 """
 
 from __future__ import annotations
 
 from array import array
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..value import core
-from .program import CAPTURED, CONSTANT, ROW, SEED, Input, Program
+from .program import CAPTURED, CONSTANT, ROW, SEED, Input, Instruction, Program
 
 _ROWS = core.OP_NAMES[: core.OP_NAMES.index("leaf")]
 _FIRST = len(_ROWS)
 STEPS = {name: index for index, name in enumerate(_ROWS)} | {
     name: _FIRST + place
     for place, name in enumerate(
-        ("fma", "sum", "dot", "take", "scatter", "load", "store", "reduce", "guard")
+        (
+            *("fma", "sum", "dot", "take", "scatter"),
+            *("load", "eight", "fetch", "store", "reduce", "guard"),
+        )
     )
 }
-"""The executor's instructions by name; native/replay.h has the same order."""
+"""The executor's instructions by name; native/kernels/kernels.h has the same order."""
 
 ROW_OPS = frozenset(_ROWS)
 UNIFORM = 0x80000000
+CARRIED = 0x7FFFFFFF
+"""The place of what the step before hands on in registers."""
 IN_PLACE = ROW_OPS | {"fma"}
-
-CACHE_NEAR = 36 * 1024
-"""Bytes of slots that stay in the innermost cache."""
-CACHE_FAR = 1024 * 1024
-"""Bytes of slots that stay in the next."""
+"""What reads its operands from anywhere; the rest wants them in slots."""
 
 
 @dataclass(frozen=True)
@@ -53,10 +54,14 @@ class Plan:
     argument_ids: list[int]
     columns: array[int]
     slots: int
-    block: int
     stored: int
     reduced: int
     guards: int
+
+    @property
+    def block(self) -> int:
+        """How many rows a thread works on at once."""
+        return int(core.tile_lanes())
 
     @property
     def bytes(self) -> int:
@@ -64,15 +69,43 @@ class Plan:
         return self.slots * self.block * 8
 
 
-def block_for(slots: int) -> int:
-    """How many lanes a block has: a power of two that keeps the slots in cache."""
-    slots = max(slots, 1)
-    block = 1024
-    while block > 64 and slots * block * 8 > CACHE_NEAR:
-        block //= 2
-    while block > 8 and slots * block * 8 > CACHE_FAR:
-        block //= 2
-    return block
+class Carries(NamedTuple):
+    """What the steps hand on: which results need a slot, and which steps pass on what they got."""
+
+    in_slot: dict[int, bool]
+    passing: set[int]
+
+
+def carried_along(lanes: list[Instruction]) -> Carries:
+    """Choose at every step what is handed on: its result, or what it was handed, whichever is
+    needed sooner."""
+    uses: dict[int, list[int]] = {}
+    in_slot: dict[int, bool] = {}
+    for position, (op, results, args, _) in enumerate(lanes):
+        for arg in args:
+            uses.setdefault(arg, []).append(position)
+        in_slot.update(dict.fromkeys(results, False))
+        if op not in IN_PLACE:
+            in_slot.update(dict.fromkeys(args, True))
+    passing: set[int] = set()
+    never = len(lanes)
+    carried = -1
+    later: list[int] = []  # where what is carried will be used, the next place last
+    for position, (op, results, _, _) in enumerate(lanes):
+        while later and later[-1] <= position:
+            later.pop()
+        if op == "scatter":
+            continue
+        result = results[0]
+        mine = uses.get(result, [])
+        if op in IN_PLACE and later and later[-1] < (mine[0] if mine else never):
+            passing.add(position)
+            in_slot[result] = True
+            continue
+        if later:
+            in_slot[carried] = True
+        carried, later = result, mine[::-1]
+    return Carries(in_slot, passing)
 
 
 class _Layout:
@@ -88,6 +121,7 @@ class _Layout:
         self.slots = 0
         self.uniforms = 0
         self.columns: list[int] = []
+        self.carried = -1
         self.last_use: dict[int, int] = {}
         self.constants: list[tuple[int, float]] = []
         self.captured: list[int] = []
@@ -163,6 +197,7 @@ class _Layout:
         for position, instruction in enumerate(lanes):
             for arg in instruction.args:
                 last[arg] = position
+        carries = carried_along(lanes)
         eights = self._eights(row_inputs & (last.keys() | after.keys()))
         for guard in program.guards:
             if guard.condition in place:  # the same for all rows: known before any of them
@@ -175,21 +210,26 @@ class _Layout:
                     loaded.update(together)
                     self._load(together, after)
             in_place = op in IN_PLACE
-            dying = [
-                a for a in dict.fromkeys(args) if last[a] == position and not a_uniform(place[a])
-            ]
+            dying = [a for a in dict.fromkeys(args) if last[a] == position and in_slot(place[a])]
             if in_place:
                 self.free.extend(place[a] for a in dying)
             if op == "scatter":
                 base = self.slots
                 self.slots += len(results)
                 place.update((result, base + offset) for offset, result in enumerate(results))
+                self._write(self.steps, op, results, args)
             else:
-                self.slot(results[0])
-            self._write(self.steps, op, results, args)
+                result = results[0]
+                if carries.in_slot[result]:
+                    self.slot(result)
+                else:
+                    place[result] = CARRIED
+                self._write(self.steps, op, results, args, passes=position in carries.passing)
+                if position not in carries.passing:
+                    self.carried = result
             for result in results:
                 self._finish(result, after)
-                if result not in last:
+                if result not in last and in_slot(place[result]):
                     self.free.append(place[result])
             if not in_place:
                 self.free.extend(place[a] for a in dying)
@@ -201,7 +241,7 @@ class _Layout:
             else:
                 self._finish(index, after)
         return Plan(
-            array("I", self.steps),
+            array("I", with_fetches(self.steps)),
             array("I", self.uniform_steps),
             array("I", self.extras or [0]),
             self._filled_uniforms(),
@@ -210,7 +250,6 @@ class _Layout:
             self.argument_ids,
             array("I", self.columns),
             self.slots,
-            block_for(self.slots),
             stored,
             reduced,
             len(program.guards),
@@ -231,8 +270,8 @@ class _Layout:
         offset = len(self.extras)
         if len(group) > 1:
             self.extras += slots
-        count = len(group) if len(group) > 1 else 0
-        self.steps += (STEPS["load"], count, slots[0], len(self.columns), offset, 0)
+        op = STEPS["eight" if len(group) > 1 else "load"]
+        self.steps += (op, 0, slots[0], len(self.columns), offset, 0)
         self.columns += group
         for index in group:
             self._finish(index, after)
@@ -245,7 +284,8 @@ class _Layout:
                 while self.next_guard in self.checked:
                     self.next_guard += 1
             done = self.next_guard if step == STEPS["guard"] else 0
-            self.steps += (step, count, 0, self.place[index], target, done)
+            place = CARRIED if index == self.carried else self.place[index]
+            self.steps += (step, count, 0, place, target, done)
 
     def _write(
         self,
@@ -254,15 +294,20 @@ class _Layout:
         results: tuple[int, ...],
         args: tuple[int, ...],
         strip: bool = False,
+        passes: bool = False,
     ) -> None:
-        """One step; among the uniform steps every operand is an ordinary slot of its own block."""
+        """One step; among the uniform steps every operand is the number of a uniform."""
         place = self.place
-        operands = [place[arg] & ~UNIFORM if strip else place[arg] for arg in args]
         out = place[results[0]] & ~UNIFORM
         if op in IN_PLACE:
+            carried = self.carried
+            operands = [CARRIED if arg == carried else place[arg] for arg in args]
+            if strip:
+                operands = [operand & ~UNIFORM for operand in operands]
             operands += [0] * (3 - len(operands))
-            steps += (STEPS[op], 0, out, *operands)
+            steps += (STEPS[op], int(passes), out, *operands)
             return
+        operands = [place[arg] & ~UNIFORM if strip else place[arg] for arg in args]
         offset = len(self.extras)
         self.extras += operands
         if op == "scatter":
@@ -272,9 +317,30 @@ class _Layout:
             steps += (STEPS[op], count, out, offset, 0, 0)
 
 
-def a_uniform(place: int) -> bool:
-    """Whether a place is that of a number which is the same for all rows."""
-    return place >= UNIFORM
+def with_fetches(steps: list[int]) -> list[int]:
+    """The steps, and evenly among them those that fetch the next rows' columns ahead of time."""
+    wanted = [
+        fetch
+        for at in range(0, len(steps), 6)
+        if steps[at] == STEPS["eight"]
+        for fetch in [(STEPS["fetch"], 0, 0, steps[at + 3], share, 0) for share in range(4)]
+    ]
+    if not wanted:
+        return steps
+    apart = len(steps) // 6 / len(wanted)
+    mixed: list[int] = []
+    done = 0
+    for number, fetch in enumerate(wanted):
+        until = int((number + 1) * apart) * 6
+        mixed += steps[done:until]
+        mixed += fetch
+        done = until
+    return mixed + steps[done:]
+
+
+def in_slot(place: int) -> bool:
+    """Whether a place is a slot: neither the same for all rows nor only carried."""
+    return place < CARRIED
 
 
 def laid_out(program: Program, outputs: list[tuple[str, int]]) -> Plan:

@@ -95,7 +95,6 @@ class Part:
             self.ready.columns,
             self.uniforms,
             plan.slots,
-            plan.block,
             self.rows,
             _NO_INDEX if self.index is None else self.index,
             self.sums,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -160,6 +161,12 @@ def _visit(bound: Bound, nest: Any, name: str) -> tuple[Any, Callable[[Iterator[
     raise RowsError.kind(name, nest)
 
 
+@lru_cache(maxsize=64)
+def _names_and_places(name: str, width: int) -> tuple[list[str], list[tuple[str, int]]]:
+    """What the columns of an array are called, and the array and column each is from."""
+    return [f"{name}[{j}]" for j in range(width)], [(name, j) for j in range(width)]
+
+
 def _visit_rows(
     bound: Bound, array: Any, name: str
 ) -> tuple[Any, Callable[[Iterator[Any]], Any], bool]:
@@ -180,9 +187,13 @@ def _visit_rows(
         return "r", next, differentiable
     width = array.shape[1]
     samples = array[0].tolist() if len(array) else [unknown] * width
-    for j in range(width):
-        column = (address + j * array.strides[1], array.strides[0])
-        bound.add(ROW, f"{name}[{j}]", column, samples[j], (name, j))
+    down, across = array.strides
+    names, places = _names_and_places(name, width)
+    bound.kinds += [ROW] * width
+    bound.names += names
+    bound.places += places
+    bound.columns += [(address + j * across, down) for j in range(width)]
+    bound.numbers += samples
     return ("r", width), lambda source: [next(source) for _ in range(width)], differentiable
 
 

@@ -1,0 +1,58 @@
+/* The machine's frame: a handler a step, each ending in a jump to the next one's.
+ *
+ * A handler takes the tile's carried value as arguments, which the calling convention keeps in
+ * vector registers, and passes its own result on in the same way. So a chain of simple steps
+ * touches memory only for its other operands, and a step costs a predicted jump. The jump must be
+ * a true one (a sibling call): else a program of a million steps would be a million frames deep. */
+#ifndef RG_MACHINE_H
+#define RG_MACHINE_H
+
+#include "kernels.h"
+#include "simd.h"
+
+#if RG_LANES > 1
+#define RG_TILE 4 /* vectors: with more, long divisions and short sums overlap less */
+#define CARRY vd a0, vd a1, vd a2, vd a3
+#define CARRIED a0, a1, a2, a3
+#define EACH(M, ...) M(0, __VA_ARGS__) M(1, __VA_ARGS__) M(2, __VA_ARGS__) M(3, __VA_ARGS__)
+#else
+#define RG_TILE 8
+#define CARRY vd a0, vd a1, vd a2, vd a3, vd a4, vd a5, vd a6, vd a7
+#define CARRIED a0, a1, a2, a3, a4, a5, a6, a7
+/* clang-format off */
+#define EACH(M, ...)                                                                               \
+    M(0, __VA_ARGS__)                                                                              \
+    M(1, __VA_ARGS__)                                                                              \
+    M(2, __VA_ARGS__)                                                                              \
+    M(3, __VA_ARGS__) M(4, __VA_ARGS__) M(5, __VA_ARGS__) M(6, __VA_ARGS__) M(7, __VA_ARGS__)
+/* clang-format on */
+#endif
+
+#define RG_TILE_LANES (RG_TILE * RG_LANES)
+
+#define HANDLER(NAME) static void NAME(const RgCode *code, double *arena, RgTile *tile, CARRY)
+typedef void (*Handler)(const RgCode *code, double *arena, RgTile *tile, CARRY);
+
+#if defined(__has_attribute)
+#if __has_attribute(musttail)
+#define JUMP __attribute__((musttail)) return
+#endif
+#endif
+#ifndef JUMP
+#define JUMP return
+#endif
+#define NEXT JUMP((Handler)code[1].handler)(code + 1, arena, tile, CARRIED)
+
+/* Vector j of an operand. */
+SIMD vd rg_operand(int kind, const double *at, vd carried, int j) {
+    return kind == RG_CARRIED      ? carried
+           : kind == RG_IN_UNIFORM ? v_load(at)
+                                   : v_load(at + j * RG_LANES);
+}
+
+/* The registers as an array, for handlers that loop, and back. */
+#define TO_ARRAY(j, A) A[j] = a##j;
+#define FROM_ARRAY(j, A) a##j = A[j];
+#define STORE_CARRIED(j, OUT) v_store((OUT) + (j) * RG_LANES, a##j);
+
+#endif
