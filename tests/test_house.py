@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 FLOORS = (
     ("ops",),
     ("errors", "sites", "operands", "hooks"),
-    ("reference", "fallback", "_native"),
+    ("reference", "descent", "fallback", "_native"),
     ("face", "value"),
     (
         "elementwise",
@@ -33,6 +33,7 @@ FLOORS = (
         "copying",
         "take",
         "watch",
+        "lists",
     ),
     ("derivatives",),
     ("program", "optimize", "nn", "optim"),
