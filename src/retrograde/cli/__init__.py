@@ -17,11 +17,12 @@ from typing import Final, NoReturn
 
 from .. import __version__
 from ..errors import RetrogradeError
-from . import bench, check, demo, explain, info
+from . import bench, check, demo, explain, info, train
 
 COMMANDS: Final = {
     "explain": explain,
     "check": check,
+    "train": train,
     "demo": demo,
     "info": info,
     "bench": bench,
@@ -38,6 +39,7 @@ examples:
   retrograde info           which engine runs here, and why
   retrograde bench          rg.compile timed against its peers
   retrograde check FILE.py  are the gradients of its functions right?
+  retrograde train          a small GPT on given names, then names it makes up
 """
 
 
