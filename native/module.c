@@ -67,6 +67,8 @@ static int execute(PyObject *module) {
         PyModule_AddFunctions(module, rg_modes_methods) < 0 ||
         PyModule_AddFunctions(module, rg_walk_methods) < 0 ||
         PyModule_AddFunctions(module, rg_bulk_methods) < 0 ||
+        PyModule_AddFunctions(module, rg_list_methods) < 0 ||
+        PyModule_AddFunctions(module, rg_optim_methods) < 0 ||
         PyModule_AddFunctions(module, rg_rebuild_methods) < 0 ||
         PyModule_AddFunctions(module, rg_replay_methods) < 0)
         return -1;

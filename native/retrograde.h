@@ -209,6 +209,8 @@ int rg_closure_set_backward(Value *v, PyObject *backward);
 extern PyMethodDef rg_function_methods[];
 extern PyMethodDef rg_value_op_methods[];
 extern PyMethodDef rg_bulk_methods[];
+extern PyMethodDef rg_list_methods[];  /* lists.c */
+extern PyMethodDef rg_optim_methods[]; /* optim.c */
 extern PyMethodDef rg_rebuild_methods[];
 extern PyMethodDef rg_replay_methods[];
 PyObject *rg_op_names(void);

@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 FLOORS = (
     ("ops",),
     ("errors", "sites", "operands", "hooks", "birth"),
-    ("reference", "surveying", "fallback", "_native"),
+    ("reference", "descent", "surveying", "fallback", "_native"),
     ("face", "value"),
     (
         "elementwise",
@@ -34,6 +34,7 @@ FLOORS = (
         "take",
         "watch",
         "cuts",
+        "lists",
     ),
     ("derivatives",),
     ("program", "optimize", "nn", "optim"),

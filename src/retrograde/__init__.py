@@ -3,6 +3,8 @@
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from . import errors as errors
+from . import nn as nn
+from . import optim as optim
 from .bulk import assign as assign
 from .bulk import data as data
 from .bulk import freeze as freeze

@@ -762,6 +762,72 @@ def hooked(values: list[Value], /) -> list[int]:
 def zero(values: list[Value], /) -> None:
     """Set the gradients of a list of values to zero."""
 
+# lists of values at once
+
+def each(op: str, /, *operands: Any) -> list[Any]:
+    """A row of the law on every item of lists; a value or number serves for all."""
+
+def largest(terms: Iterable[Any], function: str, /) -> float:
+    """The largest number of a list, or 0 where that is not finite."""
+
+def linear(rows: Iterable[Any], xs: Iterable[Any], biases: Iterable[Any] | None, /) -> list[Any]:
+    """The dot of every row with a list, on top of its bias: one node a row."""
+
+# optimizers: leaves, arrays of state with one item a leaf, settings
+
+def sgd(
+    leaves: Sequence[Value],
+    steps: NDArray[np.float64],
+    velocity: NDArray[np.float64],
+    lr: float,
+    momentum: float,
+    dampening: float,
+    weight_decay: float,
+    nesterov: float,
+    /,
+) -> None:
+    """One step of stochastic gradient descent over leaves."""
+
+def adam(
+    leaves: Sequence[Value],
+    steps: NDArray[np.float64],
+    mean: NDArray[np.float64],
+    square: NDArray[np.float64],
+    lr: float,
+    beta1: float,
+    beta2: float,
+    epsilon: float,
+    weight_decay: float,
+    decoupled: float,
+    /,
+) -> None:
+    """One step of Adam or AdamW over leaves."""
+
+def rmsprop(
+    leaves: Sequence[Value],
+    steps: NDArray[np.float64],
+    square: NDArray[np.float64],
+    mean: NDArray[np.float64],
+    velocity: NDArray[np.float64],
+    lr: float,
+    alpha: float,
+    epsilon: float,
+    weight_decay: float,
+    momentum: float,
+    centered: float,
+    /,
+) -> None:
+    """One step of RMSprop over leaves."""
+
+def grad_norm(values: Sequence[Value], kind: float, /) -> float:
+    """The length of the gradients of values."""
+
+def scale_grad(values: Sequence[Value], factor: float, /) -> None:
+    """Multiply the gradients of values."""
+
+def clip_grad(values: Sequence[Value], limit: float, /) -> None:
+    """Clip the gradients of values into a range."""
+
 # the engine itself
 
 def simd_level() -> str:

@@ -8,6 +8,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import CodeType
 from typing import Any
 
+from .descent import adam as adam
+from .descent import clip_grad as clip_grad
+from .descent import grad_norm as grad_norm
+from .descent import rmsprop as rmsprop
+from .descent import scale_grad as scale_grad
+from .descent import sgd as sgd
 from .errors import (
     AnomalyError,
     ClosureStyleError,
@@ -370,6 +376,48 @@ def dot(left: Iterable[Any], right: Iterable[Any]) -> Any:
     if not (left_values or right_values):
         return total
     return record(Value, "dot", total, left_nodes + right_nodes, (*rights, *lefts))
+
+
+def each(op: str, *operands: Any) -> list[Any]:
+    """A row of the law on every item of lists; a value or number serves for all."""
+    counts = [len(operand) for operand in operands if isinstance(operand, (list, tuple))]
+    if not counts:
+        raise TypeError("each takes at least one list")
+    for count in counts[1:]:
+        if count != counts[0]:
+            raise ShapeError.lists(op, counts[0], count)
+    lists = [
+        operand if isinstance(operand, (list, tuple)) else [operand] * counts[0]
+        for operand in operands
+    ]
+    return [FUNCTIONS[op](*items) for items in zip(*lists)]
+
+
+def largest(terms: Iterable[Any], function: str) -> float:
+    """The largest number of a list, or 0 where that is not finite; NaN is passed over."""
+    most = float("-inf")
+    for term in _terms(function, terms)[1]:
+        most = term if term > most else most
+    return most if abs(most) < float("inf") else 0.0
+
+
+def linear(rows: Iterable[Any], xs: Iterable[Any], biases: Iterable[Any] | None) -> list[Any]:
+    """The dot of every row with a list, on top of its bias: one node a row."""
+    rows, xs = tuple(rows), tuple(xs)
+    heads: Sequence[Any] = [()] * len(rows) if biases is None else [(bias,) for bias in biases]
+    if len(heads) != len(rows):
+        raise ShapeError.biases(len(rows), len(heads))
+    _terms("linear", xs)
+    results = []
+    for at, (head, row) in enumerate(zip(heads, rows)):
+        width = len(row) if isinstance(row, (list, tuple)) else -1
+        if width != len(xs):
+            raise ShapeError.linear(at, width, len(xs))
+        if head and not isinstance(head[0], Value) and not is_real_scalar(head[0]):
+            raise NumberError.at("linear, the biases", at, head[0])
+        _terms("linear", row)
+        results.append(dot((*head, *row), (*(1.0 for _ in head), *xs)))
+    return results
 
 
 def _checked_roots(where: str, roots: Sequence[Any]) -> None:

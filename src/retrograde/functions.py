@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Union
 
 from . import elementwise
 from .errors import NumberError, ShapeError
+from .lists import each, largest
 from .operands import is_real_scalar
 from .value import Value, belongs_to_caller, core
 
@@ -34,21 +35,20 @@ def _some(function: str, terms: Iterable[Operand]) -> list[Operand]:
     return terms
 
 
-def _largest(terms: list[Operand]) -> Any:
-    """The largest of the numbers, for shifting; NaN and infinities shift by nothing."""
-    if core.in_recording():
-        return _largest_recorded(terms)
-    largest = max(term.data if isinstance(term, Value) else float(term) for term in terms)
-    return largest if abs(largest) < float("inf") else 0.0
+def _shift(function: str, terms: list[Operand]) -> Any:
+    """The largest of the numbers, to be taken off; infinities shift by nothing."""
+    if not terms:
+        raise ShapeError.empty(function)
+    return _largest_recorded(terms) if core.in_recording() else largest(terms, function)
 
 
 def _largest_recorded(terms: list[Operand]) -> Any:
     """The same as part of a recorded program, without gradient."""
-    largest: Any = terms[0]
+    most: Any = terms[0]
     for term in terms[1:]:
-        largest = elementwise.maximum(largest, term)
-    finite = elementwise.less(elementwise.abs(largest), float("inf"))
-    shift = elementwise.where(finite, largest, 0.0)
+        most = elementwise.maximum(most, term)
+    finite = elementwise.less(elementwise.abs(most), float("inf"))
+    shift = elementwise.where(finite, most, 0.0)
     return shift.detach() if isinstance(shift, Value) else shift
 
 
@@ -81,9 +81,9 @@ def logsumexp(terms: Iterable[Operand]) -> Any:
     >>> rg.logsumexp([1000.0, 1000.0])
     1000.6931471805599
     """
-    terms = _some("logsumexp", terms)
-    shift = _largest(terms)
-    return elementwise.log(sum([elementwise.exp(term - shift) for term in terms])) + shift
+    terms = list(terms)
+    shift = _shift("logsumexp", terms)
+    return elementwise.log(sum(each("exp", each("sub", terms, shift)))) + shift
 
 
 def softmax(terms: Iterable[Operand]) -> list[Any]:
@@ -93,11 +93,10 @@ def softmax(terms: Iterable[Operand]) -> list[Any]:
     >>> rg.softmax([0.0, 0.0])
     [0.5, 0.5]
     """
-    terms = _some("softmax", terms)
-    shift = _largest(terms)
-    powers = [elementwise.exp(term - shift) for term in terms]
-    total = sum(powers)
-    return [elementwise.div(power, total) for power in powers]
+    terms = list(terms)
+    shift = _shift("softmax", terms)
+    powers = each("exp", each("sub", terms, shift))
+    return each("div", powers, sum(powers))
 
 
 belongs_to_caller(sys.modules[__name__])

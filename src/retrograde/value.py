@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
@@ -58,15 +59,18 @@ else:
     face.put_on(Value)
 
 
-def belongs_to_caller(module: ModuleType | type) -> None:
-    """Have the values a module of ours makes show its caller's line, not its own.
+def belongs_to_caller(*owners: ModuleType | type | Callable[..., Any]) -> None:
+    """Have the values a module, a class or a function of ours makes show its caller's line.
 
     The reference engine passes over the whole package by name; the native one keeps a table.
     """
     if core_name != "native":
         return
     codes: list[CodeType] = []
-    pending = [f.__code__ for f in vars(module).values() if isinstance(f, FunctionType)]
+    pending = []
+    for owner in owners:
+        functions = [owner] if isinstance(owner, FunctionType) else vars(owner).values()
+        pending += [f.__code__ for f in functions if isinstance(f, FunctionType)]
     while pending:
         code = pending.pop()
         codes.append(code)

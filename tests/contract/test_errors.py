@@ -195,6 +195,34 @@ def output(rg):
     module(rg, "cli._files").write_whole("/no/such/folder/story.html", "")
 
 
+def setting(rg):
+    rg.optim.SGD([rg.Value(1.0)], lr=-1.0)
+
+
+def parameter(rg):
+    rg.optim.SGD([])
+
+
+def state(rg):
+    rg.nn.Neuron(2).load_state_dict({"w": [0.0, 0.0]})
+
+
+def models(rg):
+    return module(rg, "models")
+
+
+def token(rg):
+    models(rg).Tokenizer("ab").tokens("a7")
+
+
+def corpus(rg):
+    models(rg).read_corpus(str(__file__) + ".missing")
+
+
+def checkpoint(rg):
+    models(rg).load_checkpoint("nowhere.npz")
+
+
 def raise_as(rg, action):
     """Only the native core compiles; the same exceptions of the other copy are built by hand."""
     if core_of(rg) == "native":
@@ -243,6 +271,12 @@ CASES = {
     "ScriptError": (script, OSError, "cannot read the script no such script.py", "No such file"),
     "ExpressionError": (expression, ValueError, "'b' has no number", "Add b=1.5 after"),
     "OutputError": (output, OSError, "cannot write /no/such/folder", "choose another place"),
+    "SettingError": (setting, ValueError, "lr must be", "a number from 0 up, got float (-1.0)"),
+    "ParameterError": (parameter, ValueError, "no parameters", "pass module.parameters()"),
+    "StateError": (state, ValueError, "does not fit Neuron: it lacks b", "or pass strict=False"),
+    "TokenError": (token, ValueError, "does not know '7'", "Use those characters"),
+    "CorpusError": (corpus, ValueError, "cannot be read: No such file", "Give the path of a text"),
+    "CheckpointError": (checkpoint, RuntimeError, "no checkpoint at", "Begin one without --resume"),
     "HookError": (hook, TypeError, "got int (3)", "takes a function of the gradient"),
 }  # fmt: skip
 BY_IMPORT = {"CoreError"}  # raised while importing: further down

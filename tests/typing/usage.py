@@ -137,6 +137,16 @@ assert_type(loaded.backward(1.0), float)
 loaded.set_parameters({"a": 1.0})
 rg.load(3)  # type: ignore[arg-type]
 
+# modules and optimizers
+model = rg.nn.MLP(2, [4, 1], seed=1)
+assert_type(model.parameters(), list[Value])
+assert_type(rg.nn.Linear(2, 3)([a, 1.0]), list[Any])
+optimizer = rg.optim.Adam(model, lr=0.1, betas=(0.9, 0.99))
+optimizer.step()
+assert_type(rg.optim.clip_grad_norm(model.parameters(), 1.0), float)
+rg.optim.SGD([a], lr="1")  # type: ignore[arg-type]
+rg.nn.MLP("2", [1])  # type: ignore[arg-type]
+
 # the closure style of the small teaching engines
 out = Value(a.data * 2, (a,), "double")
 out._backward = lambda: None

@@ -17,12 +17,13 @@ from typing import Final, NoReturn
 
 from .. import __version__
 from ..errors import RetrogradeError
-from . import bench, check, demo, doctor, explain, info
+from . import bench, check, demo, doctor, explain, info, train
 
 COMMANDS: Final = {
     "explain": explain,
     "check": check,
     "doctor": doctor,
+    "train": train,
     "demo": demo,
     "info": info,
     "bench": bench,
@@ -40,6 +41,7 @@ examples:
   retrograde info           which engine runs here, and why
   retrograde bench          rg.compile timed against its peers
   retrograde check FILE.py  are the gradients of its functions right?
+  retrograde train          a small GPT on given names, then names it makes up
 """
 
 

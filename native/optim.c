@@ -1,0 +1,280 @@
+/* Optimizers over a list of leaves: one pass reads every gradient and moves every number.
+ *
+ * State lives in float64 arrays, one item a leaf; `steps` counts how often each was moved, since a
+ * frozen leaf is passed over. Everything is checked before anything is changed. The same formulas,
+ * bit for bit, are in the reference engine (retrograde/descent.py). */
+#include <math.h>
+
+#include "retrograde.h"
+
+#define MOST_ARRAYS 4
+
+/* The leaves of a call and its arrays of state. */
+typedef struct {
+    PyObject *values; /* a tuple */
+    Py_ssize_t count;
+    int arrays;
+    Py_buffer views[MOST_ARRAYS];
+    double *state[MOST_ARRAYS];
+} Leaves;
+
+static void release(Leaves *leaves) {
+    for (int i = 0; i < leaves->arrays; i++) PyBuffer_Release(&leaves->views[i]);
+    Py_XDECREF(leaves->values);
+}
+
+/* The values of a list; those whose numbers will be set must be leaves of no recording. */
+static int take_values(Leaves *leaves, PyObject *list, int moves) {
+    *leaves = (Leaves){NULL};
+    if ((leaves->values = PySequence_Tuple(list)) == NULL) return -1;
+    leaves->count = PyTuple_GET_SIZE(leaves->values);
+    for (Py_ssize_t i = 0; i < leaves->count; i++) {
+        PyObject *item = PyTuple_GET_ITEM(leaves->values, i);
+        if (!rg_is_value(item)) {
+            rg_fail("NotAValueError", "at", "snO", "an optimizer", i, item);
+            return -1;
+        }
+        if (moves && rg_recording()) {
+            rg_fail("RecordingError", "assignment", "(O)", item);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int take_array(Leaves *leaves, PyObject *array) {
+    Py_buffer *view = &leaves->views[leaves->arrays];
+    if (PyObject_GetBuffer(array, view, PyBUF_ND | PyBUF_FORMAT | PyBUF_WRITABLE) < 0) return -1;
+    leaves->state[leaves->arrays++] = view->buf;
+    if (view->format != NULL && !strcmp(view->format, "d") && view->ndim == 1 &&
+        view->shape[0] == leaves->count)
+        return 0;
+    PyErr_SetString(PyExc_TypeError,
+                    "the state of an optimizer is a float64 array, one item a leaf");
+    return -1;
+}
+
+/* The arguments of a step: leaves, `arrays` arrays of state, then numbers. */
+static int take_step(Leaves *leaves, PyObject *const *args, Py_ssize_t given, int arrays,
+                     double *numbers, int count) {
+    *leaves = (Leaves){NULL};
+    if (given != 1 + arrays + count) {
+        PyErr_Format(PyExc_TypeError, "expected %d arguments, got %zd", 1 + arrays + count, given);
+        return -1;
+    }
+    if (take_values(leaves, args[0], 1) < 0) return -1;
+    for (int i = 0; i < arrays; i++)
+        if (take_array(leaves, args[1 + i]) < 0) return -1;
+    for (int i = 0; i < count; i++)
+        if (rg_number_or_fail(args[1 + arrays + i], "a setting of an optimizer", &numbers[i]) < 0)
+            return -1;
+    return 0;
+}
+
+static inline Value *leaf(const Leaves *leaves, Py_ssize_t i) {
+    return (Value *)PyTuple_GET_ITEM(leaves->values, i);
+}
+
+/* sgd(leaves, steps, velocity, lr, momentum, dampening, weight_decay, nesterov) */
+static PyObject *sgd(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t given) {
+    Leaves leaves;
+    double settings[5];
+    if (take_step(&leaves, args, given, 2, settings, 5) < 0) {
+        release(&leaves);
+        return NULL;
+    }
+    const double lr = settings[0], momentum = settings[1], kept = 1.0 - settings[2];
+    const double decay = settings[3];
+    const int nesterov = settings[4] != 0.0;
+    double *steps = leaves.state[0], *velocity = leaves.state[1];
+    for (Py_ssize_t i = 0; i < leaves.count; i++) {
+        Value *v = leaf(&leaves, i);
+        if (!(v->flags & RG_REQUIRES_GRAD)) continue;
+        double g = v->grad;
+        if (decay != 0.0) g = g + decay * v->data;
+        if (momentum != 0.0) {
+            velocity[i] = steps[i] == 0.0 ? g : momentum * velocity[i] + kept * g;
+            g = nesterov ? g + momentum * velocity[i] : velocity[i];
+        }
+        steps[i] += 1.0;
+        v->data = v->data - lr * g;
+    }
+    release(&leaves);
+    Py_RETURN_NONE;
+}
+
+/* What Adam does with one number; `size` is lr over the first bias correction, `root` the square
+ * root of the second. */
+typedef struct {
+    double lr, beta1, beta2, epsilon, decay, size, root;
+    int decoupled;
+} Adam;
+
+static inline double adam_one(const Adam *a, double x, double g, double *mean, double *square) {
+    if (a->decay != 0.0 && a->decoupled)
+        x = x * (1.0 - a->lr * a->decay);
+    else if (a->decay != 0.0)
+        g = g + a->decay * x;
+    double m = *mean + (g - *mean) * (1.0 - a->beta1);
+    double s = a->beta2 * *square + (1.0 - a->beta2) * g * g;
+    *mean = m;
+    *square = s;
+    return x - a->size * m / (sqrt(s) / a->root + a->epsilon);
+}
+
+#define BLOCK 16
+
+/* A block whose leaves have all been moved equally often: numbers are gathered, moved, put back. */
+static void adam_block(const Adam *a, const Leaves *leaves, Py_ssize_t at) {
+    double x[BLOCK], g[BLOCK], *means = leaves->state[1] + at, *squares = leaves->state[2] + at;
+    const Adam adam = *a;
+    for (int j = 0; j < BLOCK; j++) {
+        x[j] = leaf(leaves, at + j)->data;
+        g[j] = leaf(leaves, at + j)->grad;
+    }
+    for (int j = 0; j < BLOCK; j++) x[j] = adam_one(&adam, x[j], g[j], &means[j], &squares[j]);
+    for (int j = 0; j < BLOCK; j++) leaf(leaves, at + j)->data = x[j];
+}
+
+static int is_even_block(const Leaves *leaves, Py_ssize_t at) {
+    if (at + BLOCK > leaves->count) return 0;
+    const double *steps = leaves->state[0] + at;
+    int even = RG_REQUIRES_GRAD;
+    for (int j = 0; j < BLOCK; j++)
+        even &= leaf(leaves, at + j)->flags & (steps[j] == steps[0] ? RG_REQUIRES_GRAD : 0);
+    return even;
+}
+
+/* adam(leaves, steps, mean, square, lr, beta1, beta2, epsilon, weight_decay, decoupled) */
+static PyObject *adam(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t given) {
+    Leaves leaves;
+    double s[6];
+    if (take_step(&leaves, args, given, 3, s, 6) < 0) {
+        release(&leaves);
+        return NULL;
+    }
+    Adam a = {s[0], s[1], s[2], s[3], s[4], 0.0, 0.0, s[5] != 0.0};
+    double *steps = leaves.state[0], corrected = 0.0;
+    for (Py_ssize_t i = 0; i < leaves.count;) {
+        Value *v = leaf(&leaves, i);
+        if (!(v->flags & RG_REQUIRES_GRAD)) {
+            i++;
+            continue;
+        }
+        int even = is_even_block(&leaves, i);
+        double now = steps[i] + 1.0;
+        if (now != corrected) {
+            a.size = a.lr / (1.0 - pow(a.beta1, now));
+            a.root = sqrt(1.0 - pow(a.beta2, now));
+            corrected = now;
+        }
+        if (even)
+            adam_block(&a, &leaves, i);
+        else
+            v->data = adam_one(&a, v->data, v->grad, &leaves.state[1][i], &leaves.state[2][i]);
+        for (int j = 0; j < (even ? BLOCK : 1); j++) steps[i++] = now;
+    }
+    release(&leaves);
+    Py_RETURN_NONE;
+}
+
+/* rmsprop(leaves, steps, square, mean, velocity, lr, alpha, epsilon, weight_decay, momentum,
+ * centered) */
+static PyObject *rmsprop(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t given) {
+    Leaves leaves;
+    double settings[6];
+    if (take_step(&leaves, args, given, 4, settings, 6) < 0) {
+        release(&leaves);
+        return NULL;
+    }
+    const double lr = settings[0], alpha = settings[1], epsilon = settings[2];
+    const double decay = settings[3], momentum = settings[4];
+    const int centered = settings[5] != 0.0;
+    double *steps = leaves.state[0], *square = leaves.state[1], *mean = leaves.state[2];
+    double *velocity = leaves.state[3];
+    for (Py_ssize_t i = 0; i < leaves.count; i++) {
+        Value *v = leaf(&leaves, i);
+        if (!(v->flags & RG_REQUIRES_GRAD)) continue;
+        double g = v->grad;
+        if (decay != 0.0) g = g + decay * v->data;
+        square[i] = alpha * square[i] + (1.0 - alpha) * g * g;
+        double spread = square[i];
+        if (centered) {
+            mean[i] = mean[i] + (g - mean[i]) * (1.0 - alpha);
+            spread = square[i] - mean[i] * mean[i];
+        }
+        double root = sqrt(spread) + epsilon, step = lr * g / root;
+        if (momentum != 0.0) {
+            velocity[i] = momentum * velocity[i] + g / root;
+            step = lr * velocity[i];
+        }
+        steps[i] += 1.0;
+        v->data = v->data - step;
+    }
+    release(&leaves);
+    Py_RETURN_NONE;
+}
+
+/* grad_norm(values, kind): the length of the gradients, by the sum of their powers, in order. */
+static PyObject *grad_norm(PyObject *Py_UNUSED(module), PyObject *args) {
+    PyObject *list;
+    double kind, total = 0.0;
+    Leaves leaves;
+    if (!PyArg_ParseTuple(args, "Od", &list, &kind)) return NULL;
+    if (take_values(&leaves, list, 0) < 0) {
+        release(&leaves);
+        return NULL;
+    }
+    for (Py_ssize_t i = 0; i < leaves.count; i++) {
+        double size = fabs(leaf(&leaves, i)->grad);
+        if (isinf(kind))
+            total = size > total || isnan(size) ? size : total;
+        else
+            total += kind == 2.0 ? size * size : pow(size, kind);
+        if (isnan(total)) break;
+    }
+    release(&leaves);
+    if (!isinf(kind)) total = kind == 2.0 ? sqrt(total) : pow(total, 1.0 / kind);
+    return PyFloat_FromDouble(total);
+}
+
+/* scale_grad(values, factor) */
+static PyObject *scale_grad(PyObject *Py_UNUSED(module), PyObject *args) {
+    PyObject *list;
+    double factor;
+    Leaves leaves;
+    if (!PyArg_ParseTuple(args, "Od", &list, &factor)) return NULL;
+    int failed = take_values(&leaves, list, 0);
+    for (Py_ssize_t i = 0; !failed && i < leaves.count; i++) leaf(&leaves, i)->grad *= factor;
+    release(&leaves);
+    if (failed) return NULL;
+    Py_RETURN_NONE;
+}
+
+/* clip_grad(values, limit): every gradient into [-limit, limit]; NaN stays. */
+static PyObject *clip_grad(PyObject *Py_UNUSED(module), PyObject *args) {
+    PyObject *list;
+    double limit;
+    Leaves leaves;
+    if (!PyArg_ParseTuple(args, "Od", &list, &limit)) return NULL;
+    int failed = take_values(&leaves, list, 0);
+    for (Py_ssize_t i = 0; !failed && i < leaves.count; i++) {
+        Value *v = leaf(&leaves, i);
+        v->grad = v->grad > limit ? limit : v->grad < -limit ? -limit : v->grad;
+    }
+    release(&leaves);
+    if (failed) return NULL;
+    Py_RETURN_NONE;
+}
+
+#define FAST(FUNCTION) (PyCFunction)(void (*)(void)) FUNCTION, METH_FASTCALL
+
+PyMethodDef rg_optim_methods[] = {
+    {"sgd", FAST(sgd), "One step of stochastic gradient descent over leaves."},
+    {"adam", FAST(adam), "One step of Adam or AdamW over leaves."},
+    {"rmsprop", FAST(rmsprop), "One step of RMSprop over leaves."},
+    {"grad_norm", grad_norm, METH_VARARGS, "The length of the gradients of values."},
+    {"scale_grad", scale_grad, METH_VARARGS, "Multiply the gradients of values."},
+    {"clip_grad", clip_grad, METH_VARARGS, "Clip the gradients of values into a range."},
+    {NULL, NULL, 0, NULL},
+};

@@ -1,0 +1,85 @@
+"""Checkpoints: all a training run needs to go on to the bit, in one file, written atomically.
+
+A file is an ``.npz``: arrays, and the rest as JSON. It is written beside the old one, flushed to
+the disk and renamed over it, so at every moment one whole checkpoint exists. Loading runs no code.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import zipfile
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import CheckpointError
+
+VERSION = 1
+ABOUT = "about"
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """What a file holds: ``about`` is plain data, ``arrays`` are float64."""
+
+    about: dict[str, Any]
+    arrays: dict[str, Any]
+
+
+def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
+    """Write a checkpoint; where that fails, the previous one is as it was."""
+    about = json.dumps({**checkpoint.about, "version": VERSION}).encode()
+    buffer = io.BytesIO()
+    arrays: Any = {ABOUT: np.frombuffer(about, dtype=np.uint8), **checkpoint.arrays}
+    np.savez(buffer, **arrays)
+    write_atomically(path, buffer.getvalue())
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Replace a file as a whole, or not at all."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with open(partial, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(partial, path)
+        _flush_folder(path.parent)
+    except OSError as error:
+        raise CheckpointError.write(path, error, path.exists()) from error
+    finally:
+        with suppress(OSError):
+            partial.unlink()
+
+
+def _flush_folder(folder: Path) -> None:
+    """Have the new name itself on the disk, where the system can do that."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def load_checkpoint(path: str | Path) -> Checkpoint:
+    """Read a checkpoint; what is not one, or not whole, raises :class:`CheckpointError`."""
+    path = Path(path)
+    try:
+        file = np.load(io.BytesIO(path.read_bytes()), allow_pickle=False)
+        arrays = {name: file[name] for name in file.files}
+        about = json.loads(arrays.pop(ABOUT).tobytes())
+    except FileNotFoundError as error:
+        raise CheckpointError.missing(path) from error
+    except (OSError, ValueError, KeyError, AttributeError, EOFError, zipfile.BadZipFile) as error:
+        raise CheckpointError.damaged(path, str(error)) from error
+    if not isinstance(about, Mapping) or about.get("version") != VERSION:
+        raise CheckpointError.damaged(path, "it is not a checkpoint of this version")
+    return Checkpoint(dict(about), arrays)

@@ -1,0 +1,158 @@
+"""microgpt: a small GPT on values, of any size, built from ``rg.nn``.
+
+Embeddings of token and position, blocks of attention and a perceptron with a squared relu, each
+around a residual, and a linear head: no biases, no learnt scales. It walks a document position
+by position, so learning and sampling run the same code.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ..errors import SettingError
+from ..functions import mean, softmax
+from ..lists import each
+from ..modes import no_grad
+from ..nn import Attention, Embedding, Linear, Module, Past, RMSNorm, cross_entropy
+from ..nn.init import Seed, generator, normal, zeros
+from ..value import Value, belongs_to_caller
+
+SPREAD = 0.02
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The size of a model; ``vocabulary`` counts the edge of documents too.
+
+    >>> Shape(vocabulary=27).parameters
+    4192
+    """
+
+    vocabulary: int
+    embedding: int = 16
+    heads: int = 4
+    layers: int = 1
+    context: int = 16
+
+    def __post_init__(self) -> None:
+        for name, size in asdict(self).items():
+            least = 2 if name == "vocabulary" else 1
+            if not isinstance(size, int) or size < least:
+                raise SettingError.of(f"the size '{name}'", size, f"a whole number from {least} up")
+        if self.embedding % self.heads:
+            allowed = f"a divisor of the embedding, {self.embedding}"
+            raise SettingError.of("the number of heads", self.heads, allowed)
+
+    @property
+    def parameters(self) -> int:
+        """How many parameters such a model has."""
+        block = 12 * self.embedding**2
+        return self.embedding * (2 * self.vocabulary + self.context) + self.layers * block
+
+
+class Block(Module):
+    """Attention, then a perceptron, each added to what came in."""
+
+    def __init__(self, shape: Shape, draw: random.Random) -> None:
+        size, begin = shape.embedding, normal(SPREAD)
+        self.norm = RMSNorm(size, affine=False)
+        self.attention = Attention(size, shape.heads, init=begin, output_init=zeros(), seed=draw)
+        self.up = Linear(size, 4 * size, bias=False, init=begin, seed=draw)
+        self.down = Linear(4 * size, size, bias=False, init=zeros(), seed=draw)
+
+    def __call__(self, x: list[Any], past: Past) -> list[Any]:
+        """The next position, after those of the past; it joins them."""
+        here = self.norm(x)
+        self.attention.remember(here, past)
+        x = each("add", self.attention.ask(here, past), x)
+        hidden = each("square", each("relu", self.up(self.norm(x))))
+        return each("add", self.down(hidden), x)
+
+
+class GPT(Module):
+    """The model: what may come next after the tokens so far.
+
+    >>> model = GPT(Shape(vocabulary=3, embedding=4, heads=2, context=4), seed=1)
+    >>> round(model.loss([2, 0, 1, 2]).data, 1)  # nothing learnt yet: about log(3)
+    1.1
+    """
+
+    def __init__(self, shape: Shape, seed: Seed = None) -> None:
+        draw, size, begin = generator(seed), shape.embedding, normal(SPREAD)
+        self._shape = shape
+        self.token = Embedding(shape.vocabulary, size, begin, draw)
+        self.position = Embedding(shape.context, size, begin, draw)
+        self.norm = RMSNorm(size, affine=False)
+        self.blocks = [Block(shape, draw) for _ in range(shape.layers)]
+        self.head = Linear(size, shape.vocabulary, bias=False, init=begin, seed=draw)
+
+    @property
+    def shape(self) -> Shape:
+        """How large it is."""
+        return self._shape
+
+    def pasts(self) -> list[Past]:
+        """Before the first token: an empty past for every block."""
+        return [block.attention.past() for block in self.blocks]
+
+    def __call__(self, token: Any, position: int, pasts: Sequence[Past]) -> list[Any]:
+        """The logits of the next token, after this one at its position; it joins the pasts."""
+        x = self.norm(each("add", self.token(token), self.position(position)))
+        for block, past in zip(self.blocks, pasts):
+            x = block(x, past)
+        return self.head(x)
+
+    def loss(self, tokens: Sequence[Any]) -> Any:
+        """The mean surprise at each token of a document but the first, as far as context goes."""
+        count = min(len(tokens) - 1, self._shape.context)
+        pasts, losses = self.pasts(), []
+        for position in range(count):
+            logits = self(tokens[position], position, pasts)
+            losses.append(cross_entropy(logits, tokens[position + 1]))
+        return mean(losses)
+
+    def sample(
+        self, edge: int, draw: random.Random, temperature: float = 1.0, start: Sequence[int] = ()
+    ) -> list[int]:
+        """Tokens after a start, until the edge or the end of the context.
+
+        Low temperatures keep to what is likely; 0 takes the likeliest each time.
+        """
+        if not temperature >= 0.0 or temperature == float("inf"):
+            raise SettingError.of("the temperature", temperature, "a number from 0 up")
+        if len(start) >= self._shape.context:
+            allowed = f"shorter than the context, {self._shape.context}"
+            raise SettingError.of("the length of the start", len(start), allowed)
+        tokens, pasts = [edge, *start], self.pasts()
+        with no_grad():
+            for position in range(self._shape.context):
+                logits = [_number(logit) for logit in self(tokens[position], position, pasts)]
+                if position < len(tokens) - 1:
+                    continue
+                token = _drawn(logits, temperature, draw)
+                if token == edge:
+                    break
+                tokens.append(token)
+        return tokens[1:]
+
+    def __repr__(self) -> str:
+        sizes = ", ".join(f"{name}={size}" for name, size in asdict(self._shape).items())
+        return f"GPT({sizes})"
+
+
+def _number(logit: Any) -> float:
+    return float(logit.data if isinstance(logit, Value) else logit)
+
+
+def _drawn(logits: list[float], temperature: float, draw: random.Random) -> int:
+    """A token, as likely as its share."""
+    if temperature == 0.0:
+        return max(range(len(logits)), key=logits.__getitem__)
+    shares = softmax([logit / temperature for logit in logits])
+    return draw.choices(range(len(shares)), weights=shares)[0]
+
+
+belongs_to_caller(Block.__call__, GPT.__call__, GPT.loss, GPT.sample)

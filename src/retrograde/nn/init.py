@@ -1,0 +1,92 @@
+"""Where parameters begin: numbers drawn for a shape, by a generator that a seed decides.
+
+An initialiser is a function of a shape and a generator; the functions here make them. Fan-in is the
+last axis of a shape, fan-out the first, as in a matrix with one row an output.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from math import prod, sqrt
+from typing import Any, TypeAlias
+
+from ..value import Value
+
+Seed: TypeAlias = "int | random.Random | None"
+Initialiser: TypeAlias = "Callable[[tuple[int, ...], random.Random], float]"
+
+
+def generator(seed: Seed) -> random.Random:
+    """A generator of its own for an int; a generator as it is; for None, Python's global one.
+
+    >>> generator(3).random() == generator(3).random()
+    True
+    """
+    if isinstance(seed, int):
+        return random.Random(seed)
+    draw: Any = random if seed is None else seed  # the module has its hidden generator's methods
+    return draw  # type: ignore[no-any-return]
+
+
+def filled(shape: tuple[int, ...], initialiser: Initialiser, seed: Seed = None) -> Any:
+    """A nest of values of a shape, drawn in order.
+
+    >>> filled((2, 3), constant(0.5))[1][2]
+    Value(data=0.5, grad=0.0)
+    """
+    draw = generator(seed)
+    level: list[Any] = [Value(initialiser(shape, draw)) for _ in range(prod(shape))]
+    for size in reversed(shape[1:]):
+        level = [level[at : at + size] for at in range(0, len(level), size)] if size else []
+    return level if shape else level[0]
+
+
+def constant(number: float) -> Initialiser:
+    """The same number everywhere."""
+    return lambda shape, draw: number
+
+
+def zeros() -> Initialiser:
+    """Zero everywhere."""
+    return constant(0.0)
+
+
+def ones() -> Initialiser:
+    """One everywhere."""
+    return constant(1.0)
+
+
+def uniform(low: float = -1.0, high: float = 1.0) -> Initialiser:
+    """Evenly between two numbers."""
+    return lambda shape, draw: draw.uniform(low, high)
+
+
+def normal(std: float = 1.0, mean: float = 0.0) -> Initialiser:
+    """Normally distributed."""
+    return lambda shape, draw: draw.gauss(mean, std)
+
+
+def fan_in_uniform(gain: float = 1.0) -> Initialiser:
+    """Evenly between ±gain/√fan-in: what PyTorch gives a linear layer."""
+
+    def draw_one(shape: tuple[int, ...], draw: random.Random) -> float:
+        bound = gain / sqrt(max(1, shape[-1]))
+        return draw.uniform(-bound, bound)
+
+    return draw_one
+
+
+def xavier_uniform(gain: float = 1.0) -> Initialiser:
+    """Evenly, the variance 2/(fan-in + fan-out): Glorot and Bengio's, for tanh and sigmoid."""
+
+    def draw_one(shape: tuple[int, ...], draw: random.Random) -> float:
+        bound = gain * sqrt(6.0 / (shape[-1] + shape[0]))
+        return draw.uniform(-bound, bound)
+
+    return draw_one
+
+
+def kaiming_normal(gain: float = sqrt(2.0)) -> Initialiser:
+    """Normally, the variance gain²/fan-in: He's, for relu."""
+    return lambda shape, draw: draw.gauss(0.0, gain / sqrt(max(1, shape[-1])))

@@ -1,0 +1,134 @@
+"""Layers on lists of values: Linear, Embedding, RMSNorm, LayerNorm."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..errors import SettingError, ShapeError
+from ..functions import dot
+from ..functions import sum as sum_
+from ..lists import each, linear
+from ..take import take
+from ..value import Value, belongs_to_caller
+from .init import Initialiser, Seed, fan_in_uniform, filled, generator, normal, ones, zeros
+from .module import Module
+
+
+class Linear(Module):
+    """``weight · x + bias``: one node an output.
+
+    >>> layer = Linear(3, 2, seed=0)
+    >>> layer
+    Linear(3, 2)
+    >>> len(layer([1.0, 2.0, 3.0]))
+    2
+    """
+
+    def __init__(
+        self,
+        nin: int,
+        nout: int,
+        bias: bool = True,
+        init: Initialiser | None = None,
+        seed: Seed = None,
+    ) -> None:
+        draw = generator(seed)
+        self.weight = filled((nout, nin), init or fan_in_uniform(), draw)
+        self.bias = None
+        if bias:
+            limits = fan_in_uniform()
+            self.bias = [Value(limits((nin,), draw)) for _ in range(nout)]
+
+    def __call__(self, x: Sequence[Value | float]) -> list[Any]:
+        """The outputs for a list of inputs."""
+        return linear(self.weight, x, self.bias)
+
+    def __repr__(self) -> str:
+        bias = "" if self.bias is not None else ", bias=False"
+        return f"Linear({len(self.weight[0])}, {len(self.weight)}{bias})"
+
+
+class Embedding(Module):
+    """A row of numbers for each of ``count`` things, chosen by index.
+
+    >>> table = Embedding(10, 4, seed=0)
+    >>> table(3) is table.weight[3]
+    True
+
+    An index may be a value: in a compiled function the choice is made row by row.
+    """
+
+    def __init__(
+        self, count: int, size: int, init: Initialiser | None = None, seed: Seed = None
+    ) -> None:
+        self.weight = filled((count, size), init or normal(), seed)
+
+    def __call__(self, index: Any) -> list[Any]:
+        """The row of an index, the values themselves."""
+        if type(index) is int and 0 <= index < len(self.weight):
+            row: list[Any] = self.weight[index]
+            return row
+        chosen: list[Any] = take(self.weight, index)
+        return chosen
+
+    def __repr__(self) -> str:
+        return f"Embedding({len(self.weight)}, {len(self.weight[0])})"
+
+
+class RMSNorm(Module):
+    """``x / sqrt(mean(x²) + eps)``, times a learnt scale unless ``affine`` is False.
+
+    >>> RMSNorm(2, eps=0.0, affine=False)([3.0, 3.0])
+    [1.0, 1.0]
+    """
+
+    def __init__(self, size: int, eps: float = 1e-5, affine: bool = True) -> None:
+        self.size, self.eps = size, eps
+        self.weight = filled((size,), ones()) if affine else None
+
+    def __call__(self, x: Sequence[Value | float]) -> list[Any]:
+        """The list, scaled."""
+        _check_size("RMSNorm", self.size, x)
+        scale = (dot(x, x) / self.size + self.eps) ** -0.5
+        scaled = each("mul", list(x), scale)
+        return scaled if self.weight is None else each("mul", scaled, self.weight)
+
+    def __repr__(self) -> str:
+        return f"RMSNorm({self.size}{'' if self.weight else ', affine=False'})"
+
+
+class LayerNorm(Module):
+    """``(x - mean) / sqrt(variance + eps)``, scaled and shifted unless ``affine`` is False.
+
+    >>> LayerNorm(2, eps=0.0, affine=False)([1.0, 3.0])
+    [-1.0, 1.0]
+    """
+
+    def __init__(self, size: int, eps: float = 1e-5, affine: bool = True) -> None:
+        self.size, self.eps = size, eps
+        self.weight = filled((size,), ones()) if affine else None
+        self.bias = filled((size,), zeros()) if affine else None
+
+    def __call__(self, x: Sequence[Value | float]) -> list[Any]:
+        """The list, centred and scaled."""
+        _check_size("LayerNorm", self.size, x)
+        centred = each("sub", list(x), sum_(x) / self.size)
+        scale = (dot(centred, centred) / self.size + self.eps) ** -0.5
+        scaled = each("mul", centred, scale)
+        if self.weight is None:
+            return scaled
+        return each("add", each("mul", scaled, self.weight), self.bias)
+
+    def __repr__(self) -> str:
+        return f"LayerNorm({self.size}{'' if self.weight else ', affine=False'})"
+
+
+def _check_size(layer: str, size: int, x: Sequence[Any]) -> None:
+    if size < 1:
+        raise SettingError.of(f"the size of {layer}", size, "at least 1")
+    if len(x) != size:
+        raise ShapeError.layer(layer, size, len(x))
+
+
+belongs_to_caller(Linear.__call__, Embedding.__call__, RMSNorm.__call__, LayerNorm.__call__)

@@ -1,0 +1,236 @@
+"""Module: parameters found by name in the attributes of an object, moved, frozen and saved.
+
+A parameter is a leaf held in an attribute: by itself, in lists of lists, in dicts, or in another
+module. Attributes that begin with an underscore are private and not searched. A parameter is
+labelled with its name when the outermost module is made, so explanations can group by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from inspect import Signature, signature
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import bulk
+from ..errors import StateError
+from ..value import Value, core
+
+LIST = (list, tuple)
+
+
+class Slot(NamedTuple):
+    """One entry of a state dict: a nest of leaves of one shape, and its name."""
+
+    name: str
+    nest: Any
+    shape: tuple[int, ...]
+
+
+class Loaded(NamedTuple):
+    """What ``load_state_dict(…, strict=False)`` passed over."""
+
+    missing: list[str]
+    unexpected: list[str]
+
+
+class _Labelling(type):
+    """Labels the parameters of a module once it is complete."""
+
+    def __call__(cls, *arguments: Any, **named: Any) -> Any:
+        module = super().__call__(*arguments, **named)
+        module._label_parameters()
+        return module
+
+    @property
+    def __signature__(cls) -> Signature:
+        """What the class is called with, for ``help``: that of its ``__init__``."""
+        shown = signature(getattr(cls, "__init__"))  # noqa: B009  of the class, not a class of it
+        return shown.replace(parameters=list(shown.parameters.values())[1:])
+
+
+class Module(metaclass=_Labelling):
+    """The base of all modules; subclass it, make leaves in ``__init__``, compute in ``__call__``.
+
+    >>> import retrograde as rg
+    >>> class Line(rg.nn.Module):
+    ...     def __init__(self):
+    ...         self.slope, self.shift = rg.Value(2.0), rg.Value(1.0)
+    ...     def __call__(self, x):
+    ...         return self.slope * x + self.shift
+    >>> line = Line()
+    >>> line(3.0).backward()
+    >>> [(name, p.grad) for name, p in line.named_parameters()]
+    [('slope', 3.0), ('shift', 1.0)]
+    """
+
+    training: bool = True
+
+    # what is in it
+
+    def parameters(self) -> list[Value]:
+        """Every parameter once, in the order of the attributes."""
+        found: dict[int, Value] = {}
+        for slot in self._slots():
+            for value in bulk.values_in(slot.nest, "parameters"):
+                found.setdefault(id(value), value)
+        return list(found.values())
+
+    def named_parameters(self) -> Iterator[tuple[str, Value]]:
+        """Every parameter once, with its name: ``layers.0.neurons.3.w[1]``."""
+        seen: set[int] = set()
+        for slot in self._slots():
+            values = bulk.values_in(slot.nest, "named_parameters")
+            for at, value in zip(np.ndindex(slot.shape), values):
+                if id(value) not in seen:
+                    seen.add(id(value))
+                    yield slot.name + "".join(f"[{index}]" for index in at), value
+
+    def modules(self) -> Iterator[Module]:
+        """This module and every module inside it, once each."""
+        for _, thing in self._walk():
+            if isinstance(thing, Module):
+                yield thing
+
+    def _walk(self) -> Iterator[tuple[str, Any]]:
+        """Every module, value and nest of values inside, each with its name."""
+        pending: list[tuple[str, Any]] = [("", self)]
+        seen: set[int] = set()
+        while pending:
+            name, thing = pending.pop()
+            if isinstance(thing, Value):
+                yield name, thing
+                continue
+            if not isinstance(thing, (Module, Mapping, *LIST)) or id(thing) in seen:
+                continue
+            seen.add(id(thing))
+            if isinstance(thing, LIST):
+                if _shape(thing) is not None:
+                    yield name, thing
+                else:
+                    pending.extend(reversed([(_item(name, i, x), x) for i, x in enumerate(thing)]))
+                continue
+            if isinstance(thing, Module):
+                yield name, thing
+                parts = {k: x for k, x in vars(thing).items() if not k.startswith("_")}
+            else:
+                parts = {str(k): x for k, x in thing.items()}
+            dot = f"{name}." if name else ""
+            pending.extend(reversed([(dot + key, part) for key, part in parts.items()]))
+
+    def _slots(self) -> Iterator[Slot]:
+        for name, thing in self._walk():
+            if isinstance(thing, Value):
+                if thing.op == "leaf":
+                    yield Slot(name, thing, ())
+            elif not isinstance(thing, Module):
+                yield Slot(name, thing, _shape(thing) or ())
+
+    def _label_parameters(self) -> None:
+        """Give each parameter its name here; a label that says something else is the user's."""
+        for name, value in self.named_parameters():
+            if value.label is None or name.endswith(f".{value.label}"):
+                value.label = name
+
+    # what is done to all of it
+
+    def zero_grad(self) -> None:
+        """Set every gradient to zero."""
+        core.zero(list(self.parameters()))
+
+    def freeze(self) -> None:
+        """Have the parameters take no gradient: optimizers pass them over."""
+        bulk.freeze(list(self.parameters()))
+
+    def unfreeze(self) -> None:
+        """Undo :meth:`freeze`."""
+        bulk.unfreeze(list(self.parameters()))
+
+    def train(self, mode: bool = True) -> Module:
+        """Set ``training`` here and in every module inside, and return this module."""
+        for module in self.modules():
+            module.training = mode
+        return self
+
+    def eval(self) -> Module:
+        """Undo :meth:`train`."""
+        return self.train(False)
+
+    # saving and loading
+
+    def state_dict(self) -> dict[str, Any]:
+        """The numbers of the parameters as arrays, one a nest, by name.
+
+        >>> import retrograde as rg
+        >>> list(rg.nn.MLP(2, [1]).state_dict())
+        ['layers.0.neurons.0.w', 'layers.0.neurons.0.b']
+        """
+        return {slot.name: bulk.data(slot.nest) for slot in self._slots()}
+
+    def load_state_dict(self, state: Mapping[str, Any], strict: bool = True) -> Loaded:
+        """Set the parameters from a state dict; nothing is changed where anything does not fit.
+
+        Names missing from it, or found in it alone, raise :class:`StateError` unless ``strict`` is
+        False; a wrong shape always does.
+        """
+        slots = {slot.name: slot for slot in self._slots()}
+        loaded = Loaded([n for n in slots if n not in state], [n for n in state if n not in slots])
+        if strict and any(loaded):
+            raise StateError.names(type(self).__name__, *loaded)
+        chosen = {name: slot for name, slot in slots.items() if name in state}
+        arrays = {name: np.asarray(state[name]) for name in chosen}
+        for name, slot in chosen.items():
+            if arrays[name].shape != slot.shape:
+                raise StateError.shape(name, slot.shape, arrays[name].shape)
+        bulk.assign({name: slot.nest for name, slot in chosen.items()}, arrays)
+        return loaded
+
+    # seeing it
+
+    def __repr__(self) -> str:
+        inside = {
+            name: part
+            for name, part in vars(self).items()
+            if not name.startswith("_") and name != "training"
+        }
+        lines = [
+            f"  {name}: {_shown(part)}".replace("\n", "\n  ")
+            for name, part in inside.items()
+            if isinstance(part, (Module, Value, Mapping, *LIST))
+        ]
+        name = type(self).__name__
+        return "\n".join([f"{name}(", *lines, ")"]) if lines else f"{name}()"
+
+
+def _item(name: str, index: int, item: Any) -> str:
+    """The name of an item of a list: modules by a dot, values by brackets."""
+    return f"{name}[{index}]" if isinstance(item, (Value, *LIST)) else f"{name}.{index}"
+
+
+def _shape(nest: Any) -> tuple[int, ...] | None:
+    """The shape of a rectangular nest of leaves; None where it is anything else."""
+    shape: list[int] = []
+    level: list[Any] = [nest]
+    while level and all(isinstance(item, LIST) for item in level):
+        shape.append(len(level[0]))
+        if any(len(item) != shape[-1] for item in level) or len(shape) > bulk.DEEPEST:
+            return None
+        level = [part for item in level for part in item]
+    if not level or not all(isinstance(item, Value) and item.op == "leaf" for item in level):
+        return None
+    return tuple(shape)
+
+
+def _shown(part: Any) -> str:
+    """A part of a module in its repr: values by their shape only."""
+    if isinstance(part, Value):
+        return "a value"
+    shape = _shape(part) if isinstance(part, LIST) else None
+    if shape is not None:
+        return "×".join(map(str, shape)) + " values"
+    if isinstance(part, Mapping):
+        return "{" + ", ".join(f"{key}: {_shown(item)}" for key, item in part.items()) + "}"
+    if isinstance(part, LIST):
+        return "[" + ", ".join(_shown(item) for item in part) + "]"
+    return repr(part)
