@@ -114,20 +114,71 @@ typedef struct {
     Py_buffer buffers[BUFFERS]; /* steps, uniform steps, extras, columns, uniforms, index, sums,
                                    failed */
     RgColumn *inputs;
+    PyObject *code;
 } Held;
 
 static void let_go(Held *held) {
     for (int i = 0; i < BUFFERS; i++) PyBuffer_Release(&held->buffers[i]);
     rg_buffer_free(held->inputs);
+    Py_XDECREF(held->code);
 }
 
-/* One part from (steps, uniform_steps, extras, columns, uniforms, slots, rows, index, sums, failed). */
+/* A plan's steps as code for some kernels, kept beside the plan for the next run. */
+typedef struct {
+    const RgKernels *kernels;
+    RgCode *code;
+    uint32_t *extras;
+} Encoded;
+
+#define CODE_NAME "retrograde code"
+
+static void forget(PyObject *capsule) {
+    Encoded *encoded = PyCapsule_GetPointer(capsule, CODE_NAME);
+    free(encoded->code);
+    free(encoded->extras);
+    free(encoded);
+}
+
+static PyObject *code_failed(RgRun *run, Encoded *encoded) {
+    free(run->code);
+    free(run->extras);
+    free(encoded);
+    rg_fail("GraphMemoryError", "of", "n", (Py_ssize_t)(rg_arena_size(run) * sizeof(double)));
+    return NULL;
+}
+
+/* The code of a run: what the keeper, a list of one item, holds; or made and kept there. */
+static PyObject *code_of_run(RgRun *run, PyObject *keeper, const Py_buffer *steps,
+                             const Py_buffer *extras) {
+    PyObject *kept = PyList_GET_ITEM(keeper, 0);
+    if (PyCapsule_IsValid(kept, CODE_NAME)) {
+        const Encoded *known = PyCapsule_GetPointer(kept, CODE_NAME);
+        run->code = known->code;
+        run->extras = known->extras;
+        if (known->kernels == run->kernels) return Py_NewRef(kept);
+    }
+    run->code = NULL;
+    run->extras = NULL;
+    Encoded *encoded = malloc(sizeof(Encoded));
+    if (encoded == NULL || rg_encode(run, steps->buf, (size_t)steps->len / sizeof(RgStep),
+                                     extras->buf, (size_t)extras->len / sizeof(uint32_t)) < 0)
+        return code_failed(run, encoded);
+    *encoded = (Encoded){run->kernels, run->code, run->extras};
+    PyObject *capsule = PyCapsule_New(encoded, CODE_NAME, forget);
+    if (capsule == NULL) return code_failed(run, encoded);
+    PyList_SetItem(keeper, 0, Py_NewRef(capsule));
+    return capsule;
+}
+
+/* One part from (steps, uniform_steps, extras, columns, uniforms, slots, rows, index, sums, failed,
+ * the keeper of its code). */
 static int take_part(PyObject *given, const Py_buffer *inputs, const Py_buffer *outputs, Held *held,
                      RgRun *run) {
     Py_buffer *b = held->buffers;
     Py_ssize_t slots, rows;
-    if (!PyArg_ParseTuple(given, "y*y*y*y*w*nny*w*w*:replay", &b[0], &b[1], &b[2], &b[3], &b[4],
-                          &slots, &rows, &b[5], &b[6], &b[7]))
+    PyObject *keeper;
+    if (!PyArg_ParseTuple(given, "y*y*y*y*w*nny*w*w*O!:replay", &b[0], &b[1], &b[2], &b[3], &b[4],
+                          &slots, &rows, &b[5], &b[6], &b[7], &PyList_Type, &keeper))
         return -1;
     size_t columns = (size_t)b[3].len / sizeof(uint32_t);
     size_t chunks = ((size_t)rows + RG_CHUNK - 1) / RG_CHUNK;
@@ -148,10 +199,11 @@ static int take_part(PyObject *given, const Py_buffer *inputs, const Py_buffer *
         .sum_count = chunks ? (size_t)b[6].len / sizeof(double) / chunks : 0,
         .failed = b[7].len ? b[7].buf : NULL,
     };
-    return 0;
+    held->code = code_of_run(run, keeper, &b[0], &b[2]);
+    return held->code == NULL ? -1 : 0;
 }
 
-/* Make one part ready: run what is the same for all rows, and turn its steps into code. */
+/* Make one part ready: run what is the same for all rows. */
 static int prepare(Job *job, Part *part, const Py_buffer *b) {
     RgRun *run = &part->run;
     if (rg_run_uniform(run->uniforms, run->kernels, b[1].buf, (size_t)b[1].len / sizeof(RgStep),
@@ -163,10 +215,7 @@ static int prepare(Job *job, Part *part, const Py_buffer *b) {
     if (sum_bytes > job->sum_bytes) job->sum_bytes = sum_bytes;
     part->first_chunk = job->chunks;
     job->chunks += (run->rows + RG_CHUNK - 1) / RG_CHUNK;
-    return rg_encode(run, b[0].buf, (size_t)b[0].len / sizeof(RgStep), b[2].buf,
-                     (size_t)b[2].len / sizeof(uint32_t)) < 0
-               ? 3
-               : 0;
+    return 0;
 }
 
 /* Run the parts, the GIL released. */
@@ -176,10 +225,6 @@ static void run_parts(Job *job, const Held *held, Py_ssize_t threads) {
         stop = prepare(job, &job->parts[i], held[i].buffers);
     atomic_store(&job->stop, stop);
     if (!stop && job->chunks) run_threads(job, threads);
-    for (size_t i = 0; i < job->part_count; i++) {
-        free(job->parts[i].run.code);
-        free(job->parts[i].run.extras);
-    }
 }
 
 /* replay(parts, inputs, outputs, threads): each part is a plan and its rows, as `take_part` reads

@@ -725,7 +725,7 @@ def instruction_of(value: Value, /) -> tuple[CodeType, int] | None:
 # replay: parts are plans with their rows; inputs and outputs are buffers of (address, stride)
 
 def replay(
-    parts: list[tuple[Any, Any, Any, Any, Any, int, int, Any, Any, Any]],
+    parts: list[tuple[Any, Any, Any, Any, Any, int, int, Any, Any, Any, list[Any]]],
     inputs: Any,
     outputs: Any,
     threads: int,

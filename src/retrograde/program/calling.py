@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import hooks
 from ..errors import CompileError, FunctionResultError
-from ..value import core
+from ..value import Value, core
 from .derived import VALUE, Mode
 from .encoding import Stored
 from .files import packed, write
@@ -258,25 +258,21 @@ class Replayable:
             raise CompileError.call(self._name, f"reduce={reduce!r} is neither 'sum' nor 'mean'")
         seeds = self._weights(bound, weights)
 
-        def mode() -> Mode:
-            taking = [i for i, leaf in enumerate(family.captured) if leaf.requires_grad]
-            return Mode("backward", tuple(taking), len(seeds))
-
+        taking = _Taking(family, len(seeds))
         store = Store(bound)
-        router = self._router(family, bound, shapes, mode, threads, seeds)
-        sums = router.reduce(["reduce"] * (1 + len(mode().wrt)), store.table())
-        taking = [family.captured[number] for number in mode().wrt]
-        if not taking:
+        router = self._router(family, bound, shapes, taking.mode, threads, seeds)
+        sums = router.reduce(["reduce"] * (1 + len(taking.mode().wrt)), store.table())
+        leaves = taking.leaves
+        if not leaves:
             raise CompileError.call(
                 self._name, "no captured parameter takes gradients; use value_and_grad instead"
             )
         over = store.rows if reduce == "mean" and store.rows else 1
-        value, *gradients = sums
-        totals = np.array(gradients) / over
-        for place in core.hooked(taking):
-            totals[place] = hooks.run(taking[place], float(totals[place]))
-        core.add_grad(taking, totals)
-        return value / over
+        totals = sums[1:] / over
+        for place in core.hooked(leaves):
+            totals[place] = hooks.run(leaves[place], float(totals[place]))
+        core.add_grad(leaves, totals)
+        return float(sums[0]) / over
 
     def story(self, *args: Any, row: int = 0, **kwargs: Any) -> Story:
         """The story of one row: its steps in words, with the numbers that replay computes.
@@ -413,6 +409,25 @@ class Replayable:
         return [(column.__array_interface__["data"][0], 8)]
 
 
+class _Taking:
+    """The captured leaves that take gradients; more may turn up while rows are led."""
+
+    def __init__(self, family: Family, seeds: int) -> None:
+        self._family, self._seeds, self._seen = family, seeds, 0
+        self.leaves: list[Value] = []
+        self._mode = Mode("backward", (), seeds)
+
+    def mode(self) -> Mode:
+        """What is asked of every trace."""
+        captured = self._family.captured
+        if self._seen != len(captured):
+            self._seen = len(captured)
+            taking = [i for i, leaf in enumerate(captured) if leaf.requires_grad]
+            self.leaves = [captured[i] for i in taking]
+            self._mode = Mode("backward", tuple(taking), self._seeds)
+        return self._mode
+
+
 def _numbers(shapes: Sequence[Shape]) -> tuple[int, ...]:
     """The ids of all numbers of some arguments."""
     return tuple(i for shape in shapes for i in range(shape.first, shape.first + shape.count))
@@ -423,7 +438,7 @@ def _reduced(router: Router, bound: Bound, mode: Mode, mean: bool) -> list[Any]:
     kinds = ["reduce", *("store" if bound.kinds[i] == ROW else "reduce" for i in mode.wrt)]
     store = Store(bound)
     store.fresh(kinds.count("store"))
-    sums = iter(router.reduce(kinds, store.table()))
+    sums = iter(router.reduce(kinds, store.table()).tolist())
     columns = iter(store.items())
     items = [next(columns if kind == "store" else sums) for kind in kinds]
     return [item / store.rows if mean and store.rows else item for item in items]

@@ -49,7 +49,7 @@ class Plan:
     uniform_steps: array[int]
     extras: array[int]
     uniforms: Any
-    captured: list[int]
+    captured: Any
     arguments: list[int]
     argument_ids: list[int]
     columns: array[int]
@@ -245,7 +245,7 @@ class _Layout:
             array("I", self.uniform_steps),
             array("I", self.extras or [0]),
             self._filled_uniforms(),
-            self.captured,
+            np.array(self.captured, dtype=np.intp),
             self.arguments,
             self.argument_ids,
             array("I", self.columns),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -32,12 +32,14 @@ def default_threads() -> int:
 class Ready:
     """A program laid out: its plan, and which of a call's columns it reads.
 
-    The columns of a call are those of its arguments, then the seeds.
+    The columns of a call are those of its arguments, then the seeds. ``code`` is where the executor
+    keeps what it makes of the plan.
     """
 
     program: Program
     plan: Plan
     columns: array[int]
+    code: list[Any] = field(default_factory=lambda: [None])
 
     @classmethod
     def of(cls, program: Program, plan: Plan, arguments: int) -> Ready:
@@ -99,6 +101,7 @@ class Part:
             _NO_INDEX if self.index is None else self.index,
             self.sums,
             self.failed,
+            self.ready.code,
         )
 
 
@@ -107,9 +110,10 @@ def run(parts: Sequence[Part], inputs: Any, outputs: Any, threads: int) -> None:
     core.replay([part.native() for part in parts], inputs, outputs, threads)
 
 
-def added(sums: Any) -> list[float]:
+def added(sums: Any) -> Any:
     """The chunks' sums added in their order."""
-    total = [0.0] * sums.shape[1]
-    for chunk in sums.tolist():
-        total = [so_far + more for so_far, more in zip(total, chunk)]
+    total = np.zeros(sums.shape[1])
+    with np.errstate(all="ignore"):
+        for chunk in sums:
+            total += chunk
     return total

@@ -86,7 +86,7 @@ class Router:
                 self._batch(work, first, min(first + BATCH, rows))
         self._finish()
 
-    def reduce(self, kinds: Sequence[str], outputs: Any) -> list[float]:
+    def reduce(self, kinds: Sequence[str], outputs: Any) -> Any:
         """Store some outputs per row and add up the others over all rows.
 
         ``kinds`` says which; ``outputs`` are the destinations of those that are stored.
@@ -122,8 +122,9 @@ class Router:
     def _all_of(self, kinds: Sequence[str]) -> tuple[str, ...]:
         """The kinds of all outputs: gradients of captured leaves that turned up are reduced."""
         mode = self.mode_of()
-        more = 1 + len(mode.wrt) - len(kinds) if mode.kind == "backward" else 0
-        return (*kinds, *(("reduce",) * more))
+        if mode.kind == "backward":
+            return ("reduce",) * (1 + len(mode.wrt))
+        return tuple(kinds)
 
     def _reduced_batch(
         self, mode: Mode, kinds: tuple[str, ...], outputs: Any, first: int

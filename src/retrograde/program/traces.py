@@ -71,12 +71,13 @@ class Trace:
     def ready(self, mode: Mode, what: tuple[str, ...], arguments: int) -> Ready:
         """The plan of a mode; ``what`` says for each output whether to ``store`` or ``reduce``."""
         key = (mode, what)
-        if key not in self.plans:
+        known = self.plans.get(key)
+        if known is None:
             with collector_paused():
                 program = improved(derived(self.program, self.numbers, mode))
                 plan = laid_out(program, list(zip(what, program.outputs)))
-                self.plans[key] = Ready.of(program, plan, arguments)
-        return self.plans[key]
+                known = self.plans[key] = Ready.of(program, plan, arguments)
+        return known
 
     def router(self, start: int, arguments: int) -> Ready:
         """The plan that only checks the guards from ``start`` on."""
