@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from goals import Goal
-from gpt_forms import Clock, Form, Fused, Jax, Torch, scalar_forms
+from gpt_forms import Clock, Compiled, Form, Fused, Jax, Torch, scalar_forms
 from progress import progress
 from report import goals_table, print_tables
 from results import Machine
@@ -64,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(*wrong, sep="\n", file=sys.stderr)
         return 1
     timings = _timings(forms, rows, worst)
-    judged = _goals(timings)
+    judged = [*_goals(timings), _batched(forms, rows, documents)]
     if options.json:
         found = [asdict(timing) for timing in timings]
         print(json.dumps({"steps": steps, "timings": found, "absent": absent}, indent=2))
@@ -98,6 +98,7 @@ def _prepare(
     state = GPT(shape, random.Random(7)).state_dict()
     forms = scalar_forms(shape, lambda: random.Random(7), clock)
     forms.append(Fused(shape, random.Random(7), clock))
+    forms.append(Compiled(shape, random.Random(7), clock))
     absent = []
     for make in (Torch, Jax):
         try:
@@ -112,7 +113,7 @@ def _run(
 ) -> dict[str, list[tuple[float, float, float]]]:
     """Every form on every document, in turns, each from the parameters it has come to."""
     for form in forms:
-        if isinstance(form, Jax):
+        if isinstance(form, (Jax, Compiled)):
             for tokens in {len(tokens): tokens for tokens in documents}.values():
                 form.warm(tokens)
     gc.collect()
@@ -167,9 +168,21 @@ def _goals(timings: list[Timing]) -> list[Goal]:
         ("only Value replaced, the whole step: 25 times pure Python", drop_in.times_whole, 25.0),
         ("fused nodes, the whole step: 250 times pure Python", fused.times_whole, 250.0),
     ]
+    compiled = by_key["compiled"]
+    wanted.append(("compiled, the whole step: 300 times pure Python", compiled.times_whole, 300.0))
     if torch:
+        wanted.append(("compiled faster than torch eager", torch.whole / compiled.whole, 1.0))
         wanted.append(("fused nodes faster than torch eager", torch.whole / fused.whole, 1.0))
     return [Goal(title, True, least, "x", number) for title, number, least in wanted]
+
+
+def _batched(forms: list[Form], rows: dict[str, Any], documents: list[list[int]]) -> Goal:
+    """A batch of 64 documents, of the lengths they come in, against one by one in pure Python."""
+    (form,) = [form for form in forms if isinstance(form, Compiled)]
+    batch = [documents[place % len(documents)] for place in range(64)]
+    pure = sum(rows["pure"][place % len(documents)][1] for place in range(64))
+    title = "compiled, batches of 64, forward and backward: 2,000 times pure Python"
+    return Goal(title, True, 2000.0, "x", pure / form.batch(batch))
 
 
 def _print(

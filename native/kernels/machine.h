@@ -10,7 +10,12 @@
 #include "kernels.h"
 #include "simd.h"
 
-#if RG_LANES > 1
+#if defined(RG_NARROW)
+#define RG_TILE 1 /* for calls with few rows */
+#define CARRY vd a0
+#define CARRIED a0
+#define EACH(M, ...) M(0, __VA_ARGS__)
+#elif RG_LANES > 1
 #define RG_TILE 4 /* vectors: with more, long divisions and short sums overlap less */
 #define CARRY vd a0, vd a1, vd a2, vd a3
 #define CARRIED a0, a1, a2, a3

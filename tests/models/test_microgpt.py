@@ -234,3 +234,29 @@ def test_the_example_is_short_and_stands_alone():
     assert "from retrograde import Value\n" in text
     assert text.count("retrograde") <= 4
     assert Path(ROOT / "src/retrograde/models/names.txt").exists()
+
+
+def test_a_compiled_step_is_the_eager_one(native):
+    """Documents of several lengths, one longer than the context, one of them twice."""
+    rg = native
+    training = importlib.import_module(f"{rg.__name__}.models.training")
+    model = models(rg).GPT(models(rg).Shape(4, **SIZES), seed=1)
+    documents = [[3, 0, 1, 3], [3, 2, 2, 2, 3], [3, 1, 0, 3], [3, *([1, 2, 0] * 6), 3]]
+    eager, compiled = training.EagerStep(model), training.CompiledStep(model)
+    for batch in ([documents[0]], documents, documents[1:]):
+        loss, slopes = eager(batch), rg.grads(model)
+        assert compiled(batch) == pytest.approx(loss, rel=1e-14)
+        assert rg.grads(model) == pytest.approx(slopes, abs=1e-15)
+
+
+def test_training_compiled_gives_the_losses_of_eager_training(native):
+    models_ = models(native)
+    training = importlib.import_module(f"{native.__name__}.models.training")
+    corpus = models_.read_corpus()
+
+    def losses(compiled):
+        settings = training.Settings(steps=6, batch=3, compiled=compiled)
+        trainer = training.Trainer(corpus, {"embedding": 4, "heads": 2, "context": 4}, settings)
+        return [trainer.step() for _ in range(6)]
+
+    assert losses(True) == pytest.approx(losses(False), abs=1e-9)

@@ -63,6 +63,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("file", nargs="?", help="text, one document a line (default: given names)")
     add("--steps", type=int, metavar="N", help="steps of the whole run (1000)")
     add("--batch", type=int, metavar="N", help="documents a step (1)")
+    add("--compiled", action="store_true", default=None, help="replay recorded steps")
     add("--learning-rate", type=float, metavar="X", help="at the first step (0.01)")
     add("--seed", type=int, metavar="N", help="decides everything random (42)")
     add("--embedding", type=int, metavar="N", help="numbers a token (16)")
@@ -137,7 +138,7 @@ def _begun(folder: Path, options: argparse.Namespace) -> Trainer:
     """A new run."""
     if (folder / CHECKPOINT).exists() and not options.force:
         raise CheckpointError.exists(folder / CHECKPOINT)
-    settings = Settings(**_given(options, ("steps", "batch", "learning_rate", "seed")))
+    settings = Settings(**_given(options, ("steps", "batch", "learning_rate", "seed", "compiled")))
     share = 0.1 if options.validation is None else options.validation
     corpus = read_corpus(options.file, share, settings.seed)
     return Trainer(corpus, _given(options, SIZES), settings)
@@ -148,7 +149,9 @@ def _resumed(folder: Path, options: argparse.Namespace) -> Trainer:
     path = folder / CHECKPOINT
     about = load_checkpoint(path).about
     begun = {**about.get("sizes", {}), **about.get("settings", {})}
-    for name, number in _given(options, (*SIZES, "batch", "learning_rate", "seed")).items():
+    for name, number in _given(
+        options, (*SIZES, "batch", "learning_rate", "seed", "compiled")
+    ).items():
         if begun.get(name) != number:
             raise CheckpointError.other(path, name.replace("_", "-"), number, begun.get(name))
     corpus = _corpus_of(path, about, options)

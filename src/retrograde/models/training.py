@@ -19,6 +19,7 @@ from ..modes import no_grad
 from ..optim import Adam
 from ..value import core
 from .checkpoint import Checkpoint, load_checkpoint, save_checkpoint
+from .compiled_step import CompiledStep
 from .corpus import Corpus
 from .microgpt import GPT, Shape
 from .tokenizer import Tokenizer
@@ -26,7 +27,10 @@ from .tokenizer import Tokenizer
 
 @dataclass(frozen=True)
 class Settings:
-    """How to train. The rate falls in a straight line to zero at the last step."""
+    """How to train. The rate falls in a straight line to zero at the last step.
+
+    ``compiled`` replays recorded steps: worth it for batches, after the first of each length.
+    """
 
     steps: int = 1000
     batch: int = 1
@@ -34,6 +38,7 @@ class Settings:
     beta1: float = 0.85
     beta2: float = 0.99
     seed: int = 42
+    compiled: bool = False
 
     def __post_init__(self) -> None:
         for name in ("steps", "batch"):
@@ -80,13 +85,14 @@ class Trainer:
         corpus: Corpus,
         sizes: dict[str, int],
         settings: Settings,
-        make_step: Callable[[GPT], Step] = EagerStep,
+        make_step: Callable[[GPT], Step] | None = None,
     ) -> None:
         self.corpus, self.settings = corpus, settings
         self.tokenizer = Tokenizer.of(corpus.documents)
         self._draw = random.Random(settings.seed)
         self.model = GPT(Shape(self.tokenizer.count, **sizes), self._draw)
         self.optimizer = Adam(self.model, settings.learning_rate, (settings.beta1, settings.beta2))
+        make_step = make_step or (CompiledStep if settings.compiled else EagerStep)
         self._compute = make_step(self.model)
         self._documents = [self.tokenizer.document(text) for text in corpus.training]
         self._validation = [self.tokenizer.document(text) for text in corpus.validation]
@@ -173,7 +179,7 @@ class Trainer:
         path: Path,
         corpus: Corpus,
         steps: int | None = None,
-        make_step: Callable[[GPT], Step] = EagerStep,
+        make_step: Callable[[GPT], Step] | None = None,
     ) -> Trainer:
         """The trainer that wrote a checkpoint; ``steps`` may set another last step."""
         checkpoint = load_checkpoint(path)
