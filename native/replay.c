@@ -18,6 +18,7 @@ static const RgKernels *kernels_for(const char *level) {
              __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
     int v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
     if (!strcmp(level, "v4") || (!*level && v4)) return v4 ? &rg_kernels_v4 : NULL;
+    if (!strcmp(level, "v4_narrow")) return v4 ? &rg_kernels_v4_narrow : NULL;
     if (!strcmp(level, "v3") || (!*level && v3)) return v3 ? &rg_kernels_v3 : NULL;
 #endif
     return !*level || !strcmp(level, "base") ? &rg_kernels_base : NULL;
@@ -39,6 +40,15 @@ static PyObject *use_kernels(PyObject *Py_UNUSED(module), PyObject *level) {
 static const RgKernels *kernels(void) {
     if (chosen == NULL) chosen = kernels_for("");
     return chosen;
+}
+
+/* The kernels for so many rows: where one vector holds them all, a tile need not be more. */
+static const RgKernels *kernels_of(size_t rows) {
+    const RgKernels *best = kernels();
+#if defined(RG_HAS_v4)
+    if (best == &rg_kernels_v4 && rows <= rg_kernels_v4_narrow.lanes) return &rg_kernels_v4_narrow;
+#endif
+    return best;
 }
 
 /* Runs that are done together: each is a plan over some rows. Threads take chunks of any of them. */
@@ -147,10 +157,12 @@ static PyObject *code_failed(RgRun *run, Encoded *encoded) {
     return NULL;
 }
 
-/* The code of a run: what the keeper, a list of one item, holds; or made and kept there. */
+/* The code of a run: what the keeper holds; or made and kept there. It is a list with a place for
+ * code that is for few rows, and one for many. */
 static PyObject *code_of_run(RgRun *run, PyObject *keeper, const Py_buffer *steps,
                              const Py_buffer *extras) {
-    PyObject *kept = PyList_GET_ITEM(keeper, 0);
+    Py_ssize_t place = run->kernels == kernels();
+    PyObject *kept = PyList_GET_ITEM(keeper, place);
     if (PyCapsule_IsValid(kept, CODE_NAME)) {
         const Encoded *known = PyCapsule_GetPointer(kept, CODE_NAME);
         run->code = known->code;
@@ -166,7 +178,7 @@ static PyObject *code_of_run(RgRun *run, PyObject *keeper, const Py_buffer *step
     *encoded = (Encoded){run->kernels, run->code, run->extras};
     PyObject *capsule = PyCapsule_New(encoded, CODE_NAME, forget);
     if (capsule == NULL) return code_failed(run, encoded);
-    PyList_SetItem(keeper, 0, Py_NewRef(capsule));
+    PyList_SetItem(keeper, place, Py_NewRef(capsule));
     return capsule;
 }
 
@@ -187,7 +199,7 @@ static int take_part(PyObject *given, const Py_buffer *inputs, const Py_buffer *
     for (size_t i = 0; i < columns; i++)
         held->inputs[i] = ((const RgColumn *)inputs->buf)[((const uint32_t *)b[3].buf)[i]];
     *run = (RgRun){
-        .kernels = kernels(),
+        .kernels = kernels_of((size_t)rows),
         .uniforms = b[4].buf,
         .uniform_count = (size_t)b[4].len / (8 * sizeof(double)),
         .slots = (size_t)slots,

@@ -76,6 +76,6 @@ typedef struct {
 } RgKernels;
 
 extern const RgKernels rg_kernels_base;
-extern const RgKernels rg_kernels_v3, rg_kernels_v4; /* where RG_HAS_v3, RG_HAS_v4 */
+extern const RgKernels rg_kernels_v3, rg_kernels_v4, rg_kernels_v4_narrow; /* where RG_HAS_v4 */
 
 #endif
