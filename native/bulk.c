@@ -120,16 +120,16 @@ static PyObject *zero(PyObject *Py_UNUSED(module), PyObject *values) {
     Py_RETURN_NONE;
 }
 
-/* hooked(values) -> the places in a list of the values that have hooks. */
-static PyObject *hooked(PyObject *Py_UNUSED(module), PyObject *values) {
+/* The places in a list of the values that have a flag. */
+static PyObject *places_with(PyObject *values, int flag) {
     if (!PyList_Check(values)) {
-        PyErr_SetString(PyExc_TypeError, "hooked takes a list of values");
+        PyErr_SetString(PyExc_TypeError, "a list of values is wanted");
         return NULL;
     }
     PyObject *places = PyList_New(0);
     for (Py_ssize_t i = 0; places != NULL && i < PyList_GET_SIZE(values); i++) {
         PyObject *item = PyList_GET_ITEM(values, i);
-        if (!rg_is_value(item) || !(((Value *)item)->flags & RG_HOOKED)) continue;
+        if (!rg_is_value(item) || !(((Value *)item)->flags & flag)) continue;
         PyObject *place = PyLong_FromSsize_t(i);
         if (place == NULL || PyList_Append(places, place) < 0) Py_CLEAR(places);
         Py_XDECREF(place);
@@ -137,7 +137,16 @@ static PyObject *hooked(PyObject *Py_UNUSED(module), PyObject *values) {
     return places;
 }
 
+static PyObject *hooked(PyObject *Py_UNUSED(module), PyObject *values) {
+    return places_with(values, RG_HOOKED);
+}
+
+static PyObject *taking(PyObject *Py_UNUSED(module), PyObject *values) {
+    return places_with(values, RG_REQUIRES_GRAD);
+}
+
 PyMethodDef rg_bulk_methods[] = {
+    {"taking", taking, METH_O, "The places in a list of the values that take gradients."},
     {"hooked", hooked, METH_O, "The places in a list of the values that have hooks."},
     {"read_data", read_data, METH_VARARGS, "Copy the data of a nest into a float64 array."},
     {"read_grad", read_grad, METH_VARARGS, "Copy the gradients of a nest into a float64 array."},

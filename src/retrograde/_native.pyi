@@ -756,6 +756,9 @@ def write_data(nest: Any, array: NDArray[np.float64], /) -> None:
 def add_grad(nest: Any, array: NDArray[np.float64], /) -> None:
     """Add a float64 array to the gradients of a nest."""
 
+def taking(values: list[Value], /) -> list[int]:
+    """The places in a list of the values that take gradients."""
+
 def hooked(values: list[Value], /) -> list[int]:
     """The places in a list of the values that have hooks."""
 

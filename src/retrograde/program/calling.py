@@ -422,8 +422,9 @@ class _Taking:
         captured = self._family.captured
         if self._seen != len(captured):
             self._seen = len(captured)
-            taking = [i for i, leaf in enumerate(captured) if leaf.requires_grad]
-            self.leaves = [captured[i] for i in taking]
+            taking = core.taking(captured)
+            whole = len(taking) == len(captured)
+            self.leaves = list(captured) if whole else [captured[i] for i in taking]
             self._mode = Mode("backward", tuple(taking), self._seeds)
         return self._mode
 
