@@ -1062,7 +1062,13 @@ class ReplaceError(RetrogradeError, ValueError):
 
     @classmethod
     def of(
-        cls, name: str, path: str, lines: list[int], nested: list[int], classes: list[str]
+        cls,
+        name: str,
+        path: str,
+        lines: list[int],
+        nested: list[int],
+        classes: list[str],
+        module: str,
     ) -> Self:
         if lines:
             listed = " and ".join(map(str, lines))
@@ -1075,12 +1081,25 @@ class ReplaceError(RetrogradeError, ValueError):
                 f"class {name} of {path} stands inside a function or a block, at line "
                 f"{nested[0]}; only a class at the top level can be replaced. Move it there."
             )
-        cure = _closest(name, classes) or (
-            f"its classes are {', '.join(classes[:8])}; write --replace with one of them."
-            if classes
-            else "it defines no class; for an import of micrograd write --shim micrograd."
-        )
+        if module.partition(".")[0] == "micrograd":
+            cure = f"it imports {name} from {module}: write --shim micrograd."
+        elif module:
+            cure = f"it imports {name} from {module}: write --replace {module}.{name}."
+        else:
+            cure = _closest(name, classes) or (
+                f"its classes are {', '.join(classes[:8])}; write --replace with one of them."
+                if classes
+                else "it defines no class."
+            )
         return cls(f"{path} has no class {name} to replace; {cure}")
+
+    @classmethod
+    def module(cls, module: str, script: str) -> Self:
+        return cls(
+            f"--replace: there is no source of a module {module} where {script} would import it "
+            "from. Write --replace MODULE.CLASS as the script's import has it, or --replace CLASS "
+            "for a class of the script itself."
+        )
 
 
 class ExpressionError(RetrogradeError, ValueError):

@@ -270,6 +270,43 @@ def test_a_class_without_backward_keeps_its_rules(run, script):
     assert "Number is ours but for __add__" in err
 
 
+@pytest.mark.parametrize("package", ["", "tiny."])
+def test_a_class_of_an_imported_module_is_replaced(core, script, tmp_path, package):
+    (tmp_path / "tiny").mkdir()
+    (tmp_path / "tiny" / "__init__.py").touch()
+    engine = tmp_path / f"{package.replace('.', '/')}engine.py"
+    engine.write_text(f"{ENGINE}    def fail(self): return {{}}[self.data]\n")
+    path = script(
+        f"""
+        from {package}engine import Value
+        x = Value(2.0)
+        y = x * x
+        y.backward()
+        print(y.data, x.grad, type(x).__name__)
+        x.fail()
+        """
+    )
+    plain = python(path)
+    ours = retrograde_run(path, "--replace", f"{package}engine.Value", "--profile", core=core)
+    assert ours.stderr == plain.stderr
+    assert ours.stdout.startswith(plain.stdout)
+    assert "1 backward pass: 2 values" in ours.stdout
+
+
+def test_a_module_is_imported_afresh_afterwards(run, script, tmp_path, monkeypatch):
+    (tmp_path / "their_engine.py").write_text(ENGINE)
+    monkeypatch.syspath_prepend(tmp_path)
+    before = list(sys.meta_path)
+    path = script("from their_engine import Value\nprint(Value.__module__)\n")
+    code, out, _ = run(path, "--replace", "their_engine.Value")
+    assert (code, out.startswith("retrograde")) == (0, True)
+    assert "their_engine" not in sys.modules
+    assert sys.meta_path == before
+    assert importlib.import_module("their_engine").Value.__module__ == "their_engine"
+    assert run(path, "--replace", "their_engine.Value")[1] == out
+    assert sys.modules.pop("their_engine").Value.__module__ == "their_engine"
+
+
 # ---- micrograd --------------------------------------------------------------------------------
 
 
@@ -436,7 +473,12 @@ def test_an_interrupted_script_ends_as_python_does(script):
     [
         ("class Value: pass\n", "Valeu", "has no class Valeu to replace; did you mean 'Value'?"),
         ("class A: pass\nclass B: pass\n", "Value", "its classes are A, B; write --replace with"),
-        ("x = 1\n", "Value", "it defines no class; for an import of micrograd write --shim"),
+        ("x = 1\n", "Value", "has no class Value to replace; it defines no class."),
+        ("from micrograd.engine import Value\n", "Value", "write --shim micrograd."),
+        ("from a.engine import Value\n", "Value", "write --replace a.engine.Value."),
+        ("import os\n", "no.such.Value", "there is no source of a module no.such"),
+        ("import os\n", "math.Value", "there is no source of a module math"),
+        ("import os\n", "textwrap.Value", "textwrap.py has no class Value to replace"),
         ("class V: pass\nclass V: pass\n", "V", "more than once, at lines 1 and 2"),
         ("if 1:\n    class V: pass\n", "V", "inside a function or a block, at line 2"),
         ("def f():\n    class V: pass\n", "V", "inside a function or a block, at line 2"),

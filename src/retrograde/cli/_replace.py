@@ -49,22 +49,25 @@ class Replacement:
     lost: frozenset[str] = frozenset()
     _before: dict[str, Any] = field(default_factory=dict)
 
-    def code(self, source: bytes, path: str, names: dict[str, Any]) -> CodeType:
-        """The script compiled so that its class statement binds our class."""
+    def statement(self, source: bytes, path: str) -> tuple[ast.Module, ast.ClassDef]:
+        """The syntax tree of a source, and the one statement in it that defines the class."""
         tree = ast.parse(source, path)
-        found = [
-            node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == self.name
-        ]
-        if len(found) != 1:
-            others = [node.name for node in tree.body if isinstance(node, ast.ClassDef)]
-            nested = [
-                node.lineno
-                for node in ast.walk(tree)
-                if isinstance(node, ast.ClassDef) and node.name == self.name
-            ]
-            lines = [node.lineno for node in found]
-            raise ReplaceError.of(self.name, path, lines, nested, others)
-        statement = found[0]
+        found = [node for node in tree.body if _defines(node, self.name)]
+        if len(found) == 1 and isinstance(found[0], ast.ClassDef):
+            return tree, found[0]
+        nodes = list(ast.walk(tree))
+        raise ReplaceError.of(
+            self.name,
+            path,
+            lines=[node.lineno for node in found],
+            nested=[getattr(node, "lineno", 0) for node in nodes if _defines(node, self.name)],
+            classes=[node.name for node in tree.body if isinstance(node, ast.ClassDef)],
+            module=next((each for node in nodes for each in _imported(node, self.name)), ""),
+        )
+
+    def code(self, source: bytes, path: str, names: dict[str, Any]) -> CodeType:
+        """A source compiled so that its class statement binds our class."""
+        tree, statement = self.statement(source, path)
         self.line = statement.lineno
         self.lost = frozenset(_attributes(statement)) - set(dir(Value))
         first = statement.decorator_list[0] if statement.decorator_list else statement
@@ -125,6 +128,17 @@ def replacing(name: str) -> Iterator[Replacement]:
         yield replacement
     finally:
         replacement.undo()
+
+
+def _defines(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.ClassDef) and node.name == name
+
+
+def _imported(node: ast.AST, name: str) -> Iterator[str]:
+    """The module a statement imports a name from."""
+    if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+        if any(alias.name == name for alias in node.names):
+            yield node.module
 
 
 def _is_slot(member: Any) -> bool:

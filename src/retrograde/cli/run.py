@@ -1,9 +1,10 @@
 """Run someone else's program with retrograde in the place of its engine.
 
---replace Value takes away the script's own class Value and gives it ours; --shim micrograd answers
-its imports of micrograd with ours. Every line keeps its number, and what follows -- is handed to
-the script; the exit code is the script's. --explain, --doctor and --profile then say what its
-backward passes did, although it knows nothing of them.
+--replace Value takes away the script's own class Value and gives it ours, --replace engine.Value
+that of a module it imports; --shim micrograd answers its imports of micrograd with ours. Every line
+keeps its number, and what follows -- is handed to the script; the exit code is the script's.
+--explain, --doctor and --profile then say what its backward passes did, although it knows nothing
+of them.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from ..errors import ScriptError
 from ._files import refuse_unwritable
 from ._layout import print_line
 from ._replace import Replacement, replacing
+from ._replace_module import replacing_in
 from ._script import Outcome, as_written, run_script, source_of
 from ._shim import SHIMS, shimmed
 
@@ -94,8 +96,12 @@ class _Run:
             self._stack.enter_context(shimmed(options.shim))
         compiler = as_written
         if options.replace is not None:
-            self._replacement = self._stack.enter_context(replacing(options.replace))
-            compiler = self._replacement.code
+            module, _, name = options.replace.rpartition(".")
+            self._replacement = replacement = self._stack.enter_context(replacing(name))
+            if module:
+                self._stack.enter_context(replacing_in(module, replacement, options.script))
+            else:
+                compiler = replacement.code
         before = set(threading.enumerate())
         with ExitStack() as watchers:
             self._watch(watchers)
