@@ -293,6 +293,14 @@ def test_a_class_of_an_imported_module_is_replaced(core, script, tmp_path, packa
     assert "1 backward pass: 2 values" in ours.stdout
 
 
+@pytest.mark.parametrize("text", ["1 / 0\n", "for x in\n", "import no_such_module\n"])
+def test_a_module_that_fails_shows_its_own_traceback(script, tmp_path, text):
+    (tmp_path / "engine.py").write_text(f"{ENGINE}\n{text}")
+    path = script("from engine import Value\n")
+    plain, ours = python(path), retrograde_run(path, "--replace", "engine.Value")
+    assert (ours.stderr, ours.returncode) == (plain.stderr, plain.returncode)
+
+
 def test_a_module_is_imported_afresh_afterwards(run, script, tmp_path, monkeypatch):
     (tmp_path / "their_engine.py").write_text(ENGINE)
     monkeypatch.syspath_prepend(tmp_path)
@@ -577,6 +585,28 @@ def test_the_explanation_as_text_page_and_ledger(run, tmp_path):
     assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
 
 
+def test_a_script_may_leave_its_folder(script, tmp_path):
+    script(
+        f"""
+        from __future__ import annotations
+        import os, warnings
+        warnings.warn("once")
+        {textwrap.indent(ENGINE, " " * 8).lstrip()}
+        os.chdir("/")
+        w = [Value(2.0)]
+        loss = w[0] * 3
+        loss.backward()
+        """
+    )
+    done = retrograde_run(
+        "theirs.py", "--replace", "Value", "--explain", "--profile", "--json", cwd=tmp_path
+    )
+    told = json.loads(done.stdout)
+    assert [node["name"] for node in told["explain"]["nodes"]] == ["w[0]", "3", "loss"]
+    assert told["profile"]["passes"] == 1
+    assert done.stderr.count("UserWarning: once") == 1
+
+
 def test_a_script_that_raises_is_explained_up_to_there(run, script, rg):
     path = script(
         f"from {rg.__name__} import Value\nx = Value(2.0)\ny = x * x\ny.backward()\n1 / 0\n"
@@ -653,6 +683,7 @@ def test_the_doctor_examines_it(run, cli):
     code, out, _ = run(*arguments, "--json", "--", "2")
     (report,) = json.loads(out)["doctor"]
     assert (code, report["passes"]) == (0, 2)
+    assert {"wte", "wpe", "head", "layer0.wq"} <= {group["name"] for group in report["groups"]}
     code, out, _ = run(*arguments, "--explain", "--profile", "--", "2")
     assert code == 0
     assert out.index("GRADIENTS") < out.index("The doctor on gpt.py") < out.index("The profile of")
@@ -713,6 +744,18 @@ def test_labels_are_set_where_there_are_none_and_taken_away_again(labels, rg):
     with labels.labelled({"named": named, "bare": [bare]}):
         assert (named.label, bare.label) == ("mine", "bare[0]")
     assert (named.label, bare.label) == ("mine", None)
+
+
+def test_labels_are_lent_while_a_watcher_is_told_of_a_pass(cli, labels, rg):
+    watch = importlib.import_module(f"{rg.__name__}.watch")
+    w, told = rg.Value(2.0), []
+    watcher = watch.watching(lambda this: told.append(w.label),
+                             begun=lambda this: told.append(w.label))  # fmt: skip
+    with labels.Lent(()).around(watcher):
+        for _ in range(2):
+            (w * 2).backward()
+    assert told == ["w", None, None, None]
+    assert w.label is None
 
 
 def test_labels_of_deep_wide_and_circular_things(labels, rg, monkeypatch):

@@ -10,7 +10,7 @@ import ast
 import sys
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from types import (
     BuiltinFunctionType,
     CodeType,
@@ -21,11 +21,16 @@ from types import (
     ModuleType,
     TracebackType,
 )
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
+from ..sites import Site
 from ..value import Value
+from ..watch import Pass, watching
+from ._script import tree_of
+
+Watcher = TypeVar("Watcher")
 
 MOST_PARTS = 1_000_000
 """So many parts of variables are looked at; what lies nearest to a variable comes first."""
@@ -58,18 +63,15 @@ def variables_now() -> dict[str, Any]:
     return names
 
 
-def passing_names(source: bytes | str) -> frozenset[str]:
+def passing_names(source: bytes) -> frozenset[str]:
     """The names in a source that stand for one thing after the other: of loops and arguments.
 
-    >>> sorted(passing_names("for p in params:\\n    total = f(lambda x: x + p)"))
+    >>> sorted(passing_names(b"for p in params: total = f(lambda x: x + p)"))
     ['p', 'x']
     """
     found: set[str] = set()
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError):
-        return frozenset()
-    for node in ast.walk(tree):
+    tree = tree_of(source)
+    for node in ast.walk(tree) if tree is not None else ():
         if isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)):
             targets = ast.walk(node.target)
             found |= {target.id for target in targets if isinstance(target, ast.Name)}
@@ -213,3 +215,30 @@ def labelled(variables: Mapping[str, Any], passing: Collection[str] = ()) -> Ite
     finally:
         for value, before in given:
             value.label = before
+
+
+class Lent:
+    """Labels lent to a program's values while something looks at a pass: once a line of passes."""
+
+    def __init__(self, passing: Collection[str]) -> None:
+        self._passing = passing
+        self._seen: set[Site | None] = set()
+        self._labels = ExitStack()
+
+    @contextmanager
+    def around(self, watcher: AbstractContextManager[Watcher]) -> Iterator[Watcher]:
+        """Watch, with the labels there as the watcher is told of a pass."""
+        with (
+            watching(begun=self._give),
+            watcher as inside,
+            watching(begun=self._take_back),
+        ):
+            yield inside
+
+    def _give(self, this: Pass) -> None:
+        if this.site not in self._seen:
+            self._seen.add(this.site)
+            self._labels.enter_context(labelled(variables_now(), self._passing))
+
+    def _take_back(self, this: Pass) -> None:
+        self._labels.close()

@@ -9,17 +9,35 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
-from importlib.abc import Loader, MetaPathFinder
+from contextlib import contextmanager
+from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
-from types import ModuleType
+from types import CodeType, ModuleType
 
 from ..errors import ReplaceError
 from ._replace import Replacement
+from ._script import tree_of
 
 
-class _Replaced(MetaPathFinder, Loader):
-    """Finds one module, and fills it with what its source makes of our class."""
+class _Loader(SourceFileLoader):
+    """Loads a module as always, but for its code."""
+
+    def __init__(self, name: str, file: str, replacement: Replacement) -> None:
+        super().__init__(name, file)
+        self._replacement = replacement
+        self._module = ModuleType(name)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """An empty module; its names are needed before its code is made."""
+        return self._module
+
+    def get_code(self, fullname: str) -> CodeType:
+        """The module compiled so that its class statement binds our class."""
+        return self._replacement.code(self.get_data(self.path), self.path, vars(self._module))
+
+
+class _Finder(MetaPathFinder):
+    """Finds one module where it is; everything else is found as always."""
 
     def __init__(self, name: str, file: str, replacement: Replacement) -> None:
         self._name, self._file, self._replacement = name, file, replacement
@@ -27,29 +45,25 @@ class _Replaced(MetaPathFinder, Loader):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """The module itself; everything else is found as always."""
-        if fullname != self._name:
+        """The module, with our loader."""
+        spec = PathFinder.find_spec(fullname, path) if fullname == self._name else None
+        if spec is None or spec.origin != self._file:
             return None
-        spec = PathFinder.find_spec(fullname, path)
-        if spec is not None and spec.origin == self._file:
-            spec.loader = self
-            return spec
-        return None
-
-    def exec_module(self, module: ModuleType) -> None:
-        """Run the module's source."""
-        with open(self._file, "rb") as file:
-            source = file.read()
-        exec(self._replacement.code(source, self._file, vars(module)), vars(module))
+        spec.loader = _Loader(fullname, self._file, self._replacement)
+        return spec
 
 
 @contextmanager
 def replacing_in(module: str, replacement: Replacement, script: str) -> Iterator[None]:
     """Replace a class of a module that a script imports, for as long as it runs."""
     file = _file_of(module, script)
-    with open(file, "rb") as source, suppress(SyntaxError):  # the import itself will say so
-        replacement.statement(source.read(), file)
-    finder = _Replaced(module, file, replacement)
+    with open(file, "rb") as text:
+        source = text.read()
+    if tree_of(source) is None:
+        yield  # its import says what is wrong with it
+        return
+    replacement.statement(source, file)
+    finder = _Finder(module, file, replacement)
     before = sys.modules.pop(module, None)
     sys.meta_path.insert(0, finder)
     try:

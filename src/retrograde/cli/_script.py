@@ -4,9 +4,11 @@ folder on the path, its own line numbers, and its own traceback when it raises.
 
 from __future__ import annotations
 
+import ast
 import os
 import sys
 import traceback
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field, replace
@@ -53,6 +55,16 @@ def source_of(path: str) -> bytes:
             return file.read()
     except OSError as error:
         raise ScriptError.unreadable(path, error) from None
+
+
+def tree_of(source: bytes) -> ast.Module | None:
+    """A source as a syntax tree, to look at; None where it cannot be one."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # running it will give them
+        try:
+            return ast.parse(source)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return None
 
 
 def run_script(

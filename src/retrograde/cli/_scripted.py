@@ -5,7 +5,7 @@ Numbers of the pass are kept when it is done, since optimizers change leaves rig
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import PurePath
 from typing import Any
@@ -17,18 +17,18 @@ from ..explain.reading import read
 from ..explain.story import Story
 from ..value import Value, core
 from ..watch import Pass, watching
-from ._labels import labelled, passing_names, variables_now
-from ._script import Outcome, run_script, source_of
+from ._labels import labelled, variables_now
+from ._script import Outcome, run_script
 
 
 class LastPass:
     """The backward pass to tell, as far as the script has come.
 
-    With ``naming`` its values are called what the script's variables lead to them by.
+    Given the ``passing`` names of the script, values are called what its variables call them.
     """
 
-    def __init__(self, path: str, at: int | None, naming: bool = False) -> None:
-        self.path, self.at, self.naming = path, at, naming
+    def __init__(self, path: str, at: int | None, passing: Collection[str] | None = None) -> None:
+        self.path, self.at, self.passing = path, at, passing
         self.variables: dict[str, Any] = {}
         self.count = 0
         self.lines: list[int] = []
@@ -67,7 +67,7 @@ class LastPass:
         numbers = np.empty(len(values))
         core.read_data(values, numbers)
         self.chosen, self.data, self.finished = this, numbers.tolist(), finished
-        if self.naming:
+        if self.passing is not None:
             self.variables = variables_now()
 
     def where(self) -> str:
@@ -79,12 +79,12 @@ class LastPass:
 
     def story(self, outcome: Outcome) -> Story | None:
         """What a script that ended so is told as: None where it had computed nothing."""
-        if not self.naming:
+        if self.passing is None:
             return self._story(outcome)
         names = {**outcome.names}
         for frame in reversed(outcome.frames):
             names |= {**frame, **names}
-        with labelled({**names, **self.variables}, passing_names(source_of(self.path))):
+        with labelled({**names, **self.variables}, self.passing):
             return self._story(outcome)
 
     def _story(self, outcome: Outcome) -> Story | None:

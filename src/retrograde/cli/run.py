@@ -21,10 +21,11 @@ from typing import Any
 
 from ..errors import ScriptError
 from ._files import refuse_unwritable
+from ._labels import Lent, passing_names
 from ._layout import print_line
 from ._replace import Replacement, replacing
 from ._replace_module import replacing_in
-from ._script import Outcome, as_written, run_script, source_of
+from ._script import Outcome, as_written, run_script, source_of, tree_of
 from ._shim import SHIMS, shimmed
 
 TAKES_MORE = True
@@ -104,7 +105,7 @@ class _Run:
                 compiler = replacement.code
         before = set(threading.enumerate())
         with ExitStack() as watchers:
-            self._watch(watchers)
+            self._watch(watchers, source)
             outcome = run_script(
                 options.script,
                 [*options.arguments, *options.after],
@@ -118,9 +119,9 @@ class _Run:
             self._show(outcome, source)
         return outcome.code
 
-    def _watch(self, watchers: ExitStack) -> None:
+    def _watch(self, watchers: ExitStack, source: bytes) -> None:
         """Those who watch; the profiler's clock goes around and inside of all others."""
-        options = self._options
+        options, passing = self._options, passing_names(source)
         if options.profile:
             from ._profile import Profiler
 
@@ -129,11 +130,12 @@ class _Run:
         if options.explain:
             from ._scripted import LastPass
 
-            self._last_pass = LastPass(options.script, options.at, naming=True)
+            self._last_pass = LastPass(options.script, options.at, passing)
             watchers.enter_context(self._last_pass.watching())
         if options.doctor:
             doctor = import_module(f"{_PACKAGE}.check.scripted")
-            self._rounds = watchers.enter_context(doctor.watching_a_program())
+            lent = Lent(passing)
+            self._rounds = watchers.enter_context(lent.around(doctor.watching_a_program()))
         if self._profiler is not None:
             watchers.enter_context(self._profiler.inner())
 
@@ -235,9 +237,8 @@ def _join(before: set[threading.Thread]) -> None:
 
 def _refuse_other_engine(path: str, source: bytes) -> None:
     """Name the option that would have put ours in the place of a script's own engine."""
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError):
+    tree = tree_of(source)
+    if tree is None:
         return
     for node in tree.body:
         if isinstance(node, ast.ClassDef):
