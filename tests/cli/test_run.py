@@ -355,8 +355,6 @@ def test_other_modules_of_micrograd_are_not_made_up(run, script):
 def test_a_program_on_micrograd_prints_the_same(core):
     if importlib.util.find_spec("micrograd") is None:
         pytest.skip("micrograd is not installed")
-    if importlib.util.find_spec("retrograde.nn") is None:
-        pytest.skip("there is no retrograde.nn yet")
     plain = python(SCRIPTS / "imports.py")
     ours = retrograde_run(SCRIPTS / "imports.py", "--shim", "micrograd", core=core)
     assert ours.returncode == plain.returncode == 0, ours.stderr
@@ -675,10 +673,7 @@ def test_a_profile_of_a_script_without_passes_says_so(run, script):
     assert "no backward pass ran to its end" in out
 
 
-def test_the_doctor_examines_it(run, cli):
-    package = cli.__name__.partition(".")[0]
-    if importlib.util.find_spec(f"{package}.check.scripted") is None:
-        pytest.skip("there is no doctor yet")
+def test_the_doctor_examines_it(run):
     arguments = (str(SCRIPTS / "gpt.py"), "--replace", "Value", "--doctor")
     code, out, _ = run(*arguments, "--json", "--", "2")
     (report,) = json.loads(out)["doctor"]

@@ -7,7 +7,6 @@ parts better goes first (objects and dicts before lone variables, those before l
 from __future__ import annotations
 
 import ast
-import sys
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -25,6 +24,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from ..check.discovery import variables_now
 from ..sites import Site
 from ..value import Value
 from ..watch import Pass, watching
@@ -35,32 +35,11 @@ Watcher = TypeVar("Watcher")
 MOST_PARTS = 1_000_000
 """So many parts of variables are looked at; what lies nearest to a variable comes first."""
 
-_PACKAGE = __name__.partition(".")[0]
-
 _PLAIN = frozenset((int, float, bool, str, bytes, complex, type(None)))
 _CLOSED = (
     str, bytes, bytearray, memoryview, type, ModuleType, FunctionType, MethodType, CodeType,
     BuiltinFunctionType, GeneratorType, FrameType, TracebackType, set, frozenset,
 )  # fmt: skip
-
-
-def variables_now() -> dict[str, Any]:
-    """The names of the running program: its globals, then its functions' locals, outermost first.
-
-    Called from a function of this package that the program called, directly or not.
-    """
-    frames: list[FrameType] = []
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None:
-        if frame.f_globals.get("__name__", "").partition(".")[0] != _PACKAGE:
-            frames.append(frame)
-        elif frames:
-            break  # below is whoever runs the program
-        frame = frame.f_back
-    names: dict[str, Any] = {}
-    for each in reversed(frames):
-        names |= {**each.f_globals, **each.f_locals, **names}
-    return names
 
 
 def passing_names(source: bytes) -> frozenset[str]:

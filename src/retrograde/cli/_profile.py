@@ -20,6 +20,7 @@ from types import FrameType
 from typing import Any
 
 from .. import watch
+from ..check.memory import bytes_of
 from ..errors import RetrogradeError
 from ..sites import Site, site_of
 from ..value import Value, core, core_name
@@ -29,7 +30,7 @@ EVERY_SECONDS = 0.004
 MOST_OF_THE_TIME = 0.1
 """The share of the time that counting may take."""
 
-_FLOAT = sys.getsizeof(0.0)
+_SIZE = sys.getsizeof if core_name == "native" else bytes_of  # on a node, the same
 
 
 @dataclass(frozen=True)
@@ -140,7 +141,7 @@ class Profiler:
         except RetrogradeError:
             return  # a cycle: backward itself says so
         self._counted += 1
-        made, codes, where, size = self._made, self._codes, core.instruction_of, _size()
+        made, codes, where, size = self._made, self._codes, core.instruction_of, _SIZE
         for value in values:
             instruction = where(value)
             if instruction is None:
@@ -257,14 +258,3 @@ def _interrupted(look: Callable[[int, FrameType | None], None]) -> Iterator[None
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0.0)
         signal.signal(signal.SIGPROF, before if before is not None else signal.SIG_DFL)
-
-
-def _size() -> Any:
-    """How many bytes a value takes by itself."""
-    return sys.getsizeof if core_name == "native" else _reference_size
-
-
-def _reference_size(value: Value) -> int:
-    """A node of the reference engine with the numbers and tuples it holds."""
-    count = len(value.inputs)
-    return sys.getsizeof(value) + _FLOAT * (2 + count) + 2 * sys.getsizeof((None,) * count)

@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from ..check.discovery import variables_now
 from ..errors import RetrogradeError, ScriptError
 from ..explain.reading import read
 from ..explain.story import Story
 from ..value import Value, core
 from ..watch import Pass, watching
-from ._labels import labelled, variables_now
+from ._labels import labelled
 from ._script import Outcome, run_script
 
 

@@ -10,7 +10,6 @@ import random
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
@@ -21,7 +20,6 @@ from ..value import Value
 SHIMS = ("micrograd",)
 
 _PACKAGE = __name__.partition(".")[0]
-_LAYERS = ("Module", "Neuron", "Layer", "MLP")
 
 
 class _Micrograd(MetaPathFinder, Loader):
@@ -41,8 +39,9 @@ class _Micrograd(MetaPathFinder, Loader):
         if module.__name__ == "micrograd.engine":
             names = {"Value": Value}
         elif module.__name__ == "micrograd.nn":
-            layers = import_module(f"{_PACKAGE}.nn")
-            names = {name: getattr(layers, name) for name in _LAYERS}
+            from .. import nn
+
+            names = {name: getattr(nn, name) for name in ("Module", "Neuron", "Layer", "MLP")}
             names |= {"Value": Value, "random": random}
         vars(module).update(names)
 

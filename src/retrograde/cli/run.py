@@ -15,7 +15,6 @@ import json
 import sys
 import threading
 from contextlib import ExitStack
-from importlib import import_module
 from pathlib import PurePath
 from typing import Any
 
@@ -34,8 +33,6 @@ TAKES_MORE = True
 SUMMARY = "run a program with retrograde in the place of its engine"
 
 MISUSED = 2
-
-_PACKAGE = __name__.partition(".")[0]
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -133,9 +130,9 @@ class _Run:
             self._last_pass = LastPass(options.script, options.at, passing)
             watchers.enter_context(self._last_pass.watching())
         if options.doctor:
-            doctor = import_module(f"{_PACKAGE}.check.scripted")
-            lent = Lent(passing)
-            self._rounds = watchers.enter_context(lent.around(doctor.watching_a_program()))
+            from ..check.scripted import watching_a_program
+
+            self._rounds = watchers.enter_context(Lent(passing).around(watching_a_program()))
         if self._profiler is not None:
             watchers.enter_context(self._profiler.inner())
 
