@@ -1042,11 +1042,63 @@ class ScriptError(RetrogradeError, OSError):
         )
 
     @classmethod
+    def other_engine(cls, path: str, option: str) -> Self:
+        return cls(
+            f"{path} ran no backward pass on retrograde's values: it has an engine of its own. "
+            f"Put ours in its place with {option}."
+        )
+
+    @classmethod
     def no_pass_at(cls, path: str, line: int, lines: list[int]) -> Self:
         seen = ", ".join(map(str, lines[:8])) + (", …" if len(lines) > 8 else "")
         return cls(
             f"no backward pass began at line {line} of {path}; "
             + (f"they began at line {seen}." if lines else "the script ran none.")
+        )
+
+
+class ReplaceError(RetrogradeError, ValueError):
+    """A class that is to be replaced in a script is not there, or not once."""
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        path: str,
+        lines: list[int],
+        nested: list[int],
+        classes: list[str],
+        module: str,
+    ) -> Self:
+        if lines:
+            listed = " and ".join(map(str, lines))
+            return cls(
+                f"{path} defines class {name} more than once, at lines {listed}, so it is not "
+                "clear which one to replace. Leave one of them."
+            )
+        if nested:
+            return cls(
+                f"class {name} of {path} stands inside a function or a block, at line "
+                f"{nested[0]}; only a class at the top level can be replaced. Move it there."
+            )
+        if module.partition(".")[0] == "micrograd":
+            cure = f"it imports {name} from {module}: write --shim micrograd."
+        elif module:
+            cure = f"it imports {name} from {module}: write --replace {module}.{name}."
+        else:
+            cure = _closest(name, classes) or (
+                f"its classes are {', '.join(classes[:8])}; write --replace with one of them."
+                if classes
+                else "it defines no class."
+            )
+        return cls(f"{path} has no class {name} to replace; {cure}")
+
+    @classmethod
+    def module(cls, module: str, script: str) -> Self:
+        return cls(
+            f"--replace: there is no source of a module {module} where {script} would import it "
+            "from. Write --replace MODULE.CLASS as the script's import has it, or --replace CLASS "
+            "for a class of the script itself."
         )
 
 

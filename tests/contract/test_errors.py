@@ -187,6 +187,11 @@ def script(rg):
     module(rg, "cli._script").run_script("no such script.py")
 
 
+def replace_(rg):
+    replacement = module(rg, "cli._replace").Replacement("Valeu")
+    replacement.code(b"class Value: pass", "theirs.py", {})
+
+
 def expression(rg):
     module(rg, "cli._expression").evaluate("a * b", {"a": 1.0})
 
@@ -269,6 +274,7 @@ CASES = {
     "GradcheckError": (gradcheck, AssertionError, "at x = 1.5 is 6, but", "a factor 2 too many"),
     "StoryError": (story, ValueError, "no value named 'sped'", "did you mean 'speed'?"),
     "ScriptError": (script, OSError, "cannot read the script no such script.py", "No such file"),
+    "ReplaceError": (replace_, ValueError, "theirs.py has no class Valeu", "did you mean 'Value'?"),
     "ExpressionError": (expression, ValueError, "'b' has no number", "Add b=1.5 after"),
     "OutputError": (output, OSError, "cannot write /no/such/folder", "choose another place"),
     "SettingError": (setting, ValueError, "lr must be", "a number from 0 up, got float (-1.0)"),

@@ -99,7 +99,7 @@ def memory(root: Any, parameters: Any = None, *, groups: Grouping | None = None)
     if not isinstance(roots, (tuple, list)):
         raise NotAValueError.of("memory", root)
     values = core.order(tuple(roots))
-    sizes = [_bytes(value) for value in values]
+    sizes = [bytes_of(value) for value in values]
     leaves = sum(size for value, size in zip(values, sizes) if value.op == "leaf")
     owners = _owners(values, parameters_of(parameters, groups)) if parameters is not None else []
     return Memory(
@@ -113,7 +113,7 @@ def memory(root: Any, parameters: Any = None, *, groups: Grouping | None = None)
     )
 
 
-def _bytes(value: Value) -> int:
+def bytes_of(value: Value) -> int:
     """One node with what it alone holds."""
     own = sys.getsizeof(value)
     if core_name == "native":

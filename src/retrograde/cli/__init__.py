@@ -17,10 +17,11 @@ from typing import Final, NoReturn
 
 from .. import __version__
 from ..errors import RetrogradeError
-from . import bench, check, demo, doctor, explain, info, train
+from . import bench, check, demo, doctor, explain, info, run, train
 
 COMMANDS: Final = {
     "explain": explain,
+    "run": run,
     "check": check,
     "doctor": doctor,
     "train": train,
@@ -36,6 +37,7 @@ examples:
   retrograde explain "relu(a*b + d)" a=2 b=-3 d=10
   retrograde explain train.py --html story.html
   retrograde doctor train.py
+  retrograde run gpt.py --replace Value --profile
   retrograde demo           watch a gradient being worked out, step by step
   retrograde demo --json    the same as data
   retrograde info           which engine runs here, and why

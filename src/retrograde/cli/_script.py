@@ -4,18 +4,20 @@ folder on the path, its own line numbers, and its own traceback when it raises.
 
 from __future__ import annotations
 
+import ast
 import os
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from io import open_code
-from types import ModuleType, TracebackType
+from types import CodeType, ModuleType, TracebackType
 from typing import Any
 
 from .. import watch
-from ..errors import ScriptError
+from ..errors import RetrogradeError, ScriptError
 
 INTERRUPTED = 130
 
@@ -25,7 +27,8 @@ class Outcome:
     """How a script ended: its exit code and, where it raised, what and at which of its lines.
 
     ``frames`` are the local names of its functions that were running then, innermost first, and
-    ``names`` its global names: they keep what the script made alive.
+    ``names`` its global names: they keep what the script made alive. A script that does not
+    compile never ``ran``.
     """
 
     code: int
@@ -33,23 +36,60 @@ class Outcome:
     line: int | None = None
     frames: tuple[dict[str, Any], ...] = ()
     names: dict[str, Any] = field(default_factory=dict)
+    ran: bool = True
 
 
-def run_script(path: str, arguments: Sequence[str] = (), *, quiet: bool = False) -> Outcome:
+Compiler = Callable[[bytes, str, dict[str, Any]], CodeType]
+"""Makes code of a script's source, its path and its (still empty) global names."""
+
+
+def as_written(source: bytes, path: str, names: dict[str, Any]) -> CodeType:
+    """The script as it stands."""
+    return compile(source, path, "exec", dont_inherit=True)
+
+
+def source_of(path: str) -> bytes:
+    """The text of a script."""
+    try:
+        with open_code(os.path.abspath(path)) as file:
+            return file.read()
+    except OSError as error:
+        raise ScriptError.unreadable(path, error) from None
+
+
+def tree_of(source: bytes) -> ast.Module | None:
+    """A source as a syntax tree, to look at; None where it cannot be one."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # running it will give them
+        try:
+            return ast.parse(source)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return None
+
+
+def run_script(
+    path: str,
+    arguments: Sequence[str] = (),
+    *,
+    quiet: bool = False,
+    compiler: Compiler = as_written,
+) -> Outcome:
     """Run a script to its end, or to the exception that ends it, whose traceback is printed.
 
     With ``quiet`` what it prints goes to standard error, so that standard output stays ours.
     """
-    try:
-        with open_code(os.path.abspath(path)) as file:
-            source = file.read()
-    except OSError as error:
-        raise ScriptError.unreadable(path, error) from None
+    source = source_of(path)
     module = ModuleType("__main__")
     module.__file__ = path
+    try:
+        code = compiler(source, path, vars(module))
+    except RetrogradeError:
+        raise
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        return replace(_raised(error.with_traceback(None), path, vars(module)), ran=False)
     with _as_main(module, path, arguments, quiet):
         try:
-            exec(compile(source, path, "exec", dont_inherit=True), vars(module))
+            exec(code, vars(module))
         except SystemExit as leaving:
             return Outcome(_exit_code(leaving), names=vars(module))
         except BaseException as error:
@@ -82,6 +122,9 @@ def _exit_code(leaving: SystemExit) -> int:
 
 def _print_traceback(error: BaseException, trace: TracebackType | None) -> None:
     """The traceback as the script alone would have printed it: watching leaves no frames in it."""
+    if trace is None:  # it does not compile: there is nothing to trace
+        print("".join(traceback.format_exception_only(error)), file=sys.stderr, end="")
+        return
     told: traceback.TracebackException | None = traceback.TracebackException(
         type(error), error, trace
     )

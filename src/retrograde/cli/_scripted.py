@@ -5,30 +5,43 @@ Numbers of the pass are kept when it is done, since optimizers change leaves rig
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import PurePath
 from typing import Any
 
 import numpy as np
 
+from ..check.discovery import variables_now
 from ..errors import RetrogradeError, ScriptError
 from ..explain.reading import read
 from ..explain.story import Story
 from ..value import Value, core
 from ..watch import Pass, watching
+from ._labels import labelled
 from ._script import Outcome, run_script
 
 
-class _Seen:
-    """The backward pass to tell, as far as the script has come."""
+class LastPass:
+    """The backward pass to tell, as far as the script has come.
 
-    def __init__(self, path: str, at: int | None) -> None:
-        self.path, self.at = path, at
+    Given the ``passing`` names of the script, values are called what its variables call them.
+    """
+
+    def __init__(self, path: str, at: int | None, passing: Collection[str] | None = None) -> None:
+        self.path, self.at, self.passing = path, at, passing
+        self.variables: dict[str, Any] = {}
         self.count = 0
         self.lines: list[int] = []
         self.chosen: Pass | None = None
         self.data: list[float] = []
         self.finished = True
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Watch the backward passes of the script inside the block."""
+        with watching(self.done, begun=self.begun):
+            yield
 
     def begun(self, this: Pass) -> None:
         if self._wanted(this):
@@ -55,6 +68,8 @@ class _Seen:
         numbers = np.empty(len(values))
         core.read_data(values, numbers)
         self.chosen, self.data, self.finished = this, numbers.tolist(), finished
+        if self.passing is not None:
+            self.variables = variables_now()
 
     def where(self) -> str:
         assert self.chosen is not None
@@ -62,6 +77,31 @@ class _Seen:
         if site is None:
             return ""
         return f"at line {site.line} of {PurePath(site.file).name}"
+
+    def story(self, outcome: Outcome) -> Story | None:
+        """What a script that ended so is told as: None where it had computed nothing."""
+        if self.passing is None:
+            return self._story(outcome)
+        names = {**outcome.names}
+        for frame in reversed(outcome.frames):
+            names |= {**frame, **names}
+        with labelled({**names, **self.variables}, self.passing):
+            return self._story(outcome)
+
+    def _story(self, outcome: Outcome) -> Story | None:
+        if self.chosen is not None:
+            seeds = [float(seed) for seed in self.chosen.seeds]
+            note = " ".join(filter(None, (_ended(outcome), _which(self))))
+            return read(self.chosen.roots, seeds, self.data, note)
+        if outcome.error is None:
+            if self.at is not None:
+                raise ScriptError.no_pass_at(self.path, self.at, self.lines)
+            raise ScriptError.no_pass(self.path)
+        root = _computed_last(outcome)
+        if root is None:
+            return None
+        note = f"{_ended(outcome)} No backward pass had run: this is what it had computed by then."
+        return read([root], [1.0], note=note)
 
 
 def story_of_script(
@@ -71,22 +111,10 @@ def story_of_script(
 
     A script that raises is told as far as it came: None where it had computed nothing.
     """
-    seen = _Seen(path, at)
-    with watching(seen.done, begun=seen.begun):
+    seen = LastPass(path, at)
+    with seen.watching():
         outcome = run_script(path, arguments, quiet=quiet)
-    if seen.chosen is not None:
-        seeds = [float(seed) for seed in seen.chosen.seeds]
-        note = " ".join(filter(None, (_ended(outcome), _which(seen))))
-        return read(seen.chosen.roots, seeds, seen.data, note), outcome.code
-    if outcome.error is None:
-        if at is not None:
-            raise ScriptError.no_pass_at(path, at, seen.lines)
-        raise ScriptError.no_pass(path)
-    root = _computed_last(outcome)
-    if root is None:
-        return None, outcome.code
-    note = f"{_ended(outcome)} No backward pass had run: this is what it had computed by then."
-    return read([root], [1.0], note=note), outcome.code
+    return seen.story(outcome), outcome.code
 
 
 def _ended(outcome: Outcome) -> str:
@@ -96,7 +124,7 @@ def _ended(outcome: Outcome) -> str:
     return f"The script raised {type(outcome.error).__name__}{where}; this is told up to there."
 
 
-def _which(seen: _Seen) -> str:
+def _which(seen: LastPass) -> str:
     if not seen.finished:
         return f"The backward pass {seen.where()} did not finish."
     passes = "the only backward pass" if seen.count == 1 else (

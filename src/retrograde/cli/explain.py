@@ -73,7 +73,7 @@ def _run(options: argparse.Namespace) -> int:
     else:
         story = _story_of_expression(target, rest, quiet=options.json)
     if story is not None:
-        _show(story, options)
+        show(story, options)
     return code
 
 
@@ -107,7 +107,7 @@ def _story_of_expression(target: str | None, rest: list[str], quiet: bool) -> St
     return read([evaluate(text, numbers)], [1.0], note="", sites=False)
 
 
-def _show(story: Story, options: argparse.Namespace) -> None:
+def show(story: Story, options: argparse.Namespace) -> None:
     """Write the files asked for; print what was asked for, the waterfall if nothing was."""
     written = []
     page = options.html

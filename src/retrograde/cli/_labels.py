@@ -1,0 +1,223 @@
+"""What the values of a program are called: found by walking its variables and what they hold.
+
+Lists, dicts and objects are followed to any depth, without recursion and each once; what names
+parts better goes first (objects and dicts before lone variables, those before lists).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import deque
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from types import (
+    BuiltinFunctionType,
+    CodeType,
+    FrameType,
+    FunctionType,
+    GeneratorType,
+    MethodType,
+    ModuleType,
+    TracebackType,
+)
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ..check.discovery import variables_now
+from ..sites import Site
+from ..value import Value
+from ..watch import Pass, watching
+from ._script import tree_of
+
+Watcher = TypeVar("Watcher")
+
+MOST_PARTS = 1_000_000
+"""So many parts of variables are looked at; what lies nearest to a variable comes first."""
+
+_PLAIN = frozenset((int, float, bool, str, bytes, complex, type(None)))
+_CLOSED = (
+    str, bytes, bytearray, memoryview, type, ModuleType, FunctionType, MethodType, CodeType,
+    BuiltinFunctionType, GeneratorType, FrameType, TracebackType, set, frozenset,
+)  # fmt: skip
+
+
+def passing_names(source: bytes) -> frozenset[str]:
+    """The names in a source that stand for one thing after the other: of loops and arguments.
+
+    >>> sorted(passing_names(b"for p in params: total = f(lambda x: x + p)"))
+    ['p', 'x']
+    """
+    found: set[str] = set()
+    tree = tree_of(source)
+    for node in ast.walk(tree) if tree is not None else ():
+        if isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)):
+            targets = ast.walk(node.target)
+            found |= {target.id for target in targets if isinstance(target, ast.Name)}
+        elif isinstance(node, ast.arg):
+            found.add(node.arg)
+    return frozenset(found)
+
+
+def labels_of(
+    variables: Mapping[str, Any], passing: Collection[str] = ()
+) -> list[tuple[Value, str]]:
+    """Every value that variables lead to, each once, with what to call it.
+
+    A dict hands its keys on as names; ``passing`` variables name what nothing else does.
+
+    >>> import retrograde as rg
+    >>> table = {"wte": [[rg.Value(1.0), rg.Value(2.0)]], "b": rg.Value(3.0)}
+    >>> params = [*table["wte"][0], table["b"], rg.Value(4.0)]
+    >>> for value, label in labels_of({"params": params, "table": table}):
+    ...     print(value.data, label)
+    3.0 b
+    1.0 wte[0][0]
+    2.0 wte[0][1]
+    4.0 params[3]
+    """
+    walk = _Walk(variables)
+    ranks: dict[int, list[tuple[str, Any]]] = {}
+    for name, thing in variables.items():
+        if not name.startswith("__") and type(thing) not in _PLAIN:
+            rank = 4 if name in passing else _rank(thing)
+            ranks.setdefault(rank, []).append((name, thing))
+    for rank in sorted(ranks):
+        walk.through(ranks[rank])
+    return walk.found
+
+
+def _rank(thing: Any) -> int:
+    if isinstance(thing, Value):
+        return 2
+    if isinstance(thing, Mapping):
+        return 1
+    return 3 if isinstance(thing, (list, tuple, deque, np.ndarray)) else 0
+
+
+class _Walk:
+    """One walk over variables: what was found, and what need not be entered again."""
+
+    def __init__(self, variables: Mapping[str, Any]) -> None:
+        self.found: list[tuple[Value, str]] = []
+        self._named: set[int] = set()
+        self._entered: set[int] = set()
+        self._held: list[Any] = []  # made on the way: their ids stay theirs
+        self._left = MOST_PARTS
+        self._taken = set(variables)
+
+    def through(self, variables: list[tuple[str, Any]]) -> None:
+        """Everything these variables lead to, what is nearest first."""
+        waiting: deque[tuple[str, Any]] = deque()
+        for name, thing in variables:
+            if isinstance(thing, Mapping):
+                waiting.extend(self._entries(name, thing))
+            else:
+                waiting.append((name, thing))
+        while waiting and self._left > 0:
+            path, thing = waiting.popleft()
+            if isinstance(thing, Value):
+                if id(thing) not in self._named:
+                    self._named.add(id(thing))
+                    self.found.append((thing, path))
+            elif id(thing) not in self._entered:
+                self._entered.add(id(thing))
+                waiting.extend(self._inside(path, thing))
+
+    def _entries(self, name: str, thing: Mapping[Any, Any]) -> Iterator[tuple[str, Any]]:
+        """A variable that is a dict: its keys are names of their own, where they are free."""
+        if id(thing) in self._entered:
+            return
+        self._entered.add(id(thing))
+        for key, part in list(thing.items()):
+            self._left -= 1
+            if type(part) in _PLAIN:
+                continue
+            if isinstance(key, str) and key and key not in self._taken:
+                self._taken.add(key)
+                yield key, part
+            else:
+                yield _joined(name, key), part
+
+    def _inside(self, path: str, thing: Any) -> Iterator[tuple[str, Any]]:
+        if isinstance(thing, np.ndarray):
+            thing = thing.tolist() if thing.dtype == object else ()
+            self._held.append(thing)
+        if isinstance(thing, (list, tuple, deque)):
+            self._left -= len(thing)
+            for index, part in enumerate(thing):
+                if type(part) not in _PLAIN:
+                    yield f"{path}[{index}]", part
+        elif isinstance(thing, Mapping):
+            self._left -= len(thing)
+            for key, part in list(thing.items()):
+                if type(part) not in _PLAIN:
+                    yield _joined(path, key), part
+        elif not isinstance(thing, _CLOSED):
+            for name, part in _attributes(thing):
+                self._left -= 1
+                if type(part) not in _PLAIN:
+                    yield f"{path}.{name}", part
+
+
+def _joined(path: str, key: Any) -> str:
+    return f"{path}.{key}" if isinstance(key, str) else f"{path}[{key!r}]"
+
+
+def _attributes(thing: Any) -> Iterator[tuple[str, Any]]:
+    """What an object holds, without running any of its code."""
+    try:
+        held = object.__getattribute__(thing, "__dict__")
+    except AttributeError:
+        held = {}
+    if isinstance(held, dict):
+        yield from list(held.items())
+    for kind in type(thing).__mro__:
+        for name, member in vars(kind).items():
+            if type(member).__name__ == "member_descriptor" and name != "__dict__":
+                try:
+                    yield name, member.__get__(thing)
+                except AttributeError:
+                    continue
+
+
+@contextmanager
+def labelled(variables: Mapping[str, Any], passing: Collection[str] = ()) -> Iterator[None]:
+    """Label the values that have no label by what their program calls them, inside the block."""
+    given: list[tuple[Value, str | None]] = []
+    try:
+        for value, name in labels_of(variables, passing):
+            if not value.label:
+                given.append((value, value.label))
+                value.label = name
+        yield
+    finally:
+        for value, before in given:
+            value.label = before
+
+
+class Lent:
+    """Labels lent to a program's values while something looks at a pass: once a line of passes."""
+
+    def __init__(self, passing: Collection[str]) -> None:
+        self._passing = passing
+        self._seen: set[Site | None] = set()
+        self._labels = ExitStack()
+
+    @contextmanager
+    def around(self, watcher: AbstractContextManager[Watcher]) -> Iterator[Watcher]:
+        """Watch, with the labels there as the watcher is told of a pass."""
+        with (
+            watching(begun=self._give),
+            watcher as inside,
+            watching(begun=self._take_back),
+        ):
+            yield inside
+
+    def _give(self, this: Pass) -> None:
+        if this.site not in self._seen:
+            self._seen.add(this.site)
+            self._labels.enter_context(labelled(variables_now(), self._passing))
+
+    def _take_back(self, this: Pass) -> None:
+        self._labels.close()
