@@ -86,7 +86,7 @@ def test_links_lead_somewhere(page):
 def test_the_readme_has_the_two_commands_for_a_fresh_machine():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert (
-        "\npython3 -m venv .venv && .venv/bin/pip install -q . && .venv/bin/retrograde demo\n"
+        "\npython3 -m venv .venv && .venv/bin/pip install -q . && .venv/bin/retrograde explain\n"
         in readme
     )
     assert (
