@@ -24,6 +24,8 @@ from progress import progress
 from replay_peers import set_environment
 
 TOLERANCE = 1e-9
+TURN, MOST_CALLS = 0.2, 50
+"""Seconds that a peer's turn should take, and how often it is called in one at most."""
 GOALS = {"heston": 5.0, "residual": 5.0}
 """How much faster than the best library peer."""
 
@@ -88,17 +90,19 @@ def _measure(
             print(f"{name} disagrees on {program.name}", file=sys.stderr)
             wrong = True
             continue
-        calls[name] = call
+        start = perf_counter()
         call()
+        calls[name] = call, max(1, min(MOST_CALLS, int(TURN / (perf_counter() - start))))
     spent: dict[str, list[float]] = {name: [] for name in calls}
     gc.collect()
     gc.freeze()
     for _ in range(rounds):
-        for name, call in calls.items():
-            start = process_time()
-            results = call()
-            spent[name].append(1e3 * (process_time() - start))
-            del results
+        for name, (call, often) in calls.items():
+            for _ in range(often):
+                start = process_time()
+                results = call()
+                spent[name].append(1e3 * (process_time() - start))
+                del results
             advance()
     gc.unfreeze()
     return [

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import RowsError
+from .blocks import blocks
 from .rows import Bound, Shape, remade
 
 
@@ -99,7 +100,7 @@ class Store:
 
     def fresh(self, count: int) -> Any:
         """The next outputs go into new memory, behind each other."""
-        made = np.empty((count, self.rows))
+        made = blocks.take(count, self.rows)
         self.columns += list(made)
         return made
 

@@ -1,0 +1,62 @@
+"""Memory of results is used again, and never while somebody holds it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from retrograde.program import blocks as room
+
+ROWS = 200_000
+
+
+@pytest.fixture
+def blocks() -> Any:
+    room.blocks.forget()
+    yield room.blocks
+    room.blocks.forget()
+
+
+def address(array: Any) -> int:
+    return int(array.__array_interface__["data"][0])
+
+
+def test_a_block_that_nobody_holds_is_used_again(blocks: Any) -> None:
+    first = blocks.take(2, ROWS)
+    where = address(first)
+    assert address(blocks.take(2, ROWS)) != where
+    del first
+    assert address(blocks.take(2, ROWS)) == where
+
+
+@pytest.mark.parametrize(
+    "hold",
+    [lambda a: a, lambda a: a[1], lambda a: a[0, 5:9], lambda a: a.T, lambda a: memoryview(a[0])],
+)
+def test_whatever_part_is_held_keeps_it(blocks: Any, hold: Any) -> None:
+    first = blocks.take(2, ROWS)
+    where, held = address(first), hold(first)
+    del first
+    assert address(blocks.take(2, ROWS)) != where
+    del held
+
+
+def test_what_is_kept_is_bounded(blocks: Any) -> None:
+    held = [blocks.take(1, 2**20 * size) for size in (1, 2, 3, 4, 5, 6)]
+    assert len(blocks._kept) <= room.MOST_BLOCKS
+    assert blocks._bytes() <= room.MOST_BYTES
+    huge = blocks.take(1, room.MOST_BYTES // 8 + 1)
+    assert all(huge.base is not block for block in blocks._kept)
+    del held
+
+
+def test_results_stay_what_they_were(native: Any, blocks: Any) -> None:
+    f = native.compile(lambda x: x * 2.0)
+    x = np.arange(float(ROWS))
+    first = f(x)
+    kept = first.copy()
+    for shift in range(3):
+        f(x + shift)
+    assert np.array_equal(first, kept)
