@@ -48,8 +48,9 @@ class Card:
     @property
     def back(self) -> list[str]:
         """The answers, a line each."""
+        widest = max(len(f"{number:.6g}") for number in self.data.values())
         return [
-            f"{name} = {self.data[name]:.6g}   gradient {self.gradients[name]:.6g}"
+            f"{name:<2} = {self.data[name]:<{widest}.6g}   gradient {self.gradients[name]:.6g}"
             for name in self.data
         ]
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from ..errors import LearnError
 from ..explain.marks import escape
-from ..explain.reading import story
+from ..explain.reading import read, story
 from ..explain.svg import graph_svg
 from ..explain.thermometer import thermometer
 from ..explain.thermometer_svg import thermometer_svg
@@ -83,7 +83,7 @@ def rule_card_svg(name: str) -> str:
             y += 22
     narrow = op.arity == 1
     y += 10
-    for line in textwrap.wrap(words, 34 if narrow else 56):
+    for line in textwrap.wrap(words, 30 if narrow else 54):
         parts.append(svg_text(20, y, line, 14))
         y += 19
     if narrow:
@@ -130,7 +130,7 @@ def waterfall_svg(root: Value) -> str:
     >>> "a.grad" in waterfall_svg(rg.Value(3.0, label="a") * 2)
     True
     """
-    lines = story(root).text(84).splitlines()
+    lines = read([root], [1.0], note="", sites=False).text(84).splitlines()
     parts = [
         svg_text(20, 30 + 17 * place, line, 12.5, family=MONO) for place, line in enumerate(lines)
     ]

@@ -18,11 +18,13 @@ FAULTS: Final = (
     "visits-too-early", "visits-too-early:recursion", "visits-too-early:breadth",
     "order-not-reversed", "no-seed", "own-gradient", "forgot-upstream", "adds-upstream",
     "interior-leak", "clears-leaves", "recursion-limit",
-    "halves", "not-swapped", "second-sign", "sign:neg", "from-input", "from-input:tanh",
+    "halves", "not-swapped", "second-sign", "sign:neg",
+    "from-input", "from-input:exp", "from-input:tanh",
     "value-not-slope", "power-rule-on-exp", "power-not-lowered", "power-factor-lost",
     "denominator-sign", "denominator-square", "denominator-like-numerator",
     "gate-always-open", "gate-on-upstream",
-    "reflected-swapped", "reflected-swapped:div", "missing-reflected", "numbers-not-wrapped",
+    "reflected-swapped", "reflected-swapped:sub", "reflected-swapped:div",
+    "missing-reflected", "numbers-not-wrapped",
 )  # fmt: skip
 """Faults of the engine. After a colon stands which form of the misconception it is."""
 
@@ -107,7 +109,8 @@ class FaultyValue:
 
     def __rsub__(self, other: Any) -> FaultyValue:
         self._reflected()
-        return self - other if "reflected-swapped" in self.faults else self._value(other) - self
+        wrong = self.faults & {"reflected-swapped", "reflected-swapped:sub"}
+        return self - other if wrong else self._value(other) - self
 
     def __mul__(self, other: Any) -> FaultyValue:
         right = self._value(other)
@@ -157,7 +160,7 @@ class FaultyValue:
         """The exponential."""
         result = math.exp(self.data)
         slope = result
-        if "from-input" in self.faults:
+        if self.faults & {"from-input", "from-input:exp"}:
             slope = self.data
         elif "power-rule-on-exp" in self.faults:
             slope = self.data * math.exp(self.data - 1)

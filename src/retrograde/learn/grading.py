@@ -228,6 +228,8 @@ def _misconceptions(
             break
         chosen.append(best)
         left -= explains[best]
+    if "numbers" in left:
+        chosen += _about_numbers(got["numbers"], capabilities(seed)["numbers"])
     names = list(dict.fromkeys(map(misconception_of, chosen)))
     return tuple(
         Found(
@@ -236,3 +238,12 @@ def _misconceptions(
         )
         for name in names
     )  # fmt: skip
+
+
+def _about_numbers(got: Answered, programs: Sequence[Program]) -> list[str]:
+    """What raising on plain numbers says, whatever else is wrong."""
+    raised = [it.text for it, mine in zip(programs, got) if mine and mine[0].number is None]
+    left = [text for text in raised if text.startswith(("y = 2", "y = 3"))]
+    if len(left) < len(raised):
+        return ["numbers-not-wrapped"]
+    return ["missing-reflected"] if left else []
