@@ -3,8 +3,8 @@
   grade student.py             one verdict a capability, misconceptions by name
   grade cards --seed NAME      predict-then-reveal cards of a student's own
   grade exhibit KIND [EXPR a=2 ...] --svg OUT.svg
-                               waterfall, graph or thermometer of an expression,
-                               or an op's rule card; "rules" with a folder: a set
+                               waterfall, graph or thermometer of an expression;
+                               an op's rule card; "rules": a folder of them
 
 Exit codes: 0 everything right, 1 something wrong, 2 called wrongly.
 """

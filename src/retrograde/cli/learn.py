@@ -1,4 +1,4 @@
-"""Learn backpropagation by exercises: small files with something missing or broken.
+"""Learn backpropagation by exercises: small files, something missing or broken.
 
   start [FOLDER]   make a folder of exercises (default: retrograde-exercises)
   list             all exercises, and which are done
