@@ -199,7 +199,15 @@ def _watch(options: argparse.Namespace) -> int:
                     return PASSED
                 it = folder.current
                 source = folder.source(it)
-            while folder.source(it) == source:
+            while _unchanged(folder, it, source):
                 time.sleep(POLL_SECONDS)
     except KeyboardInterrupt:
         return PASSED if passed else NOT_YET
+
+
+def _unchanged(folder: Folder, it: Exercise, source: str) -> bool:
+    """Whether a file is as it was; while an editor replaces it, it may be gone for a moment."""
+    try:
+        return folder.source(it) == source
+    except LearnError:
+        return True
