@@ -48,7 +48,7 @@ def test_without_a_command_it_shows_the_help_and_fails_as_misused(cli, capsys):
         (
             ["xyz"],
             "retrograde: there is no command 'xyz'; choose from explain, run, check, doctor, "
-            "train, demo, info, bench.",
+            "train, demo, learn, grade, info, bench.",
         ),
         (["info", "--wat"], "retrograde: unrecognized arguments: --wat"),
         (["demo", "--js"], "retrograde: unrecognized arguments: --js"),

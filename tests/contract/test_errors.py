@@ -238,7 +238,12 @@ def raise_as(rg, action):
         raise getattr(rg.errors, type(error).__name__)(str(error)) from None
 
 
+def learn(rg):
+    importlib.import_module(f"{rg.__name__}.learn.exercises").exercise("ad")
+
+
 CASES = {
+    "LearnError": (learn, ValueError, "there is no exercise 'ad'", "did you mean 'add'?"),
     "ProgramError": (program, RuntimeError, "output %3 is never defined", "after a pass"),
     "RecordingError": (recording, RuntimeError, ".data of 'x' was read", "Compute with the value"),
     "TakeError": (take, IndexError, "index 7.0 in a list of 1", "whole number from 0 to 0"),

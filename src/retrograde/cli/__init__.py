@@ -17,7 +17,7 @@ from typing import Final, NoReturn
 
 from .. import __version__
 from ..errors import RetrogradeError
-from . import bench, check, demo, doctor, explain, info, run, train
+from . import bench, check, demo, doctor, explain, grade, info, learn, run, train
 
 COMMANDS: Final = {
     "explain": explain,
@@ -26,6 +26,8 @@ COMMANDS: Final = {
     "doctor": doctor,
     "train": train,
     "demo": demo,
+    "learn": learn,
+    "grade": grade,
     "info": info,
     "bench": bench,
 }
@@ -44,6 +46,8 @@ examples:
   retrograde bench          rg.compile timed against its peers
   retrograde check FILE.py  are the gradients of its functions right?
   retrograde train          a small GPT on given names, then names it makes up
+  retrograde learn next     exercises that say what went wrong
+  retrograde grade FILE.py  grade anyone's class of values
 """
 
 

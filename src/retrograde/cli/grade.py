@@ -1,0 +1,138 @@
+"""For teachers: grade anyone's class of values, print cards, draw exhibits.
+
+  grade student.py             one verdict a capability, misconceptions by name
+  grade cards --seed NAME      predict-then-reveal cards of a student's own
+  grade exhibit KIND [EXPR a=2 ...] --svg OUT.svg
+                               waterfall, graph or thermometer of an expression;
+                               an op's rule card; "rules": a folder of them
+
+Exit codes: 0 everything right, 1 something wrong, 2 called wrongly.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from pathlib import Path
+
+from ..errors import ExpressionError, LearnError, OutputError
+from ..learn import exhibits
+from ..learn.cards import Card, card
+from ..learn.grading import grade_source
+from ..learn.progress import read_source
+from ..learn.sandbox import SECONDS
+from ..ops import OPS
+from . import _learn_page as show
+from ._expression import evaluate, numbers_given
+from ._files import write_whole
+from ._terminal import console
+
+SUMMARY = "grade anyone's class of values; cards and exhibits for teachers"
+
+RIGHT, WRONG, MISUSED = 0, 1, 2
+MOST_CARDS = 100
+EXAMPLE = ("y = (a*b + c) * (a + b)", ("a=2", "b=-3", "c=10"))
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of the command."""
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("target", metavar="FILE.py|cards|exhibit", help="see above")
+    parser.add_argument("words", nargs="*", metavar="ARG", help="what exhibit draws")
+    parser.add_argument(
+        "--seed", "--student", dest="seed", default="", metavar="NAME",
+        help="whose expressions: the same name gives the same ones",
+    )  # fmt: skip
+    parser.add_argument("--count", type=int, default=3, metavar="N", help="cards: how many")
+    parser.add_argument("--svg", metavar="PATH", help="write SVG: a folder, for exhibit a file")
+    parser.add_argument("--json", action="store_true", help="print data")
+    parser.add_argument(
+        "--seconds", type=float, default=SECONDS, metavar="S",
+        help=f"time limit of the student's code (default {SECONDS:g})",
+    )  # fmt: skip
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the command: 0 right, 1 something is wrong, 2 called wrongly."""
+    try:
+        if options.target == "cards":
+            return _cards(options)
+        if options.target == "exhibit":
+            return _exhibit(options)
+        return _grade(options)
+    except (LearnError, ExpressionError) as misuse:
+        print(f"retrograde: {misuse}", file=sys.stderr)
+        return MISUSED
+
+
+def _grade(options: argparse.Namespace) -> int:
+    if options.words or options.svg:
+        raise LearnError.too_many("grade takes one file")
+    if not options.seconds > 0:
+        raise LearnError.seconds(options.seconds)
+    source = read_source(Path(options.target))
+    grade = grade_source(source, options.target, options.seed, options.seconds)
+    if options.json:
+        print(json.dumps(grade.data(), indent=2, ensure_ascii=False))
+    else:
+        show.graded(console(), grade)
+    return RIGHT if not grade.problem and grade.right == grade.counted else WRONG
+
+
+def _cards(options: argparse.Namespace) -> int:
+    if options.words:
+        raise LearnError.too_many("cards are drawn from --seed and --count alone")
+    if not 1 <= options.count <= MOST_CARDS:
+        raise LearnError.count(options.count, MOST_CARDS)
+    made = [card(options.seed or "anyone", number + 1) for number in range(options.count)]
+    if options.svg:
+        _write_cards(made, options.svg)
+    if options.json:
+        print(json.dumps([it.to_json() for it in made], indent=2))
+    elif not options.svg:
+        print("\n\n".join(it.text() for it in made), end="")
+    return RIGHT
+
+
+def _write_cards(made: list[Card], folder: str) -> None:
+    _make_folder(folder)
+    for it in made:
+        sides = {"front": it.front_svg(), "back": it.back_svg(), "graph": it.graph_svg()}
+        for side, text in sides.items():
+            write_whole(os.path.join(folder, f"card{it.number}-{side}.svg"), text)
+    print(f"{3 * len(made)} pictures are in {folder}.")
+
+
+def _make_folder(folder: str) -> None:
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError as error:
+        raise OutputError.of(folder, error) from None
+
+
+def _exhibit(options: argparse.Namespace) -> int:
+    kinds = [*exhibits.EXHIBITS, "rules", *OPS]
+    kind, *rest = options.words or ["?"]
+    if kind not in kinds:
+        raise LearnError.no_figure(kind, [*exhibits.EXHIBITS, "rules", *exhibits.RULES])
+    if kind == "rules":
+        if not options.svg or rest:
+            raise LearnError.too_many("a set of rule cards needs a folder alone: --svg FOLDER")
+        _make_folder(options.svg)
+        for name in exhibits.RULES:
+            write_whole(os.path.join(options.svg, f"rule-{name}.svg"), exhibits.rule_card_svg(name))
+        print(f"{len(exhibits.RULES)} cards are in {options.svg}.")
+        return RIGHT
+    if kind in OPS:
+        picture = exhibits.rule_card_svg(kind)
+    else:
+        text, given = (rest[0], rest[1:]) if rest else EXAMPLE
+        picture = exhibits.exhibit_svg(kind, evaluate(text, numbers_given(given)))
+    if options.svg:
+        write_whole(options.svg, picture)
+        print(f"The picture is in {options.svg}.")
+    else:
+        print(picture, end="")
+    return RIGHT

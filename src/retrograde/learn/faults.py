@@ -1,0 +1,299 @@
+"""A tiny engine with faults that can be switched on: what a misconception does to numbers.
+
+``engine("overwrites")`` is a class of values that is right but for that one fault;
+``engine()`` is right. A learner's answers are compared with those of each of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from typing import Any, ClassVar, Final
+
+FAULTS: Final = (
+    "overwrites", "overwrites:add", "overwrites:mul",
+    "overwrites:first", "overwrites:add-first", "overwrites:mul-first",
+    "one-path", "set-of-inputs",
+    "visits-too-early", "visits-too-early:recursion", "visits-too-early:breadth",
+    "order-not-reversed", "no-seed", "own-gradient", "forgot-upstream", "adds-upstream",
+    "interior-leak", "clears-leaves", "recursion-limit",
+    "halves", "not-swapped", "second-sign", "sign:neg",
+    "from-input", "from-input:exp", "from-input:tanh",
+    "value-not-slope", "power-rule-on-exp", "power-not-lowered", "power-factor-lost",
+    "denominator-sign", "denominator-square", "denominator-like-numerator",
+    "gate-always-open", "gate-on-upstream",
+    "reflected-swapped", "reflected-swapped:sub", "reflected-swapped:div",
+    "missing-reflected", "numbers-not-wrapped",
+)  # fmt: skip
+"""Faults of the engine. After a colon stands which form of the misconception it is."""
+
+
+LONGEST_RECURSION: Final = 20_000
+"""Steps after which recursion without an order is given up: it takes exponentially many."""
+
+
+def misconception_of(fault: str) -> str:
+    """The name of the misconception a fault is a form of.
+
+    >>> misconception_of("visits-too-early:breadth")
+    'visits-too-early'
+    """
+    return fault.partition(":")[0]
+
+
+@cache
+def engine(*faults: str) -> type[FaultyValue]:
+    """The engine with these faults.
+
+    >>> a = engine("overwrites")(3.0)
+    >>> (a + a).backward(); a.grad
+    1.0
+    """
+    unknown = set(faults) - set(FAULTS)
+    if unknown:
+        raise KeyError(f"there is no fault {unknown}")
+    return type("Value", (FaultyValue,), {"faults": frozenset(faults)})
+
+
+class FaultyValue:
+    """A value with its inputs and partials; every operation asks which faults are on."""
+
+    faults: ClassVar[frozenset[str]] = frozenset()
+
+    def __init__(
+        self,
+        data: float,
+        inputs: tuple[FaultyValue, ...] = (),
+        partials: tuple[float, ...] = (),
+        op: str = "",
+    ) -> None:
+        self.data = float(data)
+        self.grad = 0.0
+        self._inputs = inputs
+        self._partials = partials
+        self._op = op
+
+    def _made(self, data: float, *pairs: tuple[FaultyValue, float], op: str = "") -> FaultyValue:
+        if "set-of-inputs" in self.faults:
+            pairs = tuple({id(value): (value, partial) for value, partial in pairs}.values())
+        inputs = tuple(value for value, _ in pairs)
+        return type(self)(data, inputs, tuple(partial for _, partial in pairs), op)
+
+    def _value(self, other: Any) -> FaultyValue:
+        if isinstance(other, FaultyValue):
+            return other
+        if "numbers-not-wrapped" in self.faults:
+            raise AttributeError(f"'{type(other).__name__}' object has no attribute 'data'")
+        return type(self)(other)
+
+    def _reflected(self) -> None:
+        if "missing-reflected" in self.faults:
+            raise TypeError("unsupported operand type(s)")
+
+    # ---- operations ----
+
+    def __add__(self, other: Any) -> FaultyValue:
+        right = self._value(other)
+        share = 0.5 if "halves" in self.faults else 1.0
+        return self._made(self.data + right.data, (self, share), (right, share), op="add")
+
+    def __radd__(self, other: Any) -> FaultyValue:
+        self._reflected()
+        return self.__add__(other)
+
+    def __sub__(self, other: Any) -> FaultyValue:
+        right = self._value(other)
+        second = 1.0 if "second-sign" in self.faults else -1.0
+        return self._made(self.data - right.data, (self, 1.0), (right, second))
+
+    def __rsub__(self, other: Any) -> FaultyValue:
+        self._reflected()
+        wrong = self.faults & {"reflected-swapped", "reflected-swapped:sub"}
+        return self - other if wrong else self._value(other) - self
+
+    def __mul__(self, other: Any) -> FaultyValue:
+        right = self._value(other)
+        first, second = right.data, self.data
+        if "not-swapped" in self.faults:
+            first, second = second, first
+        return self._made(self.data * right.data, (self, first), (right, second), op="mul")
+
+    def __rmul__(self, other: Any) -> FaultyValue:
+        self._reflected()
+        return self.__mul__(other)
+
+    def __truediv__(self, other: Any) -> FaultyValue:
+        right = self._value(other)
+        x, y = self.data, right.data
+        second = -x / (y * y)
+        if "denominator-sign" in self.faults:
+            second = -second
+        elif "denominator-square" in self.faults:
+            second = -x / y
+        elif "denominator-like-numerator" in self.faults:
+            second = 1.0 / x
+        return self._made(x / y, (self, 1.0 / y), (right, second))
+
+    def __rtruediv__(self, other: Any) -> FaultyValue:
+        self._reflected()
+        wrong = self.faults & {"reflected-swapped", "reflected-swapped:div"}
+        return self / other if wrong else self._value(other) / self
+
+    def __neg__(self) -> FaultyValue:
+        return self._made(-self.data, (self, 1.0 if "sign:neg" in self.faults else -1.0))
+
+    def __pow__(self, power: float) -> FaultyValue:
+        slope = power * self.data ** (power - 1)
+        if "power-not-lowered" in self.faults:
+            slope = power * self.data**power
+        elif "power-factor-lost" in self.faults:
+            slope = self.data ** (power - 1)
+        return self._made(self.data**power, (self, slope))
+
+    def _function(self, name: str, result: float, slope: float) -> FaultyValue:
+        if "value-not-slope" in self.faults and name in ("log", "tanh", "relu"):
+            slope = result
+        return self._made(result, (self, slope), op=name)
+
+    def exp(self) -> FaultyValue:
+        """The exponential."""
+        result = math.exp(self.data)
+        slope = result
+        if self.faults & {"from-input", "from-input:exp"}:
+            slope = self.data
+        elif "power-rule-on-exp" in self.faults:
+            slope = self.data * math.exp(self.data - 1)
+        return self._function("exp", result, slope)
+
+    def log(self) -> FaultyValue:
+        """The natural logarithm."""
+        return self._function("log", math.log(self.data), 1.0 / self.data)
+
+    def tanh(self) -> FaultyValue:
+        """The hyperbolic tangent."""
+        result = math.tanh(self.data)
+        seen = self.data if self.faults & {"from-input", "from-input:tanh"} else result
+        return self._function("tanh", result, 1.0 - seen * seen)
+
+    def relu(self) -> FaultyValue:
+        """The input where it is positive, else 0."""
+        slope = 1.0 if self.data > 0 or "gate-always-open" in self.faults else 0.0
+        return self._function("relu", max(0.0, self.data), slope)
+
+    # ---- backward ----
+
+    def backward(self) -> None:
+        """Walk the graph and leave gradients, as far as the faults allow."""
+        order = inputs_first(self)
+        if "recursion-limit" in self.faults and len(order) > 900:
+            raise RecursionError("maximum recursion depth exceeded")
+        for node in order:
+            interior = bool(node._inputs)
+            if (interior and "interior-leak" not in self.faults) or "clears-leaves" in self.faults:
+                node.grad = 0.0
+        if "no-seed" not in self.faults:
+            self.grad = 1.0 if self._inputs else self.grad + 1.0
+        received: set[int] = set()
+        for node in self._walk(order):
+            for place, (value, partial) in enumerate(zip(node._inputs, node._partials)):
+                kinds = {"overwrites", f"overwrites:{node._op}"}
+                if place == 0:
+                    kinds |= {"overwrites:first", f"overwrites:{node._op}-first"}
+                amount = self._contribution(node, value, partial)
+                value._receive(amount, bool(self.faults & kinds), received)
+
+    def _contribution(self, node: FaultyValue, into: FaultyValue, partial: float) -> float:
+        if "forgot-upstream" in self.faults:
+            return partial
+        if "adds-upstream" in self.faults:
+            return partial + node.grad
+        if "own-gradient" in self.faults:
+            return partial * into.grad
+        if "gate-on-upstream" in self.faults and node._op == "relu":
+            return max(0.0, node.grad)
+        return partial * node.grad
+
+    def _receive(self, amount: float, overwrites: bool, received: set[int]) -> None:
+        if "one-path" in self.faults and id(self) in received:
+            return
+        received.add(id(self))
+        self.grad = amount if overwrites else self.grad + amount
+
+    def _walk(self, order: list[FaultyValue]) -> Iterable[FaultyValue]:
+        for fault, walk in _WALKS.items():
+            if fault in self.faults:
+                return walk(self, order)
+        return order[::-1]
+
+
+def inputs_first(root: FaultyValue) -> list[FaultyValue]:
+    """Everything under a root, each value after its inputs."""
+    order: list[FaultyValue] = []
+    seen = {id(root)}
+    stack = [(root, iter(root._inputs))]
+    while stack:
+        node, rest = stack[-1]
+        for value in rest:
+            if id(value) not in seen:
+                seen.add(id(value))
+                stack.append((value, iter(value._inputs)))
+                break
+        else:
+            stack.pop()
+            order.append(node)
+    return order
+
+
+def _depth_first(root: FaultyValue, order: list[FaultyValue]) -> Iterator[FaultyValue]:
+    """On first sight, deep before wide."""
+    seen: set[int] = set()
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if id(node) not in seen:
+            seen.add(id(node))
+            yield node
+            stack.extend(reversed(node._inputs))
+
+
+def _breadth_first(root: FaultyValue, order: list[FaultyValue]) -> Iterator[FaultyValue]:
+    """On first sight, level by level."""
+    seen, level = {id(root)}, [root]
+    for node in level:
+        yield node
+        for value in node._inputs:
+            if id(value) not in seen:
+                seen.add(id(value))
+                level.append(value)
+
+
+def _recursive(root: FaultyValue, order: list[FaultyValue]) -> Iterator[FaultyValue]:
+    """Each contribution followed down at once, with all the gradient that is there by then."""
+    stack = [(root, iter(range(len(root._inputs))))]
+    for _ in range(LONGEST_RECURSION):
+        node, rest = stack[-1]
+        place = next(rest, None)
+        if place is not None:
+            yield _one_input(node, place)
+            into = node._inputs[place]
+            stack.append((into, iter(range(len(into._inputs)))))
+        elif len(stack) > 1:
+            stack.pop()
+        else:
+            return
+
+
+def _one_input(node: FaultyValue, place: int) -> FaultyValue:
+    """A stand-in for a node that has only one of its inputs."""
+    single = type(node)(node.data, (node._inputs[place],), (node._partials[place],), node._op)
+    single.grad = node.grad
+    return single
+
+
+_WALKS: Final[dict[str, Callable[[FaultyValue, list[FaultyValue]], Iterable[FaultyValue]]]] = {
+    "visits-too-early": _depth_first,
+    "visits-too-early:recursion": _recursive,
+    "visits-too-early:breadth": _breadth_first,
+    "order-not-reversed": lambda root, order: order,
+}

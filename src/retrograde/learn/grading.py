@@ -1,0 +1,249 @@
+"""Grading anyone's class of values: one verdict a capability, and the misconceptions behind them.
+
+``collect`` asks an engine (in the process where learner code runs); ``graded`` compares what it
+answered with what the right engine and every faulty one answer to the same questions.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from typing import Any, Final
+
+from .adapter import Adapter, NoEngineError
+from .diagnosis import Found, all_same, example_of, same, shown
+from .faults import FAULTS, engine, misconception_of
+from .misconceptions import MISCONCEPTIONS
+from .programs import Answer, Program, answers, drawn, ops_in, program
+from .sandbox import SECONDS, Job, run
+
+REQUIRED: Final = ("add", "mul", "reuse", "diamond", "order", "expressions")
+"""Capabilities that count also where an engine lacks them."""
+
+_WORDS: Final = {
+    "add": "a + b", "sub": "a - b", "mul": "a * b", "div": "a / b", "pow": "a**3", "neg": "-a",
+    "exp": "exp(a)", "log": "log(a)", "tanh": "tanh(a)", "relu": "relu(a)",
+    "reuse": "a value used twice by one op: a + a, a * a",
+    "diamond": "two routes that meet again",
+    "order": "an interior value used twice: all uses before it hands on",
+    "numbers": "plain numbers on either side of an operator",
+    "zeroing": "backward again after zeroing the leaves",
+    "second backward": "backward twice doubles the leaves",
+    "deep chain": "5,000 operations in a row",
+    "expressions": "expressions drawn for this student",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Capability:
+    """One capability: "right", "wrong" or "absent", with the first wrong answer."""
+
+    name: str
+    words: str
+    verdict: str
+    question: str = ""
+    got: str = ""
+    expected: str = ""
+
+
+@dataclass(frozen=True)
+class Grade:
+    """What a file is worth: its engine as found, capabilities, score, misconceptions."""
+
+    file: str
+    seed: str
+    engine: dict[str, str]
+    problem: str
+    line: int | None
+    capabilities: tuple[Capability, ...]
+    misconceptions: tuple[Found, ...]
+
+    @property
+    def right(self) -> int:
+        """How many capabilities are right."""
+        return sum(it.verdict == "right" for it in self.capabilities)
+
+    @property
+    def counted(self) -> int:
+        """How many count: all that are there, and those that must be."""
+        return sum(it.verdict != "absent" or it.name in REQUIRED for it in self.capabilities)
+
+    @property
+    def score(self) -> float:
+        """The share that is right, from 0 to 1."""
+        return round(self.right / self.counted, 4) if self.counted else 0.0
+
+    def data(self) -> dict[str, Any]:
+        """As plain data."""
+        return {**asdict(self), "right": self.right, "counted": self.counted, "score": self.score}
+
+
+@cache
+def capabilities(seed: str) -> dict[str, tuple[Program, ...]]:
+    """The questions of every capability for one student."""
+    chance = random.Random(f"grade {seed}")
+    sizes = chance.sample([x / 10 for x in range(3, 25) if x not in (5, 10, 20)], 3)
+    a, b, c = (chance.choice((-1, 1)) * size for size in sizes)
+    found: dict[str, tuple[Program, ...]] = {
+        name: (_single(f"y = {_WORDS[name]}", a, b),)
+        for name in ("add", "sub", "mul", "div", "neg")
+    }
+    found |= {
+        name: (program(f"y = {_WORDS[name]}", a=abs(a)), program(f"y = {_WORDS[name]}", a=abs(b)))
+        for name in ("pow", "exp", "log", "tanh")
+    }
+    found["relu"] = (
+        program("y = relu(a)", a=abs(a)), program("y = relu(a)", a=-abs(a)),
+        program("y = relu(a) * b", a=abs(a), b=-abs(b)),
+    )  # fmt: skip
+    found["reuse"] = (program("y = a + a", a=a), program("y = a * a", a=a))
+    found["diamond"] = (
+        program("y = (a*b + c) * (a + b)", a=a, b=b, c=c),
+        program("u = a + b; y = a * u", a=a, b=b),
+    )
+    found["order"] = (
+        program("u = a + a; y = u + u", a=a),
+        program("u = a * b; v = u + a; y = u * v", a=a, b=b),
+        program("u = a * b; v = u + a; y = v * u + b", a=a, b=b),
+    )
+    found["numbers"] = tuple(
+        program(f"y = {text}", a=a)
+        for text in ("a + 2", "2 + a", "a * 3", "3 * a", "2 - a", "a - 2", "2 / a", "a / 2")
+    )
+    interior = "u = a * b; v = u * u; y = v + a"
+    found["zeroing"] = (program(interior, "zeroed", a=a, b=b),)
+    found["second backward"] = (program(interior, "twice", a=a, b=b),)
+    found["deep chain"] = (program("y = a\nfor step in range(5000):\n    y = y + b", a=a, b=b),)
+    found["expressions"] = tuple(drawn(f"{seed} {n}", ("add", "mul"), 4 + n) for n in range(3))
+    return found
+
+
+def _single(text: str, a: float, b: float) -> Program:
+    return Program(text, (("a", a), ("b", b)) if "b" in text else (("a", a),))
+
+
+def collect(namespace: Mapping[str, Any], seed: str) -> dict[str, Any]:
+    """What the engine in a namespace answers; capabilities it has no operations for are absent."""
+    try:
+        adapter = Adapter(namespace)
+    except NoEngineError as error:
+        return {"missing": str(error), "engine": {}, "capabilities": {}}
+    found: dict[str, list[list[dict[str, Any]]]] = {}
+    for name, programs in capabilities(seed).items():
+        able = [it for it in programs if all(map(adapter.has, ops_in(it.text)))]
+        if able and (len(able) == len(programs) or name == "numbers"):
+            found[name] = [
+                [asdict(answer) for answer in answers(adapter, it)] if it in able else []
+                for it in programs
+            ]
+    return {"missing": "", "engine": adapter.describe(), "capabilities": found}
+
+
+Answered = list[list[Answer]]
+
+
+@cache
+def _known(seed: str) -> dict[str, dict[str, Answered]]:
+    """The answers of the right engine ("") and of every faulty one, by capability."""
+    found = {}
+    for fault in ("", *FAULTS):
+        adapter = Adapter({"Value": engine(*filter(None, [fault]))})
+        found[fault] = {
+            name: [answers(adapter, it) for it in programs]
+            for name, programs in capabilities(seed).items()
+            if name != "deep chain" or fault in ("", "recursion-limit")
+        }
+    return found
+
+
+def _match(got: Answered, theirs: Answered | None) -> bool:
+    """Whether two engines answer alike, where the first answers at all."""
+    if theirs is None:
+        return False
+    return all(not mine or all_same(mine, other) for mine, other in zip(got, theirs))
+
+
+def grade_source(source: str, file: str, seed: str = "", seconds: float = SECONDS) -> Grade:
+    """Grade the text of a student's file.
+
+    >>> grade_source("class Value: pass", "mine.py").problem
+    'Value(2.75) raised TypeError: Value() takes no arguments'
+    """
+    (ran,) = run([Job("student", source, "grade", seed)], seconds)
+    if ran.problem or ran.graded["missing"]:
+        problem = ran.problem or ran.graded["missing"]
+        return Grade(file, seed, {}, problem, ran.line, (), ())
+    got = {
+        name: [[Answer(**it) for it in one] for one in each]
+        for name, each in ran.graded["capabilities"].items()
+    }
+    right = _known(seed)[""]
+    verdicts = tuple(_capability(name, got.get(name), right[name], seed) for name in right)
+    wrong = [it.name for it in verdicts if it.verdict == "wrong"]
+    fine = [it.name for it in verdicts if it.verdict == "right"]
+    return Grade(
+        file,
+        seed,
+        ran.graded["engine"],
+        "",
+        None,
+        verdicts,
+        _misconceptions(got, wrong, fine, seed),
+    )
+
+
+def _capability(name: str, got: Answered | None, right: Answered, seed: str) -> Capability:
+    if got is None:
+        return Capability(name, _WORDS[name], "absent")
+    for it, mine, theirs in zip(capabilities(seed)[name], got, right):
+        if mine and mine[0].number is None:
+            return Capability(name, _WORDS[name], "wrong", it.shown, shown(mine[0]), "an answer")
+        for one, other in zip(mine, theirs):
+            if not same(one, other):
+                question = f"{it.shown}: {one.label}"
+                return Capability(name, _WORDS[name], "wrong", question, shown(one), shown(other))
+    return Capability(name, _WORDS[name], "right")
+
+
+def _misconceptions(
+    got: dict[str, Answered], wrong: Sequence[str], fine: Sequence[str], seed: str
+) -> tuple[Found, ...]:
+    """The fewest faults that explain what is wrong and contradict nothing that is right."""
+    known = _known(seed)
+    right = known[""]
+    explains = {}
+    for fault, theirs in known.items():
+        spoilt = [name for name in theirs if not _match(right[name], theirs[name])]
+        met = [name for name in spoilt if name in wrong]
+        # The smallest question it spoils has to look as it would: larger ones mix faults.
+        if met and not set(spoilt) & set(fine) and _match(got[met[0]], theirs[met[0]]):
+            explains[fault] = {name for name in met if _match(got[name], theirs[name])}
+    chosen: list[str] = []
+    left = set(wrong)
+    while left and explains:
+        best = max(explains, key=lambda fault: len(explains[fault] & left))
+        if not explains[best] & left:
+            break
+        chosen.append(best)
+        left -= explains[best]
+    if "numbers" in left:
+        chosen += _about_numbers(got["numbers"], capabilities(seed)["numbers"])
+    names = list(dict.fromkeys(map(misconception_of, chosen)))
+    return tuple(
+        Found(
+            name, MISCONCEPTIONS[name].title, MISCONCEPTIONS[name].words,
+            example_of(tuple(it for it in chosen if misconception_of(it) == name)),
+        )
+        for name in names
+    )  # fmt: skip
+
+
+def _about_numbers(got: Answered, programs: Sequence[Program]) -> list[str]:
+    """What raising on plain numbers says, whatever else is wrong."""
+    raised = [it.text for it, mine in zip(programs, got) if mine and mine[0].number is None]
+    left = [text for text in raised if text.startswith(("y = 2", "y = 3"))]
+    if len(left) < len(raised):
+        return ["numbers-not-wrapped"]
+    return ["missing-reflected"] if left else []

@@ -1,0 +1,142 @@
+"""Small programs on values as text, fixed or drawn from a seed, and what an engine answers.
+
+A program such as ``b = a + a; c = b * b`` runs on any engine through its adapter. A session says
+what is done with it: one backward pass, two, or one after the leaves were zeroed.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .adapter import Adapter
+
+LEAVES = ("a", "b", "c", "d")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One number an engine or a function gave, or what it raised instead."""
+
+    label: str
+    number: float | None = None
+    raised: str = ""
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Program:
+    """Statements on values separated by semicolons; the last assigned name is the root."""
+
+    text: str
+    leaves: tuple[tuple[str, float], ...]
+    session: str = "once"
+
+    @property
+    def shown(self) -> str:
+        """The program as one would write it on a board."""
+        if "\n" in self.text:
+            return "a chain of 5,000 additions"
+        given = ", ".join(f"{name} = {number:g}" for name, number in self.leaves)
+        how = {
+            "once": "",
+            "twice": ", backward twice",
+            "zeroed": ", again after zeroing the leaves",
+        }
+        return f"{self.text}   with {given}{how[self.session]}"
+
+    @property
+    def root(self) -> str:
+        """The name of the last result."""
+        return self.text.rpartition(";")[2].partition("=")[0].strip()
+
+
+def program(text: str, session: str = "once", **leaves: float) -> Program:
+    """A program of a text and its leaves.
+
+    >>> program("y = a + a", a=3.0).shown
+    'y = a + a   with a = 3'
+    """
+    return Program(text, tuple(leaves.items()), session)
+
+
+def drawn(seed: object, ops: Sequence[str], steps: int = 4, leaves: int = 3) -> Program:
+    """A program drawn from a seed: its leaves and results are reused, so that order matters.
+
+    >>> drawn("ada", ["add", "mul"]) == drawn("ada", ["add", "mul"])
+    True
+    """
+    chance = random.Random(f"program {seed}")
+    sizes = chance.sample([x for x in range(4, 20) if x not in (5, 10)], leaves)
+    numbers = {name: chance.choice((-1, 1)) * size / 10 for name, size in zip(LEAVES, sizes)}
+    names, statements = list(numbers), []
+    unused = list(names)
+    for step in range(steps):
+        result = f"v{step + 1}" if step + 1 < steps else "y"
+        first = unused.pop(0) if unused else chance.choice(names)
+        second = unused.pop(0) if unused and chance.random() < 0.6 else chance.choice(names[-3:])
+        statements.append(f"{result} = {_operation(chance, ops, first, second)}")
+        names.append(result)
+        unused.append(result)
+    rest = [name for name in unused if name != "y"]
+    if rest:  # everything made is used
+        join = " + " if "add" in ops else " * "
+        statements[-1] = f"y = {join.join([*rest, '(' + statements[-1][4:] + ')'])}"
+    return Program("; ".join(statements), tuple(numbers.items()))
+
+
+_SIGNS = {"add": "+", "sub": "-", "mul": "*"}
+
+
+def _operation(chance: random.Random, ops: Sequence[str], first: str, second: str) -> str:
+    op = chance.choice(list(ops))
+    if op in _SIGNS:
+        return f"{first} {_SIGNS[op]} {second}"
+    if op == "div":
+        return f"{first} / ({second}*{second} + a*a)"  # a leaf is never 0
+    if op == "pow":
+        return f"{first}**3"
+    if op == "neg":
+        return f"-{first}"
+    if op == "log":
+        return f"log({first}*{first} + a*a)"
+    return f"{op}({first})"
+
+
+def answers(engine: Adapter, it: Program) -> list[Answer]:
+    """What an engine gives for a program: the value, every leaf's gradient, the root's."""
+    try:
+        leaves = {name: engine.leaf(number) for name, number in it.leaves}
+        names: dict[str, Any] = {**engine.functions(), **leaves}
+        exec(it.text, {"__builtins__": {"range": range}}, names)  # the package's own text
+        root = names[it.root]
+        engine.backward(root)
+        if it.session == "twice":
+            engine.backward(root)
+        elif it.session == "zeroed":
+            engine.zero(list(leaves.values()))
+            engine.backward(root)
+        found = [Answer(f"{it.root}.data", engine.data(root))]
+        found += [Answer(f"{name}.grad", engine.gradient(leaf)) for name, leaf in leaves.items()]
+        if it.session == "once":
+            found.append(Answer(f"{it.root}.grad", engine.gradient(root)))
+    except Exception as error:
+        return [Answer("", None, type(error).__name__, str(error)[:300])]
+    return found
+
+
+def ops_in(text: str) -> set[str]:
+    """The operations a program needs.
+
+    >>> sorted(ops_in("y = exp(a) - b"))
+    ['exp', 'sub']
+    """
+    signs = {"+": "add", "*": "mul", "/": "div", "**": "pow", "-": "sub"}
+    bare = re.sub(r"[=(;,]\s*-", "= neg ", text)
+    found = {signs[sign] for sign in re.findall(r"\*\*|[-+*/]", bare)}
+    if "neg" in bare:
+        found.add("neg")
+    return found | set(re.findall(r"([a-z]+)\(", text)) - {"range"}

@@ -1,0 +1,233 @@
+"""Exercises that are functions of numbers: the right answer, and each way to be wrong.
+
+A row names the function a learner writes, the arguments it is asked for, and the answer as it
+should be and as each misconception would give it.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final
+
+Answering = Callable[..., Any]
+POINTS: Final = 6
+"""Points at which a function is asked for its answer."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A function of numbers: its name, how to draw arguments, the right and the wrong answers."""
+
+    function: str
+    draw: Callable[[random.Random], tuple[Any, ...]]
+    right: Answering
+    wrong: MappingProxyType[str, Answering]
+
+    def points(self, seed: object) -> list[tuple[Any, ...]]:
+        """The arguments a learner's function is called with: the same for the same seed."""
+        chance = random.Random(f"rule {seed}")
+        return [self.draw(chance) for _ in range(POINTS)]
+
+
+def _tenths(low: int, high: int) -> Callable[[random.Random], float]:
+    """Numbers with one decimal, never 0 and never 1 or 2: there wrong rules may look right."""
+
+    def draw(chance: random.Random) -> float:
+        while True:
+            number = chance.randint(low, high) / 10
+            if number not in (0.0, 1.0, 2.0, -1.0, 0.5):
+                return number
+
+    return draw
+
+
+_ANY = _tenths(-30, 30)
+_POSITIVE = _tenths(3, 30)
+
+
+def _rule(
+    right: Answering,
+    inputs: int = 1,
+    number: Callable[[random.Random], float] = _ANY,
+    function: str = "backward",
+    **wrong: Answering,
+) -> Rule:
+    def draw(chance: random.Random) -> tuple[Any, ...]:
+        upstream = (_ANY(chance),) if function == "backward" else ()
+        chosen = [number(chance)]
+        while len(chosen) < inputs:
+            other = number(chance)
+            if all(abs(other) != abs(it) for it in chosen):
+                chosen.append(other)
+        return (*upstream, *chosen)
+
+    return Rule(
+        function, draw, right,
+        MappingProxyType({
+            name.replace("__", ":").replace("_", "-"): it for name, it in wrong.items()
+        }),
+    )  # fmt: skip
+
+
+def _sigmoid(x: float) -> float:
+    return 1 / (1 + math.exp(-x))
+
+
+def _cube(x: float) -> float:
+    return x * x * x
+
+
+def _bend(x: float) -> float:
+    return x * x + 2 / (1 + x * x)
+
+
+def _quotients(chance: random.Random) -> tuple[Any, ...]:
+    return chance.choice((_cube, _bend)), _ANY(chance), 0.1
+
+
+def _branches(a: float, b: float, c: float) -> tuple[float, float, float]:
+    return b * (a + b) + (a * b + c), a * (a + b) + (a * b + c), a + b
+
+
+RULES: Final = MappingProxyType({
+    "add": _rule(
+        lambda dy, x, y: (dy, dy), 2,
+        halves=lambda dy, x, y: (dy / 2, dy / 2),
+        value_not_slope=lambda dy, x, y: (dy * x, dy * y),
+        not_swapped=lambda dy, x, y: (dy * y, dy * x),
+        forgot_upstream=lambda dy, x, y: (1.0, 1.0),
+        one_path=lambda dy, x, y: (dy, 0.0),
+    ),
+    "sub": _rule(
+        lambda dy, x, y: (dy, -dy), 2,
+        second_sign=lambda dy, x, y: (dy, dy),
+        sign=lambda dy, x, y: (-dy, dy),
+        forgot_upstream=lambda dy, x, y: (1.0, -1.0),
+        halves=lambda dy, x, y: (dy / 2, -dy / 2),
+    ),
+    "neg": _rule(
+        lambda dy, x: -dy,
+        sign=lambda dy, x: dy,
+        forgot_upstream=lambda dy, x: -1.0,
+        value_not_slope=lambda dy, x: dy * -x,
+    ),
+    "mul": _rule(
+        lambda dy, x, y: (dy * y, dy * x), 2,
+        not_swapped=lambda dy, x, y: (dy * x, dy * y),
+        forgot_upstream=lambda dy, x, y: (y, x),
+        value_not_slope=lambda dy, x, y: (dy * x * y, dy * x * y),
+        adds_upstream=lambda dy, x, y: (dy + y, dy + x),
+        product_of_slopes=lambda dy, x, y: (dy, dy),
+    ),
+    "square": _rule(
+        lambda dy, x: dy * 2 * x,
+        one_path=lambda dy, x: dy * x,
+        value_not_slope=lambda dy, x: dy * x * x,
+        power_not_lowered=lambda dy, x: dy * 2 * x * x,
+        forgot_upstream=lambda dy, x: 2 * x,
+    ),
+    "pow": _rule(
+        lambda dy, x, n: dy * n * x ** (n - 1), 2, _POSITIVE,
+        power_not_lowered=lambda dy, x, n: dy * n * x**n,
+        power_factor_lost=lambda dy, x, n: dy * x ** (n - 1),
+        value_not_slope=lambda dy, x, n: dy * x**n,
+        forgot_upstream=lambda dy, x, n: n * x ** (n - 1),
+    ),
+    "div": _rule(
+        lambda dy, x, y: (dy / y, -dy * x / y**2), 2,
+        denominator_sign=lambda dy, x, y: (dy / y, dy * x / y**2),
+        denominator_square=lambda dy, x, y: (dy / y, -dy * x / y),
+        denominator_like_numerator=lambda dy, x, y: (dy / y, dy / x),
+        denominator_like_numerator__same=lambda dy, x, y: (dy / y, dy / y),
+        forgot_upstream=lambda dy, x, y: (1 / y, -x / y**2),
+    ),
+    "exp": _rule(
+        lambda dy, x: dy * math.exp(x),
+        from_input=lambda dy, x: dy * x,
+        power_rule_on_exp=lambda dy, x: dy * x * math.exp(x - 1),
+        forgot_upstream=lambda dy, x: math.exp(x),
+    ),
+    "log": _rule(
+        lambda dy, x: dy / x, 1, _POSITIVE,
+        value_not_slope=lambda dy, x: dy * math.log(x),
+        forgot_upstream=lambda dy, x: 1 / x,
+        from_input=lambda dy, x: dy / math.log(x) if x != 1 else 0.0,
+        sign=lambda dy, x: -dy / x,
+        power_not_lowered=lambda dy, x: dy * x,
+    ),
+    "tanh": _rule(
+        lambda dy, x: dy * (1 - math.tanh(x) ** 2),
+        from_input=lambda dy, x: dy * (1 - x**2),
+        value_not_slope=lambda dy, x: dy * math.tanh(x),
+        power_factor_lost=lambda dy, x: dy * (1 - math.tanh(x)),
+        forgot_upstream=lambda dy, x: 1 - math.tanh(x) ** 2,
+    ),
+    "sigmoid": _rule(
+        lambda dy, x: dy * _sigmoid(x) * (1 - _sigmoid(x)),
+        from_input=lambda dy, x: dy * x * (1 - x),
+        value_not_slope=lambda dy, x: dy * _sigmoid(x),
+        forgot_upstream=lambda dy, x: _sigmoid(x) * (1 - _sigmoid(x)),
+    ),
+    "relu": _rule(
+        lambda dy, x: dy if x > 0 else 0.0,
+        gate_on_upstream=lambda dy, x: max(0.0, dy),
+        gate_always_open=lambda dy, x: dy,
+        value_not_slope=lambda dy, x: dy * max(0.0, x),
+        forgot_upstream=lambda dy, x: 1.0 if x > 0 else 0.0,
+        sign=lambda dy, x: dy if x <= 0 else 0.0,
+    ),
+    "max": _rule(
+        lambda dy, x, y: (dy, 0.0) if x >= y else (0.0, dy), 2,
+        both_receive=lambda dy, x, y: (dy, dy),
+        halves=lambda dy, x, y: (dy / 2, dy / 2),
+        sign=lambda dy, x, y: (0.0, dy) if x >= y else (dy, 0.0),
+        value_not_slope=lambda dy, x, y: (dy * x, 0.0) if x >= y else (0.0, dy * y),
+    ),
+    "chain": _rule(
+        lambda x: math.exp(math.sin(x)) * math.cos(x), function="slope",
+        uncomposed=lambda x: math.exp(x) * math.cos(x),
+        inner_forgotten=lambda x: math.exp(math.sin(x)),
+        outer_forgotten=lambda x: math.cos(x),
+    ),
+    "three_links": _rule(
+        lambda x: (1 - math.tanh(x**2 + 1) ** 2) * 2 * x, function="slope",
+        uncomposed=lambda x: (1 - math.tanh(x) ** 2) * 2 * x,
+        inner_forgotten=lambda x: 1 - math.tanh(x**2 + 1) ** 2,
+        from_input=lambda x: (1 - (x**2 + 1) ** 2) * 2 * x,
+        one_path=lambda x: (1 - math.tanh(x**2 + 1) ** 2) * x,
+    ),
+    "two_paths": _rule(
+        lambda x: math.exp(x) + x * math.exp(x), function="slope",
+        one_path=lambda x: math.exp(x),
+        one_path__second=lambda x: x * math.exp(x),
+    ),
+    "branches": _rule(
+        _branches, 3, function="gradients",
+        one_path=lambda a, b, c: (b * (a + b), a * (a + b), a + b),
+        overwrites=lambda a, b, c: (a * b + c, a * b + c, a + b),
+        not_swapped=lambda a, b, c: (a * (a + b) + (a * b + c), b * (a + b) + (a * b + c), a + b),
+        forgot_upstream=lambda a, b, c: (b + 1, a + 1, 1.0),
+    ),
+    "differences": Rule(
+        "slope", _quotients,
+        lambda f, x, h: (f(x + h) - f(x - h)) / (2 * h),
+        MappingProxyType({
+            "one-sided": lambda f, x, h: (f(x + h) - f(x)) / h,
+            "one-sided:left": lambda f, x, h: (f(x) - f(x - h)) / h,
+            "half-width": lambda f, x, h: (f(x + h) - f(x - h)) / h,
+            "sign": lambda f, x, h: (f(x - h) - f(x + h)) / (2 * h),
+        }),
+    ),
+    "step": _rule(
+        lambda data, grad, rate: data - rate * grad, 3, function="step",
+        climbs=lambda data, grad, rate: data + rate * grad,
+        replaces_data=lambda data, grad, rate: -rate * grad,
+        no_rate=lambda data, grad, rate: data - grad,
+        replaces_data__plus=lambda data, grad, rate: rate * grad,
+    ),
+})  # fmt: skip
+"""The rule of every exercise that is a function of numbers."""

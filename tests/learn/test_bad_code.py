@@ -1,0 +1,125 @@
+"""Learner code that misbehaves: a clear message, in time, nothing outside touched."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from retrograde.learn.checking import check_sources
+from retrograde.learn.exercises import exercise
+from retrograde.learn.sandbox import Job, run
+
+IT = exercise("add")
+
+
+def check(source, seconds=10.0):
+    (found,) = check_sources([(IT, source)], seconds)
+    return found
+
+
+def test_an_endless_loop_is_stopped_and_its_line_named():
+    began = time.monotonic()
+    found = check("def backward(dy, x, y):\n    while True:\n        x += 1\n", 1.0)
+    assert not found.passed
+    assert "still running after 1 seconds" in found.ran.problem
+    assert found.ran.line in (2, 3)
+    assert time.monotonic() - began < 15
+
+
+def test_an_endless_loop_that_prints_is_stopped_and_cut_short():
+    found = check("print('hello')\nwhile True:\n    print('x' * 100)\n", 1.0)
+    assert "still running" in found.ran.problem
+    assert found.ran.printed.startswith("hello")
+    assert len(found.ran.printed) <= 4_000
+
+
+PROBLEMS = {
+    "recursion while loading": ("def f():\n    return f()\nf()\n", "recurses without end", 2),
+    "raises": ("x = 1\nraise ValueError('no')\n", "ValueError: no", 2),
+    "syntax": ("def backward(dy, x, y)\n    return dy\n", "SyntaxError", 1),
+    "indentation": ("def f():\nreturn 1\n", "IndentationError", 2),
+    "nonsense import": ("import no_such_module_here\n", "No module named", 1),
+    "exit": ("import sys\nsys.exit(0)\n", "ends the program", 2),
+    "hard exit": ("import os\nos._exit(0)\n", "ended Python before it could answer", None),
+    "null byte": ("x = 1\n\0", "null byte", None),
+    "interrupts itself": ("raise BaseException('odd')\n", "BaseException: odd", 1),
+    "starts a program": ("import os\nos.system('true')\n", "not allowed in an exercise", 2),
+    "forks": ("import os\nos.fork()\n", "not allowed in an exercise", 2),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", PROBLEMS)
+def test_a_problem_is_said_with_its_line(what):
+    source, message, line = PROBLEMS[what]
+    found = check(source)
+    assert not found.passed
+    assert message in found.ran.problem
+    if line is not None:
+        assert found.ran.line == line
+
+
+@pytest.mark.parametrize(
+    ("source", "told"),
+    [
+        ("", "the file has no function or class 'backward'"),
+        ("backward = 3\n", "the file has no function or class 'backward'"),
+        ("def backward(dy, x, y):\n    return backward(dy, x, y)\n", "RecursionError"),
+        ("def backward(dy, x, y):\n    raise ValueError('no')\n", "ValueError: no"),
+        ("def backward(dy):\n    return dy\n", "TypeError"),
+        ("def backward(dy, x, y):\n    pass\n", "it returned nothing: is there a return?"),
+        ("def backward(dy, x, y):\n    return 'abc'\n", "ValueError"),
+    ],
+)
+def test_a_function_that_fails_is_told_in_the_answers(source, told):
+    found = check(source)
+    assert not found.passed
+    assert told in found.diagnosis.wrong[0].got
+
+
+def test_a_crash_of_the_interpreter_is_survived():
+    source = "import sys\nsys.setrecursionlimit(10**9)\ndef f(): return [f()]\nf()\n"
+    found = check(source, 20.0)
+    assert not found.passed
+    assert found.ran.problem
+
+
+def test_nothing_outside_its_folder_is_touched(tmp_path):
+    precious = tmp_path / "precious.txt"
+    precious.write_text("mine")
+    attempts = (
+        f"open({str(precious)!r}, 'w')",
+        f"import os; os.remove({str(precious)!r})",
+        f"import os; os.rename({str(precious)!r}, 'x')",
+        f"import shutil; shutil.rmtree({str(tmp_path)!r})",
+        f"import pathlib; pathlib.Path({str(tmp_path / 'new')!r}).mkdir()",
+        f"import os; os.open({str(tmp_path / 'new')!r}, os.O_CREAT | os.O_WRONLY)",
+        f"import os; os.symlink({str(precious)!r}, {str(tmp_path / 'link')!r})",
+    )
+    found = run([Job(f"m{n}", text, IT.probe) for n, text in enumerate(attempts)])
+    assert all("PermissionError" in it.problem for it in found), [it.problem for it in found]
+    assert [it.name for it in tmp_path.iterdir()] == ["precious.txt"]
+    assert precious.read_text() == "mine"
+
+
+def test_writing_inside_its_own_folder_is_fine():
+    found = check(f"open('notes.txt', 'w').write('mine')\n{IT.solution}")
+    assert found.passed
+
+
+def test_changing_what_judges_changes_nothing():
+    source = """
+import math, retrograde.learn.diagnosis as d, retrograde.learn.adapter as a
+math.isclose = lambda *them, **how: True
+d.same = d.all_same = a.agree = lambda *them: True
+def backward(dy, x, y):
+    return dy / 2, dy / 2
+"""
+    found = check(source)
+    assert not found.passed
+    assert found.diagnosis.found[0].name == "halves"
+
+
+def test_memory_without_end_is_refused():
+    found = check("x = []\nwhile True:\n    x.append(bytearray(1 << 28))\n", 20.0)
+    assert "memory" in found.ran.problem or "still running" in found.ran.problem

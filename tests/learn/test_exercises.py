@@ -1,0 +1,151 @@
+"""Every exercise: its solution passes, its start does not, its wrong answers are named."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import retrograde
+from retrograde.learn.checking import check_sources
+from retrograde.learn.diagnosis import all_same, diagnose, known_answers
+from retrograde.learn.exercises import exercise, exercises
+from retrograde.learn.faults import FAULTS, engine, misconception_of
+from retrograde.learn.misconceptions import MISCONCEPTIONS
+from retrograde.learn.probes import probe
+from retrograde.learn.rules import RULES
+from retrograde.ops import OPS
+
+ALL = exercises()
+
+
+@pytest.fixture(scope="module")
+def checks():
+    """Everything checked once, in one process: (exercise, what) -> check."""
+    keys, sources = [], []
+    for it in ALL:
+        named = [(f"wrong {place}", text) for place, (_, text) in enumerate(it.wrong)]
+        for what, text in [("solution", it.solution), ("start", it.start), *named]:
+            keys.append((it.name, what))
+            sources.append((it, text))
+    return dict(zip(keys, check_sources(sources, 120.0)))
+
+
+def test_there_are_at_least_thirty_in_order_with_hints_and_wrong_answers():
+    assert len(ALL) >= 30
+    assert [it.number for it in ALL] == list(range(1, len(ALL) + 1))
+    assert len({it.name for it in ALL}) == len(ALL)
+    for it in ALL:
+        assert len(it.hints) >= 2, it.name
+        assert len(it.wrong) >= 2, it.name
+        assert {name for name, _ in it.wrong} <= set(MISCONCEPTIONS), it.name
+
+
+def test_the_first_is_a_function_of_one_op():
+    assert "def backward(dy: float, x: float) -> float:" in exercise("exp").start
+    assert "def backward(dy: float, x: float, y: float)" in exercise("add").start
+
+
+@pytest.mark.parametrize("it", ALL, ids=lambda it: it.name)
+def test_the_solution_passes(checks, it):
+    found = checks[it.name, "solution"]
+    assert found.passed, found.data()
+
+
+@pytest.mark.parametrize("it", ALL, ids=lambda it: it.name)
+def test_the_start_does_not_pass(checks, it):
+    assert not checks[it.name, "start"].passed
+
+
+@pytest.mark.parametrize(
+    ("it", "place"),
+    [
+        pytest.param(it, place, id=f"{it.name}-{name}")
+        for it in ALL
+        for place, (name, _) in enumerate(it.wrong)
+    ],
+)
+def test_a_wrong_answer_is_named(checks, it, place):
+    found = checks[it.name, f"wrong {place}"]
+    assert not found.passed
+    assert found.diagnosis is not None, found.ran.problem
+    assert [each.name for each in found.diagnosis.found] == [it.wrong[place][0]]
+    (named,) = found.diagnosis.found
+    assert named.words == MISCONCEPTIONS[named.name].words
+    assert "this gives" in named.example or "RecursionError" in named.example
+
+
+def test_the_tests_beside_the_exercises_agree(tmp_path):
+    """pytest in place: every solution passes its module, no start and no wrong answer does."""
+    folders = {"solution": lambda it: it.solution, "start": lambda it: it.start}
+    most = max(len(it.wrong) for it in ALL)
+    for place in range(most):
+        folders[f"wrong{place}"] = lambda it, at=place: it.wrong[min(at, len(it.wrong) - 1)][1]
+    for folder, source in folders.items():
+        (tmp_path / folder).mkdir()
+        for it in ALL:
+            name = f"{folder}_{it.module}"
+            (tmp_path / folder / f"{name}.py").write_text(source(it))
+            test = it.test.replace(f"from {it.module} ", f"from {name} ")
+            (tmp_path / folder / f"test_{name}.py").write_text(test)
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=no", "-rA",
+         "-o", "addopts=", str(tmp_path)],
+        capture_output=True, text=True, cwd=tmp_path, check=False,
+        env={**os.environ, "PYTHONPATH": str(Path(retrograde.__file__).parents[1])},
+    )  # fmt: skip
+    outcomes = {}
+    for outcome, module in re.findall(
+        r"^(PASSED|FAILED|ERROR) \S*?test_(\w+)\.py", done.stdout, re.M
+    ):
+        outcomes.setdefault(module, set()).add(outcome)
+    assert len(outcomes) == len(folders) * len(ALL), done.stdout[-2000:]
+    passed = {module for module, seen in outcomes.items() if seen == {"PASSED"}}
+    assert passed == {f"solution_{it.module}" for it in ALL}
+
+
+@pytest.mark.parametrize("name", sorted(set(RULES) & set(OPS)))
+def test_rules_are_those_of_the_law(name):
+    rule = RULES[name]
+    for dy, *inputs in rule.points("law"):
+        if name == "pow":
+            expected = OPS[name].backward(dy, *inputs)[0]
+        else:
+            expected = OPS[name].backward(dy, *inputs)
+        assert rule.right(dy, *inputs) == pytest.approx(expected)
+
+
+def test_the_right_engine_is_right_and_every_fault_shows():
+    whole = "engine add sub mul div pow neg exp log tanh relu numbers twice deep"
+    known = known_answers(whole)
+    assert all_same(known[""], probe(whole).ask({"Value": retrograde.Value}))
+    for fault in FAULTS:
+        assert not all_same(known[""], known[fault]), fault
+
+
+def test_no_two_misconceptions_of_a_probe_look_the_same():
+    for text in {it.probe for it in ALL}:
+        known = known_answers(text)
+        telling = {f: a for f, a in known.items() if f and not all_same(a, known[""])}
+        for one, mine in telling.items():
+            for other, theirs in telling.items():
+                if misconception_of(one) != misconception_of(other):
+                    assert not all_same(mine, theirs), (text, one, other)
+
+
+def test_two_faults_at_once_are_both_named():
+    answers = probe("engine add mul").ask({"Value": engine("overwrites", "not-swapped")})
+    found = diagnose("engine add mul", answers).found
+    assert {it.name for it in found} == {"overwrites", "not-swapped"}
+
+
+def test_answers_of_no_known_fault_are_not_given_a_name():
+    wrong = {"backward": lambda dy, x, y: (dy * 1.1, dy)}
+    found = diagnose("rule add", probe("rule add").ask(wrong))
+    assert not found.passed
+    assert found.found == ()
+    assert found.wrong[0].label.startswith("backward(")
