@@ -153,11 +153,13 @@ class Value:
         width: int | None = None,
         color: bool | None = None,
         file: TextIO | None = None,
+        against: str | None = None,
     ) -> None:
         """Print the story of the backward pass from here: every step, with its numbers, in words.
 
         Colour on a terminal, plain text elsewhere; as wide as the terminal unless told otherwise.
-        Nothing is changed. ``rg.story(root)`` gives the same as data.
+        Nothing is changed. ``rg.story(root)`` gives the same as data. ``against`` names another
+        engine, as for ``rg.compare``: each gradient then carries what that engine says of it.
         """
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]: ...

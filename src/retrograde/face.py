@@ -112,11 +112,13 @@ class Face:
         width: int | None = None,
         color: bool | None = None,
         file: TextIO | None = None,
+        against: str | None = None,
     ) -> None:
         """Print the story of the backward pass from here: every step, with its numbers, in words.
 
         Colour on a terminal, plain text elsewhere; as wide as the terminal unless told otherwise.
-        Nothing is changed. ``rg.story(root)`` gives the same as data.
+        Nothing is changed. ``rg.story(root)`` gives the same as data. ``against`` names another
+        engine, as for ``rg.compare``: each gradient then carries what that engine says of it.
 
         >>> from retrograde import Value
         >>> Value(2.0, label="x").explain()
@@ -126,7 +128,7 @@ class Face:
         """
         from .explain import explain
 
-        explain(self, seed=seed, width=width, color=color, file=file)
+        explain(self, seed=seed, width=width, color=color, file=file, against=against)
 
     def _repr_mimebundle_(self: Any, include: Any = None, exclude: Any = None) -> dict[str, str]:
         """What a notebook shows: the text, and the picture of how the value came about."""
