@@ -253,12 +253,13 @@ def test_not_even_where_the_upstream_is_infinite(rg: Any) -> None:
     assert same(grad, [math.inf, 0.5])
 
 
-def test_a_condition_prints_and_is_no_number(rg: Any) -> None:
+def test_a_condition_prints(rg: Any) -> None:
     seen = []
     rg.compile(lambda x: seen.append(repr(x > 0)) or x)(X)
     assert seen == ["Condition(True)"]
-    with pytest.raises(TypeError):
-        rg.compile(lambda x: x * (x > 0))(X)
+
+
+def test_a_condition_is_no_result(rg: Any) -> None:
     with pytest.raises(rg.errors.FunctionResultError, match="returned Condition"):
         rg.compile(lambda x: x > 0)(X)
 
@@ -290,3 +291,27 @@ def test_a_uniform_condition_known_early_does_not_hide_an_earlier_one_of_the_row
     assert compiled(np.array([2.0, 3.0]), 1.0).tolist() == [111.0, 111.0]
     assert compiled(np.array([0.5, 0.6]), -1.0).tolist() == [1.0, 1.0]
     assert compiled(np.array([0.5, 2.0, -1.0]), -1.0).tolist() == [1.0, 11.0, 0.0]
+
+
+ARITHMETIC: dict[str, Callable[..., Any]] = {
+    "a mask": lambda x, y: (x > 0) * x,
+    "a mask behind": lambda x, y: x * (x > 0),
+    "a count": lambda x, y: sum([x > 0, y > 0, x > y]) + 0.0 * x,
+    "one minus": lambda x, y: (1 - (x > 0)) * y,
+    "minus one": lambda x, y: ((x > 0) - 1) * y,
+    "of two": lambda x, y: ((x > 0) - (y > 0)) * x,
+    "negated": lambda x, y: -(x > 0) * y,
+    "plus a value": lambda x, y: (x > 0) + y,
+}
+
+
+@pytest.mark.parametrize("name", ARITHMETIC)
+def test_in_arithmetic_a_condition_is_one_or_zero_without_a_guard(rg: Any, name: str) -> None:
+    function = ARITHMETIC[name]
+    x, y = np.array([1.0, -1.0, 2.0, -2.0]), np.array([1.0, 1.0, -1.0, -1.0])
+    f = rg.compile(function)
+    expected = eager(rg, function, {"x": x, "y": y}, 4)
+    values, grads = f.value_and_grad(x, y)
+    assert same(values, expected.values)
+    assert np.array_equal(np.column_stack(grads), expected.grads)
+    assert guards_of(f) == []

@@ -95,12 +95,35 @@ class Condition:
 
     __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
 
+    # In arithmetic it is 1 or 0, as a bool is.
+
+    def __add__(self, other: Any) -> Any:
+        return self.value + _operand(other)
+
+    def __sub__(self, other: Any) -> Any:
+        return self.value - _operand(other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return _operand(other) - self.value
+
+    def __mul__(self, other: Any) -> Any:
+        return self.value * _operand(other)
+
+    def __neg__(self) -> Any:
+        return 0.0 - self.value  # as with a bool, no negative zero
+
+    __radd__, __rmul__ = __add__, __mul__
+
     def __repr__(self) -> str:
         return f"Condition({bool(core.peek(self.value))})"
 
 
 def _as_number(condition: Any) -> Any:
     return condition.value if isinstance(condition, Condition) else float(bool(condition))
+
+
+def _operand(other: Any) -> Any:
+    return other.value if isinstance(other, Condition) else other
 
 
 def compare(left: Value, right: Any, symbol: int) -> Any:
