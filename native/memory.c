@@ -3,7 +3,7 @@
  * The inputs of wide nodes live in blocks that are kept by their size, up to 4 MiB in all. */
 #include "slabs.h"
 
-#define KEPT_COUNT 65 /* blocks of fewer entries than this are kept */
+#define KEPT_COUNT 513 /* blocks of fewer entries than this are kept */
 #define KEPT_BYTES ((size_t)4 << 20)
 
 typedef union Block {
