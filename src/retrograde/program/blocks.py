@@ -7,7 +7,8 @@ caller refers to any more is given out again.
 
 from __future__ import annotations
 
-import sys
+import weakref
+from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
@@ -18,13 +19,29 @@ LEAST_BYTES = 1024 * 1024
 """Smaller blocks come from the allocator, which keeps them itself."""
 MOST_BLOCKS = 4
 
-_HELD_BY_US = 3  # the list, the loop's name, and the argument of getrefcount
+
+@dataclass
+class _Block:
+    """Memory, and the array through which it was given out: every view of that keeps it alive."""
+
+    memory: Any
+    lent: Any = None
+
+    def lend(self, count: int) -> Any:
+        # over a memoryview: views of an array that owns nothing refer to it, not to the memory
+        array = np.frombuffer(self.memory.data, dtype=np.float64, count=count)
+        self.lent = weakref.ref(array)
+        return array
+
+    @property
+    def is_free(self) -> bool:
+        return self.lent is None or self.lent() is None
 
 
 class _Blocks:
     def __init__(self) -> None:
         self._lock = Lock()
-        self._kept: list[Any] = []
+        self._kept: list[_Block] = []
 
     def take(self, rows: int, columns: int) -> Any:
         """An array (rows, columns) of any numbers."""
@@ -33,16 +50,16 @@ class _Blocks:
             return np.empty((rows, columns))
         with self._lock:
             for block in self._kept:
-                if count <= block.size <= 2 * count and sys.getrefcount(block) == _HELD_BY_US:
-                    return block[:count].reshape(rows, columns)
-            block = np.empty(count)
+                if count <= block.memory.size <= 2 * count and block.is_free:
+                    return block.lend(count).reshape(rows, columns)
+            block = _Block(np.empty(count))
             self._kept.append(block)
             while len(self._kept) > MOST_BLOCKS or self._bytes() > MOST_BYTES:
                 del self._kept[0]
-            return block.reshape(rows, columns)
+            return block.lend(count).reshape(rows, columns)
 
     def _bytes(self) -> int:
-        return sum(block.nbytes for block in self._kept)
+        return sum(block.memory.nbytes for block in self._kept)
 
     def forget(self) -> None:
         """Let go of everything that is kept."""

@@ -58,9 +58,10 @@ def _side_by_side(columns: list[Any]) -> Any:
             column.base is base and column.__array_interface__["data"][0] == start + place * width
             for place, column in enumerate(columns)
         )
-        if behind and base.ndim == 2 and base.flags.c_contiguous:
-            first = (start - base.__array_interface__["data"][0]) // width
-            return base[first : first + len(columns)].T
+        if behind and base.flags.c_contiguous:
+            first = (start - base.__array_interface__["data"][0]) // 8
+            together = base.reshape(-1)[first : first + len(columns) * columns[0].size]
+            return together.reshape(len(columns), -1).T
     return np.stack(columns, axis=-1)
 
 
