@@ -42,7 +42,7 @@ class Report(TypedDict):
     notices: list[str]
     sizes: dict[str, int]
     parameters: int
-    settings: dict[str, int | float]
+    settings: dict[str, int | float | bool]
     resumed_at: int
     done: int
     seconds: float
