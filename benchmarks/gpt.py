@@ -22,8 +22,9 @@ from pathlib import Path
 from typing import Any
 
 from goals import Goal
-from gpt_forms import Clock, Compiled, Form, Fused, Jax, Torch, scalar_forms
+from gpt_forms import C, Clock, Compiled, Form, Fused, Jax, Torch, TorchCompiled, scalar_forms
 from progress import progress
+from replay_limits import CannotBuildError
 from report import goals_table, print_tables
 from results import Machine
 from rich.table import Table
@@ -78,6 +79,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--file", type=Path, help="documents, one a line")
     parser.add_argument("--steps", type=int, default=50)
     parser.add_argument("--quick", action="store_true", help="ten steps")
+    parser.add_argument("--compile", action="store_true", help="torch.compile too: minutes")
     parser.add_argument("--processor-time", action="store_true", help="on a machine others use")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--strict", action="store_true", help="exit 1 when a goal is missed")
@@ -100,22 +102,37 @@ def _prepare(
     forms.append(Fused(shape, random.Random(7), clock))
     forms.append(Compiled(shape, random.Random(7), clock))
     absent = []
-    for make in (Torch, Jax):
+    for make in (C, Torch, Jax):
         try:
             forms.append(make(shape, state, clock))
-        except ImportError as error:
+        except (ImportError, CannotBuildError) as error:
             absent.append(f"{make.title}: {error}")
+    _warm(forms, documents)
+    if options.compile:
+        try:
+            slow = TorchCompiled(shape, state, clock)
+            _warm([slow], documents)
+            forms.append(slow)
+        except Exception as error:  # of whatever kind its compilers raise
+            first = f"{type(error).__name__}: {error}".splitlines()[0]
+            absent.append(f"{TorchCompiled.title}: {first}")
+    else:
+        absent.append(f"{TorchCompiled.title}: only with --compile, it takes minutes")
     return documents, forms, absent
+
+
+def _warm(forms: list[Form], documents: list[list[int]]) -> None:
+    """Record or compile every length of document, in the forms that do so."""
+    for form in forms:
+        if isinstance(form, (Jax, Compiled, TorchCompiled)):
+            for tokens in {len(tokens): tokens for tokens in documents}.values():
+                form.warm(tokens)
 
 
 def _run(
     forms: list[Form], documents: list[list[int]]
 ) -> dict[str, list[tuple[float, float, float]]]:
     """Every form on every document, in turns, each from the parameters it has come to."""
-    for form in forms:
-        if isinstance(form, (Jax, Compiled)):
-            for tokens in {len(tokens): tokens for tokens in documents}.values():
-                form.warm(tokens)
     gc.collect()
     gc.freeze()  # what the imports left behind is nobody's business in what follows
     rows: dict[str, list[tuple[float, float, float]]] = {form.key: [] for form in forms}

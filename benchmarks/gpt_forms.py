@@ -6,14 +6,17 @@ step)`. The scalar forms run examples/microgpt.py, with one engine or another as
 
 from __future__ import annotations
 
+import ctypes
 import importlib.util
 import sys
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
 
 import microgpt_class
 import numpy as np
+from replay_limits import NATIVE, library
 
 import retrograde
 from retrograde.models import GPT, Shape
@@ -112,6 +115,38 @@ class Compiled(Fused):
         return min(times)
 
 
+class C:
+    """limits/gpt.c: the adjoint by hand, positions as lanes, Adam over all parameters at once."""
+
+    key, title = "c", "C by hand, the limit"
+
+    def __init__(self, shape: Shape, state: State, clock: Clock) -> None:
+        self._clock, self._context = clock, shape.context
+        built = library("gpt", NATIVE)
+        sizes = (shape.vocabulary, shape.embedding, shape.heads, shape.layers, shape.context)
+        parameters = np.concatenate([np.ravel(a) for a in state.values()])
+        built.limit_gpt_open.restype = ctypes.c_void_p
+        opened = built.limit_gpt_open(
+            (ctypes.c_size_t * 5)(*sizes), ctypes.c_void_p(parameters.ctypes.data)
+        )
+        self._model = ctypes.c_void_p(opened)
+        weakref.finalize(self, built.limit_gpt_close, self._model)
+        self._differentiate, self._update = built.limit_gpt_differentiate, built.limit_gpt_update
+        self._differentiate.restype = ctypes.c_double
+        self._differentiate.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p]
+        self._update.restype = None
+        self._update.argtypes = [ctypes.c_void_p, *[ctypes.c_double] * 4]
+
+    def step(self, tokens: list[int], rate: float) -> Timed:
+        began = self._clock()
+        count = min(len(tokens) - 1, self._context)
+        given = (ctypes.c_int64 * len(tokens))(*tokens)
+        loss = self._differentiate(self._model, count, given)
+        differentiated = self._clock()
+        self._update(self._model, rate, *BETAS, 1e-8)
+        return loss, differentiated - began, self._clock() - began
+
+
 class Torch:
     """torch, eager, whole matrices, float64, one thread, torch.optim.Adam."""
 
@@ -124,11 +159,11 @@ class Torch:
         self._torch, self._shape, self._clock = torch, shape, clock
         self._p = {name: torch.tensor(a, requires_grad=True) for name, a in state.items()}
         self._adam = torch.optim.Adam(self._p.values(), 0.01, BETAS)
+        self._compute: Callable[[Any], Any] = self._loss
 
-    def _loss(self, tokens: list[int]) -> Any:
+    def _loss(self, given: Any) -> Any:
         torch, p, shape = self._torch, self._p, self._shape
-        count, heads = min(len(tokens) - 1, shape.context), shape.heads
-        given = torch.tensor(tokens)
+        count, heads = len(given) - 1, shape.heads
 
         def norm(x: Any) -> Any:
             return x * (x.pow(2).mean(-1, keepdim=True) + 1e-5).rsqrt()
@@ -145,17 +180,32 @@ class Torch:
             x = x + mixed @ p[f"{name}.attention.output.weight"].T
             hidden = torch.relu(norm(x) @ p[f"{name}.up.weight"].T) ** 2
             x = x + hidden @ p[f"{name}.down.weight"].T
-        return torch.nn.functional.cross_entropy(x @ p["head.weight"].T, given[1 : count + 1])
+        return torch.nn.functional.cross_entropy(x @ p["head.weight"].T, given[1:])
 
     def step(self, tokens: list[int], rate: float) -> Timed:
         began = self._clock()
-        loss = self._loss(tokens)
+        loss = self._compute(self._torch.tensor(tokens[: self._shape.context + 1]))
         self._adam.zero_grad(set_to_none=False)
         loss.backward()
         differentiated = self._clock()
         self._adam.param_groups[0]["lr"] = rate
         self._adam.step()
         return loss.item(), differentiated - began, self._clock() - began
+
+
+class TorchCompiled(Torch):
+    """The same through torch.compile, once for each length of a document; Adam stays eager."""
+
+    key, title = "torch-compiled", "torch, torch.compile"
+
+    def __init__(self, shape: Shape, state: State, clock: Clock) -> None:
+        super().__init__(shape, state, clock)
+        self._torch._dynamo.config.cache_size_limit = max(8, shape.context + 1)
+        self._compute = self._torch.compile(self._loss, dynamic=False, fullgraph=True)
+
+    def warm(self, tokens: list[int]) -> None:
+        """Compile for the length of a document; no parameter is changed."""
+        self._compute(self._torch.tensor(tokens[: self._shape.context + 1])).backward()
 
 
 class Jax:
