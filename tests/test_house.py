@@ -219,6 +219,5 @@ def python_blocks(path):
 @pytest.mark.parametrize("core", ["native", "reference"])
 def test_examples_in_the_readme_run(core, tmp_path):
     blocks = python_blocks(ROOT / "README.md")
-    if not blocks:
-        pytest.skip("README.md has no Python in it yet")
+    assert blocks
     run("\n".join(blocks), core, cwd=tmp_path)

@@ -20,7 +20,8 @@ from collections.abc import Callable, Sequence
 from functools import update_wrapper
 from typing import Any
 
-from .errors import CustomOpError, GraphExitError, NotTwiceDifferentiable, OperandError, _kind
+from .errors import CustomOpError, GraphExitError, NotTwiceDifferentiable, OperandError
+from .errors.wording import kind_of
 from .operands import is_real_scalar
 from .sites import calling_instruction, site_of
 from .value import Value, belongs_to_caller, core
@@ -37,7 +38,9 @@ class CustomOp:
 
     def __init__(self, function: Rule) -> None:
         if not callable(function):
-            raise CustomOpError.of("?", f"custom_op takes a function, got {_kind(function)}", None)
+            raise CustomOpError.of(
+                "?", f"custom_op takes a function, got {kind_of(function)}", None
+            )
         update_wrapper(self, function)
         self.name = getattr(function, "__name__", "custom")
         self._function = function
@@ -65,7 +68,7 @@ class CustomOp:
 
     def _take_rule(self, rule: Rule) -> None:
         if not callable(rule):
-            raise CustomOpError.of(self.name, f"a rule is a function, got {_kind(rule)}", None)
+            raise CustomOpError.of(self.name, f"a rule is a function, got {kind_of(rule)}", None)
         if self._partials or self._vjp:
             raise CustomOpError.of(self.name, "it has a rule already; give partials or a vjp", None)
         parameters = inspect.signature(rule).parameters
@@ -95,12 +98,14 @@ class CustomOp:
         if self._partials is None and self._vjp is None:
             if not isinstance(outcome, tuple) or len(outcome) != 2:
                 raise self._wrong(
-                    f"its function returned {_kind(outcome)}; return (value, partials), or give "
+                    f"its function returned {kind_of(outcome)}; return (value, partials), or give "
                     f"the rule with @{self.name}.partials or @{self.name}.vjp"
                 )
             outcome, partials = outcome
         if isinstance(outcome, Value) or not is_real_scalar(outcome):
-            raise self._wrong(f"its function returned {_kind(outcome)} for the value, not a number")
+            raise self._wrong(
+                f"its function returned {kind_of(outcome)} for the value, not a number"
+            )
         value = float(outcome)
         if not any(isinstance(operand, Value) for operand in operands):
             return value
@@ -167,7 +172,7 @@ class CustomOp:
         if isinstance(given, Value) or is_real_scalar(given):
             given = (given,)
         if not isinstance(given, (tuple, list)) or len(given) != count:
-            raise self._wrong(f"its rule returned {_kind(given)} for {count} {what}", node)
+            raise self._wrong(f"its rule returned {kind_of(given)} for {count} {what}", node)
         checked: list[Any] = []
         for item in given:
             if isinstance(item, Value) and values:
@@ -176,7 +181,7 @@ class CustomOp:
                 checked.append(float(item))
             else:
                 raise self._wrong(
-                    f"its rule returned {_kind(item)} among the {what}, not a number", node
+                    f"its rule returned {kind_of(item)} among the {what}, not a number", node
                 )
         return checked
 

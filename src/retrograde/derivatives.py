@@ -34,8 +34,8 @@ from .errors import (
     NumberError,
     StaleGraph,
     UnusedInputError,
-    _kind,
 )
+from .errors.wording import kind_of
 from .functions import dot, sum
 from .nests import Nest, as_array, take_apart
 from .operands import is_real_scalar
@@ -397,8 +397,8 @@ def _outputs(call: _Call) -> Nest:
         if part is call.result:
             return FunctionResultError.of(call.name, part)
         return FunctionResultError(
-            f"{call.name}: {place} is {_kind(part)}; return values and numbers, or lists, tuples, "
-            "dicts and arrays of them."
+            f"{call.name}: {place} is {kind_of(part)}; return values and numbers, or lists, "
+            "tuples, dicts and arrays of them."
         )
 
     return take_apart(call.result, "the result", refusal)
@@ -559,7 +559,7 @@ def _matching(nest: Any, like: Nest, what: str) -> list[Any]:
     """The items of a nest that must have the shape of another, found by their places in it."""
 
     def refusal(place: str, part: object) -> Exception:
-        return ArgumentError(f"{place} is {_kind(part)}, not a number or a value.")
+        return ArgumentError(f"{place} is {kind_of(part)}, not a number or a value.")
 
     parts = take_apart(nest, what, refusal)
     if len(parts.items) != len(like.items):

@@ -113,7 +113,7 @@ def test_the_complex_step_says_where_it_does_not_apply(rg):
 @pytest.mark.parametrize("against", ["torch", "jax", "finite-differences", "complex-step"])
 def test_badges_for_leaves_and_interior_values(rg, against):
     if against in ENGINES:
-        pytest.importorskip(against)
+        pytest.importorskip(against, reason=f"{against} is not installed (extra: {against})")
     badges = importlib.import_module(f"{rg.__name__}.check.badges").badges
     x, y = rg.Value(3.0), rg.Value(0.5)
     z = y.exp()
@@ -127,7 +127,7 @@ def test_badges_for_leaves_and_interior_values(rg, against):
 
 
 def test_jax_keeps_its_configuration(native):
-    jax = pytest.importorskip("jax")
+    jax = pytest.importorskip("jax", reason="JAX is not installed (extra: jax)")
     before = jax.config.jax_enable_x64
     native.compare(lambda x: x * x, 2.0, against="jax")
     assert jax.config.jax_enable_x64 == before

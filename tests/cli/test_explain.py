@@ -390,7 +390,6 @@ def test_a_link_is_followed_and_a_pipe_is_written_to(cli, tmp_path):
 
 
 def test_the_page_the_picture_and_the_graph_are_written(cli, rg, capsys, tmp_path):
-    pytest.importorskip(f"{rg.__name__}.explain.html")
     page, picture, graph = (str(tmp_path / name) for name in ("p.html", "p.svg", "p.dot"))
     code, out, err = run(
         cli, capsys, "a*b", "a=2", "b=3", "--html", page, "--svg", picture, "--dot", graph
@@ -403,7 +402,6 @@ def test_the_page_the_picture_and_the_graph_are_written(cli, rg, capsys, tmp_pat
 
 
 def test_open_writes_a_page_and_opens_it(cli, rg, capsys, monkeypatch):
-    pytest.importorskip(f"{rg.__name__}.explain.html")
     opened = []
     monkeypatch.setattr("webbrowser.open", opened.append)
     code, out, err = run(cli, capsys, "a*b", "a=2", "b=3", "--open")

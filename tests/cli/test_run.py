@@ -354,7 +354,7 @@ def test_other_modules_of_micrograd_are_not_made_up(run, script):
 
 def test_a_program_on_micrograd_prints_the_same(core):
     if importlib.util.find_spec("micrograd") is None:
-        pytest.skip("micrograd is not installed")
+        pytest.skip("micrograd is not installed (extra: test)")
     plain = python(SCRIPTS / "imports.py")
     ours = retrograde_run(SCRIPTS / "imports.py", "--shim", "micrograd", core=core)
     assert ours.returncode == plain.returncode == 0, ours.stderr

@@ -16,7 +16,7 @@ def explained(value, **options):
 @pytest.mark.parametrize("against", ["finite-differences", "complex-step", "torch", "jax"])
 def test_every_leaf_carries_what_the_other_engine_says(rg, against):
     if against in ("torch", "jax"):
-        pytest.importorskip(against)
+        pytest.importorskip(against, reason=f"{against} is not installed (extra: {against})")
     a, b = rg.Value(2.0, label="a"), rg.Value(-3.0, label="b")
     text = explained((a * b + a.exp()) * 2.0, against=against)
     lines = text[text.index("CHECKED") :].splitlines()

@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
 from .support import WALKTHROUGHS
-
-
-@pytest.fixture(autouse=True)
-def _drawings(rg):
-    pytest.importorskip(f"{rg.__name__}.explain.html")
 
 
 def test_a_story_and_a_value_offer_text_picture_and_page(rg):

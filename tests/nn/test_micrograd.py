@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-theirs = pytest.importorskip("micrograd.nn", reason="micrograd is in the extra 'bench'")
+theirs = pytest.importorskip("micrograd.nn", reason="micrograd is not installed (extra: test)")
 
 
 def both(rg, make):

@@ -1,0 +1,108 @@
+"""Exceptions of derivatives as functions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .wording import RetrogradeError, describe, kind_of, with_place
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from typing_extensions import Self
+
+    Value: TypeAlias = Any  # of either engine
+
+
+class NotTwiceDifferentiable(RetrogradeError, RuntimeError):
+    """A derivative of a derivative was asked for through a node that has only numbers."""
+
+    @classmethod
+    def of(cls, value: Value) -> Self:
+        return cls(
+            with_place(
+                f"{describe(value)} has its partials as numbers only, so derivatives through it "
+                "cannot be differentiated again. Give its rule in terms of ops: "
+                "@rg.custom_op with partials or a vjp written with rg functions.",
+                value,
+            )
+        )
+
+
+class StaleGraph(RetrogradeError, RuntimeError):
+    """Data was changed after the forward pass, so the recorded history no longer holds."""
+
+    @classmethod
+    def of(cls, value: Value, now: float) -> Self:
+        return cls(
+            with_place(
+                f"{describe(value)} was recorded, but its inputs were changed since: {value.op} of "
+                f"them is now {now!r}. Run the forward pass again before taking derivatives.",
+                value,
+            )
+        )
+
+
+class FunctionResultError(RetrogradeError, TypeError):
+    """A function to be differentiated returned something that has no gradient."""
+
+    @classmethod
+    def of(cls, function: str, got: object) -> Self:
+        cure = "Return one value."
+        if got is None:
+            cure = "Did it forget its return?"
+        elif isinstance(got, (int, float)) or hasattr(got, "dtype"):
+            cure = (
+                "A plain number has left the graph (.data, float()); compute with ops instead, or "
+                "for a constant that is meant return Value(number, requires_grad=False)."
+            )
+        elif isinstance(got, (list, tuple, dict)):
+            cure = "For several outputs use jacobian or vjp; for extra outputs has_aux=True."
+        return cls(f"{function}: the function returned {kind_of(got)}, not a value. {cure}")
+
+    @classmethod
+    def branches(cls, function: str, places: list[str], others: list[str]) -> Self:
+        return cls(
+            f"{function} returns {', '.join(places)} on one branch and {', '.join(others)} on "
+            "another: every branch must return numbers in the same nest."
+        )
+
+    @classmethod
+    def aux(cls, function: str, got: object) -> Self:
+        return cls(
+            f"{function}: with has_aux=True the function returns (value, extra), got "
+            f"{kind_of(got)}."
+        )
+
+
+class ArgumentError(RetrogradeError, TypeError):
+    """An argument to be differentiated is missing, unknown, or holds no numbers."""
+
+    @classmethod
+    def item(cls, where: str, got: object) -> Self:
+        return cls(
+            f"{where} is {kind_of(got)}; arguments to differentiate are numbers, values, or lists, "
+            "tuples, dicts and float arrays of them. Choose others with wrt=."
+        )
+
+    @classmethod
+    def missing(cls, function: str, wanted: object, given: list[str]) -> Self:
+        return cls(
+            f"{function}: wrt={wanted!r} names no argument of this call; given: "
+            f"{', '.join(given) or 'none'}."
+        )
+
+    @classmethod
+    def structure(cls, what: str, where: str, expected: object, got: object) -> Self:
+        return cls(f"{what} at {where}: expected {expected}, got {kind_of(got)}.")
+
+
+class UnusedInputError(RetrogradeError, ValueError):
+    """With unused="raise": the result does not depend on an input."""
+
+    @classmethod
+    def of(cls, where: list[str]) -> Self:
+        return cls(
+            f"the result does not depend on {', '.join(where)}: the gradient there is zero. "
+            "It was detached, overwritten, or never used; pass unused='zero' if that is meant."
+        )

@@ -1,0 +1,403 @@
+"""Exceptions of values: making them, computing with them, going backward."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from .wording import RetrogradeError, describe, kind_of, with_place
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import TypeAlias
+
+    from typing_extensions import Self
+
+    Value: TypeAlias = Any  # of either engine
+
+
+class NumberError(RetrogradeError, TypeError):
+    """Something that is not a real number stands where one is needed."""
+
+    @classmethod
+    def of(cls, what: str, got: object) -> Self:
+        cure = "Write float(...) around it if it holds a number."
+        if type(got).__name__ == "Value" or hasattr(got, "requires_grad"):
+            cure = "Write .data for the number inside it."
+        elif isinstance(got, complex) or getattr(getattr(got, "dtype", None), "kind", "") == "c":
+            cure = "Values are real: take .real, .imag or abs() of it first."
+        elif isinstance(got, (list, tuple)):
+            cure = "Make one value an element, as in [Value(x) for x in numbers]."
+        return cls(f"{what} must be a real number, got {kind_of(got)}. {cure}")
+
+    @classmethod
+    def at(cls, function: str, index: int, got: object) -> Self:
+        return cls(
+            f"{function}: item {index} is {kind_of(got)}; "
+            "every item must be a value or a real number."
+        )
+
+    @classmethod
+    def too_large(cls) -> Self:
+        return cls("this int is too large for a float64 (past about 1.8e308): scale it first.")
+
+
+class NotAValueError(RetrogradeError, TypeError):
+    """A value was needed and something else was given."""
+
+    @classmethod
+    def at(cls, where: str, index: int, got: object) -> Self:
+        return cls(
+            f"{where}: item {index} is {kind_of(got)}, not a Value. "
+            "Wrap a number as Value(number, requires_grad=False)."
+        )
+
+    @classmethod
+    def of(cls, where: str, got: object) -> Self:
+        return cls(f"{where} takes values, or lists and dicts of them, got {kind_of(got)}.")
+
+
+class OperandError(RetrogradeError, TypeError):
+    """An operator or function was given something it cannot compute with."""
+
+    @classmethod
+    def of(cls, op: str, got: object) -> Self:
+        cure = "use a value or a real number"
+        if isinstance(got, str):
+            cure = "convert it with float(...) first"
+        elif got is None:
+            cure = "a None here often comes from a function that forgot to return"
+        elif isinstance(got, complex):
+            cure = "values are real: compute with its real and imaginary part separately"
+        elif isinstance(got, (list, tuple)):
+            cure = "loop over it, or make it a NumPy array to have it done element by element"
+        return cls(f"{op}: cannot compute with {kind_of(got)}; {cure}.")
+
+
+class LabelError(RetrogradeError, TypeError):
+    """A label is a string or None."""
+
+    @classmethod
+    def of(cls, got: object) -> Self:
+        return cls(f"a label is a string or None, got {kind_of(got)}. Write str(...) around it.")
+
+
+class ShapeError(RetrogradeError, ValueError):
+    """Lengths or shapes do not agree."""
+
+    @classmethod
+    def dot(cls, left: int, right: int) -> Self:
+        return cls(f"dot: {left} items on the left, {right} on the right; give as many of each.")
+
+    @classmethod
+    def lists(cls, op: str, left: int, right: int) -> Self:
+        return cls(f"{op}: a list of {left} and a list of {right}; make them as long.")
+
+    @classmethod
+    def linear(cls, row: int, width: int, given: int) -> Self:
+        found = "is not a list" if width < 0 else f"has {width} weights"
+        return cls(
+            f"linear: row {row} {found}, but {given} inputs were given; "
+            "give as many inputs as a row has weights."
+        )
+
+    @classmethod
+    def biases(cls, rows: int, biases: int) -> Self:
+        return cls(f"linear: {rows} rows but {biases} biases; give one for each row, or None.")
+
+    @classmethod
+    def layer(cls, layer: str, size: int, given: int) -> Self:
+        return cls(f"{layer}: made for {size} numbers, got {given}; give {size}.")
+
+    @classmethod
+    def attention(cls, keys: int, values: int) -> Self:
+        return cls(
+            f"attention: {keys} keys and {values} values; give at least one, and as many of each."
+        )
+
+    @classmethod
+    def targets(cls, loss: str, predictions: int, targets: int) -> Self:
+        return cls(f"{loss}: {predictions} predictions but {targets} targets; give one for each.")
+
+    @classmethod
+    def partials(cls, inputs: int, partials: int) -> Self:
+        return cls(
+            f"Value(): {inputs} children but {partials} local gradients; give one for each child."
+        )
+
+    @classmethod
+    def seeds(cls, roots: int, seeds: int) -> Self:
+        return cls(f"backward: {roots} roots but {seeds} seeds; give one seed for each root.")
+
+    @classmethod
+    def nest(cls, where: tuple[int, ...], got: object) -> Self:
+        spot = "".join(f"[{index}]" for index in where)
+        return cls(
+            f"the nest does not fit at {spot or 'its top'}: {kind_of(got)}. "
+            "Every list must be as long as its siblings and hold values at the bottom."
+        )
+
+    @classmethod
+    def empty(cls, function: str) -> Self:
+        return cls(f"{function} of nothing has no value; give at least one item.")
+
+    @classmethod
+    def keys(cls, nest: Any, numbers: Any) -> Self:
+        given = sorted(map(str, numbers)) if hasattr(numbers, "keys") else kind_of(numbers)
+        return cls(f"assign: the values have keys {sorted(map(str, nest))}, the numbers {given}.")
+
+    @classmethod
+    def assign(cls, nest: tuple[int, ...], array: tuple[int, ...]) -> Self:
+        return cls(f"assign: the values have shape {nest}, the numbers {array}; make them agree.")
+
+
+class LeafError(RetrogradeError, RuntimeError):
+    """Something that only a leaf can have was asked of an interior value."""
+
+    @classmethod
+    def requires_grad(cls, value: Value) -> Self:
+        return cls(
+            with_place(
+                "requires_grad can be switched off on leaves only; "
+                f"{describe(value)} was computed. Write value.detach() for the same number "
+                "without its history.",
+                value,
+            )
+        )
+
+
+class ClosureStyleError(RetrogradeError, AttributeError):
+    """_backward or the inputs were assigned on a value not made in the closure style."""
+
+    @classmethod
+    def backward(cls, value: Value) -> Self:
+        return cls(
+            f"_backward can be assigned only to a value made in the closure style, as in "
+            f"out = Value(data, (x,), 'name'); {describe(value)} already has its rule."
+        )
+
+    @classmethod
+    def inputs(cls, value: Value) -> Self:
+        return cls(
+            f"the inputs can be assigned only on a value made in the closure style, as in "
+            f"out = Value(data, (x,), 'name'), not on {describe(value)}."
+        )
+
+    @classmethod
+    def not_callable(cls, value: Value, got: object) -> Self:
+        return cls(f"_backward must be callable without arguments, got {kind_of(got)}.")
+
+
+class GraphExitError(RetrogradeError, TypeError):
+    """A number would have left the graph without anyone noticing."""
+
+    @classmethod
+    def of(cls, what: str, cure: str) -> Self:
+        return cls(f"{what} would take the number out of the graph and lose its gradient. {cure}")
+
+    @classmethod
+    def conversion(cls, what: str, line: str, ops: frozenset[str]) -> Self:
+        """For float(v), int(v): when the line calls a math function, name its counterpart."""
+        called = re.search(r"\b(?:math|np|numpy|cmath)\s*\.\s*(\w+)\s*\(", line)
+        if called:
+            name = {"fabs": "abs", "arctan": "atan", "arcsin": "asin", "arccos": "acos"}.get(
+                called[1], called[1]
+            )
+            if name in ops:
+                return cls.of(
+                    f"{called[0]}...)",
+                    f"Write v.{name}() or rg.{name}(v), or v.data for the plain number.",
+                )
+        return cls.of(
+            what,
+            "Write v.data for the plain number, or an op that keeps the graph: "
+            "v.exp() or rg.exp(v) for math.exp(v), and so on.",
+        )
+
+
+class NoGradientError(RetrogradeError, RuntimeError):
+    """backward was asked for where no leaf takes gradients."""
+
+    @classmethod
+    def of(cls, root: Value) -> Self:
+        if root.op == "leaf":
+            text = (
+                f"backward: {describe(root)} has no history and requires_grad is False: it was "
+                "made under no_grad(), detached, or computed from such values only. "
+                "Make the leaves with Value(x) and compute outside no_grad()."
+            )
+        else:
+            text = (
+                f"backward: no leaf under {describe(root)} takes gradients. "
+                "Set requires_grad = True on at least one of them."
+            )
+        return cls(with_place(text, root))
+
+
+class MissingBackwardError(RetrogradeError, RuntimeError):
+    """A closure-style value was reached whose _backward was never assigned."""
+
+    @classmethod
+    def of(cls, value: Value) -> Self:
+        return cls(
+            with_place(
+                f"backward reached {describe(value)}, made as Value(data, inputs, '{value.op}') "
+                "without a rule. Assign out._backward = function, or give the partials: "
+                "Value(data, inputs, partials).",
+                value,
+            )
+        )
+
+
+class CycleError(RetrogradeError, RuntimeError):
+    """A value is among its own inputs, directly or further down."""
+
+    @classmethod
+    def of(cls, value: Value) -> Self:
+        return cls(
+            with_place(
+                f"{describe(value)} depends on itself: its inputs were reassigned so that the "
+                "graph has a cycle. Give a value only inputs that were made before it.",
+                value,
+            )
+        )
+
+
+class GraphMemoryError(RetrogradeError, MemoryError):
+    """The engine could not get the memory it asked for."""
+
+    @classmethod
+    def of(cls, size: int) -> Self:
+        return cls(
+            f"out of memory: {size:,} bytes could not be had; nothing was changed. "
+            "Drop graphs you no longer need (del root), or work in smaller pieces."
+        )
+
+
+class AnomalyError(RetrogradeError, ArithmeticError):
+    """Under anomaly(): the birth of a NaN or an infinity.
+
+    ``phase`` is "forward" or "backward", ``value`` the node it happened at, ``birth`` all that is
+    known of it, as data.
+    """
+
+    phase: str
+    value: Any
+    birth: Any
+
+    @classmethod
+    def of(cls, birth: Any, value: Value = None) -> Self:
+        error = cls(str(birth))
+        error.phase, error.value, error.birth = birth.phase, value, birth
+        return error
+
+    @classmethod
+    def forward(cls, value: Value) -> Self:
+        from .. import birth
+
+        return cls.of(birth.forward(value), value)
+
+    @classmethod
+    def backward(
+        cls,
+        value: Value,
+        index: int,
+        partial: float,
+        upstream: float,
+        before: float,
+        roots: Sequence[Value] = (),
+    ) -> Self:
+        from .. import birth
+
+        born = birth.backward(value, index, partial, upstream, before, roots)
+        return cls.of(born, value)
+
+    @classmethod
+    def closure(cls, value: Value, index: int, total: float, roots: Sequence[Value] = ()) -> Self:
+        from .. import birth
+
+        target = value.inputs[index]
+        return cls.of(birth.elsewhere(birth.BY_CLOSURE, value, total, target, roots), value)
+
+    @classmethod
+    def hook(cls, value: Value, total: float) -> Self:
+        from .. import birth
+
+        return cls.of(birth.elsewhere(birth.BY_HOOK, value, total), value)
+
+    @classmethod
+    def seed(cls, root: Value, seed: float) -> Self:
+        from .. import birth
+
+        return cls.of(birth.elsewhere(birth.BY_SEED, root, seed), root)
+
+
+class HookError(RetrogradeError, TypeError):
+    """A hook is not callable, or returned something that is neither None nor a number."""
+
+    @classmethod
+    def not_callable(cls, got: object) -> Self:
+        return cls(f"register_hook takes a function of the gradient, got {kind_of(got)}.")
+
+    @classmethod
+    def returned(cls, value: Value, got: object) -> Self:
+        return cls(
+            with_place(
+                f"a hook on {describe(value)} returned {kind_of(got)}; "
+                "return a number to replace the gradient, or None to leave it.",
+                value,
+            )
+        )
+
+
+class CoreError(RetrogradeError, ImportError):
+    """The engine asked for by RETROGRADE_CORE cannot run here."""
+
+    @classmethod
+    def unknown(cls, asked: str) -> Self:
+        return cls(f"RETROGRADE_CORE={asked!r} is not a core: use 'native' or 'reference'.")
+
+    @classmethod
+    def compile(cls, why: str) -> Self:
+        return cls(f"rg.compile needs the native core; the reference core runs here: {why}.")
+
+    @classmethod
+    def absent(cls, why: str) -> Self:
+        return cls(f"RETROGRADE_CORE=native, but the native core is not available: {why}.")
+
+
+class CustomOpError(RetrogradeError, TypeError):
+    """A custom op was defined or used in a way that cannot give a gradient."""
+
+    @classmethod
+    def of(cls, op: str, problem: str, where: object) -> Self:
+        return cls(f"custom op '{op}': {problem}" + (f"\n  at {where}" if where else ""))
+
+
+class CopyError(RetrogradeError, TypeError):
+    """A graph holds something that cannot be copied or pickled."""
+
+    @classmethod
+    def closure(cls, value: Value, what: str) -> Self:
+        return cls(
+            with_place(
+                f"{what}: {describe(value)} has its rule as a Python closure over other values, "
+                "which cannot be taken along. Use Value(data, inputs, partials) or @rg.custom_op, "
+                "or detach() first.",
+                value,
+            )
+        )
+
+
+class MissingPackageError(RetrogradeError, ImportError):
+    """An optional package is needed and absent."""
+
+    @classmethod
+    def of(cls, package: str, what: str) -> Self:
+        return cls(f"{what} needs {package}, which is not installed: pip install {package}.")
+
+    @classmethod
+    def extra(cls, package: str, what: str) -> Self:
+        return cls(
+            f"{what} needs {package}, which is not installed: pip install 'retrograde[{package}]'."
+        )

@@ -1,0 +1,149 @@
+"""Exceptions of modules, optimizers and models."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .wording import RetrogradeError, describe, kind_of, with_place
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from typing_extensions import Self
+
+    Value: TypeAlias = Any  # of either engine
+
+
+class SettingError(RetrogradeError, ValueError):
+    """A setting of a layer, an optimizer or a training run is out of its range."""
+
+    @classmethod
+    def of(cls, what: str, got: object, allowed: str) -> Self:
+        return cls(f"{what} must be {allowed}, got {kind_of(got)}.")
+
+
+class ParameterError(RetrogradeError, ValueError):
+    """Something an optimizer cannot move was given to it."""
+
+    @classmethod
+    def none(cls) -> Self:
+        return cls("an optimizer was given no parameters; pass module.parameters() or a list.")
+
+    @classmethod
+    def interior(cls, value: Value) -> Self:
+        return cls(
+            with_place(
+                f"{describe(value)} was computed, so moving it would have no effect on what it "
+                "was computed from. Give the optimizer leaves.",
+                value,
+            )
+        )
+
+    @classmethod
+    def twice(cls, value: Value) -> Self:
+        return cls(
+            f"{describe(value)} is among the parameters twice and would be moved twice a step. "
+            "Give each parameter once, in one group."
+        )
+
+
+class StateError(RetrogradeError, ValueError):
+    """A saved state does not fit what it is loaded into; nothing was changed."""
+
+    @classmethod
+    def names(cls, module: str, missing: list[str], unexpected: list[str]) -> Self:
+        parts = [
+            f"{what} {', '.join(names[:5])}" + (f" and {len(names) - 5} more" * (len(names) > 5))
+            for what, names in (("it lacks", missing), ("it alone has", unexpected))
+            if names
+        ]
+        return cls(
+            f"the state does not fit {module}: {'; '.join(parts)}. "
+            "Make the module as it was when saved, or pass strict=False to load what fits."
+        )
+
+    @classmethod
+    def shape(cls, name: str, here: tuple[int, ...], there: tuple[int, ...]) -> Self:
+        return cls(
+            f"the state does not fit: {name} has shape {here} here and {there} in the state. "
+            "Make it of the same size as when it was saved."
+        )
+
+    @classmethod
+    def optimizer(cls, name: str, problem: str) -> Self:
+        return cls(
+            f"the state does not fit this {name}: {problem}. "
+            "Make it of the same kind, with the same parameters and groups, as when it was saved."
+        )
+
+
+class TokenError(RetrogradeError, ValueError):
+    """A text has characters the model was not trained on."""
+
+    @classmethod
+    def unknown(cls, unknown: list[str], known: str) -> Self:
+        return cls(
+            f"the model does not know {', '.join(map(repr, unknown[:8]))}"
+            f"{' and more' * (len(unknown) > 8)}: it was trained on {known[:80]!r}"
+            f"{' and more' * (len(known) > 80)}. Use those characters."
+        )
+
+
+class CorpusError(RetrogradeError, ValueError):
+    """A file cannot serve as documents to learn from."""
+
+    @classmethod
+    def empty(cls, path: str) -> Self:
+        return cls(f"{path} has no documents: give a text file with one on each line.")
+
+    @classmethod
+    def encoding(cls, path: str, at: int) -> Self:
+        return cls(f"{path} is not UTF-8 text: byte {at} does not fit. Convert it first.")
+
+    @classmethod
+    def unreadable(cls, path: str, why: str) -> Self:
+        return cls(f"{path} cannot be read: {why}. Give the path of a text file.")
+
+
+class CheckpointError(RetrogradeError, RuntimeError):
+    """A checkpoint cannot be written, read, or gone on from."""
+
+    @classmethod
+    def write(cls, path: object, error: OSError, survives: bool) -> Self:
+        rest = "The previous one is as it was." if survives else "There was none before it."
+        return cls(
+            f"{path} could not be written: {error.strerror or error}. {rest} "
+            "Make room, or write elsewhere with --out."
+        )
+
+    @classmethod
+    def missing(cls, path: object) -> Self:
+        return cls(f"there is no checkpoint at {path}. Begin one without --resume.")
+
+    @classmethod
+    def damaged(cls, path: object, why: str) -> Self:
+        return cls(
+            f"{path} is not a whole checkpoint: {why}. "
+            "Resume from another one, or begin anew without --resume."
+        )
+
+    @classmethod
+    def exists(cls, path: object) -> Self:
+        return cls(
+            f"{path} exists already. Go on with it by --resume, write elsewhere with --out, or "
+            "write over it with --force."
+        )
+
+    @classmethod
+    def corpus(cls, path: object, trained: str, given: str) -> Self:
+        return cls(
+            f"{path} was trained on other documents ({trained}) than those given ({given}). "
+            "Give the same file, unchanged, or begin anew without --resume."
+        )
+
+    @classmethod
+    def other(cls, path: object, name: str, here: object, there: object) -> Self:
+        return cls(
+            f"{path} was begun with {name} {there}, not {here}: going on needs the same. "
+            f"Leave --{name} out, or begin anew without --resume."
+        )
