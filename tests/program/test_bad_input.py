@@ -283,3 +283,12 @@ def test_partial_functions_name_what_is_left(rg: Any) -> None:
     f = rg.compile(functools.partial(priced, rate=2.0))
     assert same(f(X), X * 2)
     assert refusal(rg.errors.CompileError, f) == "the function: missing a required argument: 'x'."
+
+
+@pytest.mark.parametrize("threads", [1.5, "two", [2]])
+def test_threads_are_a_whole_number(rg: Any, threads: Any) -> None:
+    f = rg.compile(lambda x: x * 2)
+    for call in (f, f.value_and_grad, f.hessian):
+        with pytest.raises(rg.errors.CompileError, match="is no whole number; None is all cores"):
+            call(np.ones(3), threads=threads)
+    assert f(np.ones(3), threads=np.int64(2)).tolist() == [2.0, 2.0, 2.0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Sequence
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -349,6 +350,10 @@ class Replayable:
         threads: int | None,
         seeds: Sequence[tuple[int, int]] = (),
     ) -> Router:
+        if threads is not None and not isinstance(threads, Integral):
+            raise CompileError.call(
+                self._name, f"threads={threads!r} is no whole number; None is all cores"
+            )
         columns = [(0, 0) if column is None else column for column in bound.columns]
         call = Call(
             rows=1 if bound.rows is None else bound.rows,
