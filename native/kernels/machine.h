@@ -15,13 +15,13 @@
 #define CARRY vd a0
 #define CARRIED a0
 #define EACH(M, ...) M(0, __VA_ARGS__)
-#elif RG_LANES > 1
-#define RG_TILE 4 /* vectors: with more, long divisions and short sums overlap less */
+#elif RG_LANES == 4
+#define RG_TILE 4 /* vectors: sixteen registers hold no more */
 #define CARRY vd a0, vd a1, vd a2, vd a3
 #define CARRIED a0, a1, a2, a3
 #define EACH(M, ...) M(0, __VA_ARGS__) M(1, __VA_ARGS__) M(2, __VA_ARGS__) M(3, __VA_ARGS__)
 #else
-#define RG_TILE 8
+#define RG_TILE 8 /* as many as the calling convention passes in registers */
 #define CARRY vd a0, vd a1, vd a2, vd a3, vd a4, vd a5, vd a6, vd a7
 #define CARRIED a0, a1, a2, a3, a4, a5, a6, a7
 /* clang-format off */

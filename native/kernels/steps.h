@@ -192,9 +192,15 @@ static void load_eight(const RgCode *code, double *arena, const RgTile *tile) {
         return;
     }
     size_t whole = tile->rows & ~(size_t)7;
-    for (size_t i = 0; i < whole; i += 8) {
+    const char *at = columns[0].base + (ptrdiff_t)tile->first * columns[0].stride;
+    for (size_t i = 0; i < whole; i += 8, at += 8 * columns[0].stride) {
         const char *row[8];
-        for (size_t k = 0; k < 8; k++) row[k] = row_of(columns[0], tile, i + k);
+        if (tile->index) {
+            for (size_t k = 0; k < 8; k++) row[k] = row_of(columns[0], tile, i + k);
+        } else {
+#pragma GCC unroll 8
+            for (int k = 0; k < 8; k++) row[k] = at + k * columns[0].stride;
+        }
         turn(out, i, row);
     }
     for (size_t i = whole; i < RG_TILE_LANES; i++) {
@@ -209,7 +215,7 @@ HANDLER(do_eight) {
     NEXT;
 }
 
-/* A fourth of what the next tile will read of eight columns. There are only so many lines that can
+/* An eighth of what the next tile will read of eight columns. There are only so many lines that can
  * be on their way at once, so these steps stand evenly among the others. */
 HANDLER(do_fetch) {
     const RgColumn *columns = tile->inputs + code->x;
@@ -217,12 +223,11 @@ HANDLER(do_fetch) {
     if (tile->index) {
         /* scattered rows are not worth guessing */
     } else if (stride == sizeof(double)) {
-        for (uint32_t i = code->y * 2; i < code->y * 2 + 2; i++)
-            for (size_t row = 0; row < RG_TILE_LANES; row += 8)
-                __builtin_prefetch(columns[i].base + (tile->first + RG_TILE_LANES + row) * 8);
+        for (size_t row = 0; row < RG_TILE_LANES; row += 8)
+            __builtin_prefetch(columns[code->y].base + (tile->first + RG_TILE_LANES + row) * 8);
     } else {
-        ptrdiff_t row = (ptrdiff_t)(tile->first + RG_TILE_LANES + code->y * (RG_TILE_LANES / 4));
-        for (int i = 0; i < RG_TILE_LANES / 4; i++)
+        ptrdiff_t row = (ptrdiff_t)(tile->first + RG_TILE_LANES + code->y * (RG_TILE_LANES / 8));
+        for (int i = 0; i < RG_TILE_LANES / 8; i++)
             __builtin_prefetch(columns[0].base + (row + i) * stride);
     }
     NEXT;

@@ -207,7 +207,7 @@ def test_the_columns_of_the_next_rows_are_fetched_evenly() -> None:
     program = Program(inputs=inputs, instructions=instructions, outputs=[31], count=32)
     ops = [step[0] for step in steps_of(laid_out(program, [("store", 31)]))]
     places = [place for place, op in enumerate(ops) if op == STEPS["fetch"]]
-    assert len(places) == 8
+    assert len(places) == 16
     apart = [after - before for before, after in pairwise(places)]
     assert max(apart) - min(apart) <= 1
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 MOST_BYTES = 128 * 1024 * 1024
-LEAST_BYTES = 1024 * 1024
+LEAST_BYTES = 64 * 1024
 """Smaller blocks come from the allocator, which keeps them itself."""
 MOST_BLOCKS = 4
 

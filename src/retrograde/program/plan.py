@@ -323,7 +323,7 @@ def with_fetches(steps: list[int]) -> list[int]:
         fetch
         for at in range(0, len(steps), 6)
         if steps[at] == STEPS["eight"]
-        for fetch in [(STEPS["fetch"], 0, 0, steps[at + 3], share, 0) for share in range(4)]
+        for fetch in [(STEPS["fetch"], 0, 0, steps[at + 3], share, 0) for share in range(8)]
     ]
     if not wanted:
         return steps
