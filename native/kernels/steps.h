@@ -122,17 +122,9 @@ static inline int side_by_side(RgColumn column, const RgTile *tile) {
     return column.stride == sizeof(double) && tile->rows == RG_TILE_LANES && !tile->index;
 }
 
-/* One column from memory of any stride. */
+/* One column. Where its rows lie side by side, those of the tiles to come are asked for ahead. */
 static void load_column(double *out, RgColumn column, const RgTile *tile) {
     size_t rows = tile->rows;
-    for (size_t i = 0; i < rows; i++) memcpy(out + i, row_of(column, tile, i), sizeof(double));
-    for (size_t i = rows; i < RG_TILE_LANES; i++) out[i] = out[rows - 1];
-}
-
-/* The rows of the tiles to come are asked for ahead. */
-HANDLER(do_load) {
-    RgColumn column = tile->inputs[code->x];
-    double *out = arena + code->out;
     if (side_by_side(column, tile)) {
         const double *from = (const double *)(column.base) + tile->first;
 #pragma GCC unroll 8
@@ -140,9 +132,14 @@ HANDLER(do_load) {
             __builtin_prefetch(from + 4 * RG_TILE_LANES + j * RG_LANES);
             v_store(out + j * RG_LANES, v_load(from + j * RG_LANES));
         }
-    } else {
-        load_column(out, column, tile);
+        return;
     }
+    for (size_t i = 0; i < rows; i++) memcpy(out + i, row_of(column, tile, i), sizeof(double));
+    for (size_t i = rows; i < RG_TILE_LANES; i++) out[i] = out[rows - 1];
+}
+
+HANDLER(do_load) {
+    load_column(arena + code->out, tile->inputs[code->x], tile);
     NEXT;
 }
 
