@@ -1,19 +1,21 @@
 """Run the notebooks and keep their outputs: in the text, as pictures, and as a real notebook.
 
-    python tools/notebooks.py                    run all, write what changed
-    python tools/notebooks.py --check            run all, write nothing; exit 1 and show what differs
-    python tools/notebooks.py --ipynb FOLDER     run all, write them into FOLDER as .ipynb
-    python tools/notebooks.py day3_automating_it only this one; any of the above
+    python tools/notebooks.py                       run all, write what changed
+    python tools/notebooks.py --check               write nothing; exit 1 and show what differs
+    python tools/notebooks.py --ipynb FOLDER        run all, write them into FOLDER as .ipynb
+    python tools/notebooks.py day3_automating_it    only this one; any of the above
 
-A notebook is Markdown as jupytext reads it: blocks marked ``python`` are its cells, and what follows
-a cell in blocks marked ``output`` and as pictures is what the cell shows. Blocks marked ``py`` stand in
-the text (answers that are folded away): they run as well, but are not cells. Needs the extra ``test``.
+A notebook is Markdown as jupytext reads it: blocks marked ``python`` are its cells, and what
+follows a cell in blocks marked ``output`` and as pictures is what the cell shows; where a cell
+begins with ``# reveal`` it is folded away. Blocks marked ``py`` stand in the text (answers): they
+run as well, but are not cells. Needs the extra ``test``.
 """
 
 from __future__ import annotations
 
 import argparse
 import difflib
+import json
 import os
 import re
 import sys
@@ -33,8 +35,15 @@ SECONDS: Final = 120
 """The time limit of one cell."""
 
 OUTPUT = r"```output\n(?:.*\n)*?```\n|!\[[^\]\n]*\]\(pictures/[^)\n]*\)\n"
+REVEAL, OPENS, CLOSES = (
+    "# reveal\n",
+    '\n<details markdown="1"><summary>Reveal</summary>\n',
+    "\n</details>\n",
+)
+OUTPUTS = rf"(?:\n*(?:{OUTPUT}))*"
 CELL: Final = re.compile(
-    rf"^```(?P<kind>python|py)\n(?P<source>(?:.*\n)*?)```\n(?P<outputs>(?:\n*(?:{OUTPUT}))*)",
+    r"^```(?P<kind>python|py)\n(?P<source>(?:.*\n)*?)```\n"
+    rf"(?P<outputs>(?:{OPENS}{OUTPUTS}{CLOSES})|{OUTPUTS})",
     re.MULTILINE,
 )
 COLOR: Final = re.compile(r"\x1b\[[\d;]*m")
@@ -42,13 +51,13 @@ NUMBER: Final = re.compile(r"(?<![\w.])\d+\.\d+(?:e[-+]?\d+)?")
 TITLE: Final = "{http://www.w3.org/2000/svg}title"
 
 
-class CellFailed(Exception):
+class CellError(Exception):
     """A cell raised."""
 
 
 @dataclass
 class Run:
-    """What running a notebook gave: its text anew, its pictures by file name, its cells' outputs."""
+    """What running a notebook gave: its text anew, pictures by file name, the cells' outputs."""
 
     name: str
     text: str = ""
@@ -90,7 +99,7 @@ def execute(sources: Sequence[str]) -> list[list[Any]]:
         try:
             client.execute(cleanup_kc=True, env={**os.environ, **settings})
         except CellExecutionError as error:
-            raise CellFailed(COLOR.sub("", str(error))) from None
+            raise CellError(COLOR.sub("", str(error))) from None
     return [cell.outputs for cell in notebook.cells]
 
 
@@ -118,7 +127,7 @@ def stored_form(output: Any) -> Any:
     data = {"text/plain": plain_text(output)}
     if (drawn := picture_in(output)) is not None:
         data["image/svg+xml"] = drawn
-    return v4.new_output("display_data", data=data)
+    return v4.new_output(output.output_type, data=data)
 
 
 def run(name: str) -> Run:
@@ -135,15 +144,22 @@ def run(name: str) -> Run:
         outputs = [stored_form(output) for output in outputs]
         if cell["kind"] == "python":
             done.outputs.append(outputs)
-        for output in outputs:
-            if (drawn := picture_in(output)) is None:
-                done.text += f"\n```output\n{plain_text(output)}\n```\n"
-                continue
-            file = f"{name}-{len(done.pictures) + 1}.svg"
-            done.pictures[file] = drawn
-            done.text += f"\n![{title_of(drawn)}](pictures/{file})\n"
+        done.text += outputs_as_text(cell["source"], outputs, done)
     done.text += text[end:]
     return done
+
+
+def outputs_as_text(source: str, outputs: Sequence[Any], done: Run) -> str:
+    """What stands below a cell; its pictures are put among the others."""
+    text = ""
+    for output in outputs:
+        if (drawn := picture_in(output)) is None:
+            text += f"\n```output\n{plain_text(output)}\n```\n"
+            continue
+        file = f"{done.name}-{len(done.pictures) + 1}.svg"
+        done.pictures[file] = drawn
+        text += f"\n![{title_of(drawn)}](pictures/{file})\n"
+    return f"{OPENS}{text}{CLOSES}" if text and source.startswith(REVEAL) else text
 
 
 def title_of(drawn: str) -> str:
@@ -172,22 +188,31 @@ def as_notebook(name: str, text: str, outputs: Sequence[Sequence[Any]]) -> str:
         cell["id"], cell["metadata"] = f"{name}-{place}", {}
     for count, (cell, shown) in enumerate(zip(cells, outputs, strict=True), 1):
         cell["execution_count"], cell["outputs"] = count, list(shown)
+        for output in shown:
+            if output.output_type == "execute_result":
+                output["execution_count"] = count
+        if cell.source.startswith(REVEAL):
+            cell["metadata"] = {"collapsed": True, "jupyter": {"outputs_hidden": True}}
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     nbformat.validate(notebook)
     return str(nbformat.writes(notebook)) + "\n"
 
 
 def alike(stored: str, found: str) -> bool:
-    """Whether two texts are the same, decimals to one unit of their last digit."""
+    """Whether two texts are the same but for rounding, which libraries of other machines do
+    otherwise: one unit of the last digit printed, or 1e-12 where numbers are printed in full."""
     if NUMBER.split(stored) != NUMBER.split(found):
         return False
     return all(map(_near, NUMBER.findall(stored), NUMBER.findall(found)))
 
 
 def _near(stored: str, found: str) -> bool:
-    digits, _, power = stored.partition("e")
-    unit = 10.0 ** (int(power or 0) - len(digits.partition(".")[2]))
-    return stored == found or abs(float(stored) - float(found)) <= 1.01 * unit
+    units = []
+    for number in (stored, found):
+        digits, _, power = number.partition("e")
+        units.append(10.0 ** (int(power or 0) - len(digits.partition(".")[2])))
+    allowed = 1.01 * units[0] if units[0] == units[1] else 1e-12 * abs(float(stored))
+    return stored == found or abs(float(stored) - float(found)) <= allowed
 
 
 def files_of(done: Run) -> dict[Path, str]:
@@ -205,28 +230,43 @@ def left_over(done: Run) -> list[Path]:
     return sorted(path for path in stored if path.name not in done.pictures)
 
 
+def stored_in(path: Path) -> str:
+    """What a file holds; nothing where there is none."""
+    return path.read_text(encoding="utf-8") if path.exists() else ""
+
+
+def is_current(path: Path, text: str) -> bool:
+    """Whether a file holds this but for rounding; the cells of an .ipynb are taken to the letter."""
+    stored = stored_in(path)
+    if path.suffix == ".ipynb" and stored:
+        before, after = (
+            [cell["source"] for cell in json.loads(notebook)["cells"]]
+            for notebook in (stored, text)
+        )
+        return before == after and alike(stored, text)
+    return alike(stored, text)
+
+
 def differences(done: Run) -> list[str]:
     """What is stored otherwise than the run gave it, one text a file."""
     found = list(done.complaints)
     for path, text in files_of(done).items():
-        stored = path.read_text(encoding="utf-8") if path.exists() else ""
-        if not alike(stored, text):
+        if not is_current(path, text):
             title = str(path.relative_to(ROOT))
-            lines = difflib.unified_diff(
-                stored.splitlines(), text.splitlines(), f"{title} as stored", "as run", lineterm=""
-            )
+            before, after = stored_in(path).splitlines(), text.splitlines()
+            lines = difflib.unified_diff(before, after, title, "as run", lineterm="")
             found.append("\n".join(lines))
     return found + [f"{path.relative_to(ROOT)}: no cell shows it" for path in left_over(done)]
 
 
 def write(done: Run) -> None:
-    """Store what a run gave."""
+    """Store what a run gave: all of its files or, where they are current, none."""
     (FOLDER / "pictures").mkdir(exist_ok=True)
-    for path, text in files_of(done).items():
-        stored = path.read_text(encoding="utf-8") if path.exists() else ""
-        if not alike(stored, text):
+    files = files_of(done)
+    if not all(is_current(path, text) for path, text in files.items()):
+        for path, text in files.items():
             path.write_text(text, encoding="utf-8")
-            print(f"wrote {path.relative_to(ROOT)}")
+        print(f"wrote {done.name}.md and {len(files) - 1} more")
     for path in left_over(done):
         path.unlink()
         print(f"removed {path.relative_to(ROOT)}")
@@ -246,7 +286,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name in chosen.names or names():
         try:
             done = run(name)
-        except CellFailed as error:
+        except CellError as error:
             print(f"{name}: {error}", file=sys.stderr)
             failed += 1
             continue
