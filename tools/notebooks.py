@@ -236,7 +236,7 @@ def stored_in(path: Path) -> str:
 
 
 def is_current(path: Path, text: str) -> bool:
-    """Whether a file holds this but for rounding; the cells of an .ipynb are taken to the letter."""
+    """Whether a file holds this but for rounding; the cells of an .ipynb to the letter."""
     stored = stored_in(path)
     if path.suffix == ".ipynb" and stored:
         before, after = (
