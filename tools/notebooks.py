@@ -78,7 +78,6 @@ def text_of(name: str) -> str:
 
 def execute(sources: Sequence[str]) -> list[list[Any]]:
     """The outputs of cells run one after the other in a fresh kernel."""
-    os.environ["JUPYTER_PLATFORM_DIRS"] = "1"
     from jupyter_client.manager import AsyncKernelManager
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError
@@ -86,6 +85,8 @@ def execute(sources: Sequence[str]) -> list[list[Any]]:
 
     notebook = v4.new_notebook(cells=[v4.new_code_cell(source) for source in sources])
     with tempfile.TemporaryDirectory(prefix="rg") as folder:
+        for setting in ("CONFIG_DIR", "DATA_DIR", "RUNTIME_DIR"):  # not the user's own Jupyter
+            os.environ[f"JUPYTER_{setting}"] = folder
         manager = AsyncKernelManager(kernel_name="python3", transport="ipc")
         manager.connection_file = f"{folder}/kernel.json"
         client = NotebookClient(
