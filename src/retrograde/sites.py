@@ -20,7 +20,15 @@ class Site(NamedTuple):
     function: str
 
     def __str__(self) -> str:
+        if is_cell(self.file):  # its file has a name that means nothing, and is gone tomorrow
+            inside = "" if self.function == "<module>" else f", in {self.function}"
+            return f"line {self.line} of a notebook cell{inside}"
         return f"{self.file}:{self.line}, in {self.function}"
+
+
+def is_cell(file: str) -> bool:
+    """Whether code of this file name was typed into a notebook."""
+    return "ipykernel_" in file
 
 
 Span = tuple[int, int, int, int]

@@ -175,3 +175,9 @@ def test_sites_outlive_their_function(rg):
     value = space.pop("make")(rg.Value(0.5))
     space.clear()
     assert tuple(value.site) == ("<string>", 2, "make")
+
+
+@pytest.mark.parametrize(("function", "told"), [("<module>", ""), ("loss", ", in loss")])
+def test_a_cell_of_a_notebook_is_told_without_its_passing_file(rg, function, told):
+    site = type(rg.Value(1.0).site)("/tmp/ipykernel_81/4711.py", 3, function)
+    assert str(site) == f"line 3 of a notebook cell{told}"

@@ -134,7 +134,7 @@ def _lines(values: list[Value]) -> Iterable[str]:
         made = core.instruction_of(value)
         if made not in known:
             site = site_of(made)
-            known[made] = f"{site.file}:{site.line}, in {site.function}" if site else "unknown"
+            known[made] = str(site) if site else "unknown"
         yield known[made]
 
 

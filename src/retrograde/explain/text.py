@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import PurePath
 
 from ..ops.sentences import shown
+from ..sites import is_cell
 from .census import values_by_line
 from .lines import (
     Line,
@@ -137,7 +138,7 @@ def _short_places(story: Story) -> list[str]:
 
 
 def _is_passing(file: str) -> bool:
-    return file.startswith("<") or "ipykernel_" in file
+    return file.startswith("<") or is_cell(file)
 
 
 def _natural_width(story: Story, steps: Sequence[int | None], places: Sequence[str]) -> int:
