@@ -217,3 +217,16 @@ def test_two_losses_that_take_turns(rg):
         for network in (one, two, one, two):
             train(network, 1)
     assert alarms(watched.report()) == []
+
+
+def test_a_matrix_that_starts_at_zero_alarms_nobody(rg):
+    """Some hidden units are off in every row; what matters is the zero on the way to `up`."""
+    up = [[rg.Value(w) for w in row] for row in ([1.0, 0.5], [-1.0, -0.5], [0.3, 2.0])]
+    down = [rg.Value(0.0) for _ in up]
+    losses = []
+    for x in ([1.0, 2.0], [0.5, 1.5]):
+        hidden = [rg.dot(row, x).relu() ** 2 for row in up]
+        losses.append((rg.dot(down, hidden) - 1.0) ** 2)
+    report = rg.doctor(rg.sum(losses), {"up": up, "down": down})
+    assert report.healthy, str(report)
+    assert "parameter which learns" in str(report)

@@ -147,7 +147,8 @@ class Record:
             self.zero_uses[number] += uses
             known = self.zeros.get(number)
             if known is None or known[0] != reasons:
-                zero = zero_of(reasons, self.parameters.place, *blamed)
+                parameter = self.parameters.values[number]
+                zero = zero_of(parameter, reasons, self.parameters.place, *blamed)
                 self.zeros[number] = (reasons, zero)
         self._take_profile(seen)
         if (seen["odd_data"] or seen["odd_adjoints"]) and not self.births:

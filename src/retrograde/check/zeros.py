@@ -36,13 +36,15 @@ class Zero:
 
 
 def zero_of(
+    parameter: Value,
     reasons: int,
     place: dict[int, int],
     gate: Value | None,
     factor: Value | None,
     slope: Value | None,
 ) -> Zero:
-    """What the reasons of the survey amount to; ``place`` has the parameters' numbers by id.
+    """What the reasons of the survey amount to, for one parameter; ``place`` has the parameters'
+    numbers by id.
 
     Where paths are stopped in different ways, a gate is the least of reasons: that it is shut for
     some rows is usual, so what stops the other rows is what matters.
@@ -52,7 +54,7 @@ def zero_of(
     if reasons & BY_FLAT and slope is not None and not reasons & BY_SATURATION:
         return _at(FLAT, slope, "has slope 0 everywhere")
     if reasons & BY_FACTOR and factor is not None:
-        return _zero_factor(factor, place)
+        return _zero_factor(factor, parameter, place)
     if reasons & BY_UNDERFLOW:
         return Zero(UNDERFLOW, "it is smaller than the smallest number, about 5e-324")
     if reasons & (BY_SATURATION | BY_FLAT):
@@ -80,13 +82,19 @@ def _name(node: Any) -> str:
     return f"{node.op}{label}" + (f" on line {node.site.line}" if node.site else "")
 
 
-def _zero_factor(node: Value, place: dict[int, int]) -> Zero:
-    """The product whose other factor is zero, and what that factor is."""
+def _zero_factor(node: Value, parameter: Value, place: dict[int, int]) -> Zero:
+    """The product whose other factor is zero, and what that factor is.
+
+    A dot has many zero partials. The one that matters lies on a path to the parameter: at the
+    parameter itself, or else at what was computed, not at another leaf.
+    """
     inputs, partials = node.inputs, node.partials
     if not partials:
         words = f"the _backward of {_name(node)} adds nothing"
         return Zero(ZERO_FACTOR, words, node.op, node.site)
-    index = next((i for i, partial in enumerate(partials) if partial == 0.0), 0)
+    zeros = [i for i, partial in enumerate(partials) if partial == 0.0] or [0]
+    direct = [i for i in zeros if inputs[i] is parameter]
+    index = (direct or [i for i in zeros if inputs[i].op != "leaf"] or zeros)[0]
     other = _other(node, inputs, index)
     if other is None or other is inputs[index]:
         minimum = node.op in EVEN_OPS or other is not None
