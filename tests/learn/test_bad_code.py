@@ -68,7 +68,10 @@ def test_a_problem_is_said_with_its_line(what):
         ("def backward(dy, x, y):\n    raise ValueError('no')\n", "ValueError: no"),
         ("def backward(dy):\n    return dy\n", "TypeError"),
         ("def backward(dy, x, y):\n    pass\n", "it returned nothing: is there a return?"),
-        ("def backward(dy, x, y):\n    return 'abc'\n", "ValueError"),
+        ("def backward(dy, x, y):\n    return 'abc'\n", "it returned text where 2 numbers"),
+        ("def backward(dy, x, y):\n    return '1', '2'\n", "it returned text"),
+        ("def backward(dy, x, y):\n    return dy\n", "a single number where 2 numbers"),
+        ("def backward(dy, x, y):\n    return dy, dy, dy\n", "3 numbers in a row where 2"),
     ],
 )
 def test_a_function_that_fails_is_told_in_the_answers(source, told):

@@ -12,7 +12,7 @@ import pytest
 
 import retrograde
 from retrograde.learn.checking import check_sources
-from retrograde.learn.diagnosis import all_same, diagnose, known_answers
+from retrograde.learn.diagnosis import all_same, diagnose, right_answers
 from retrograde.learn.exercises import exercise, exercises
 from retrograde.learn.faults import FAULTS, engine, misconception_of
 from retrograde.learn.misconceptions import MISCONCEPTIONS
@@ -121,7 +121,7 @@ def test_rules_are_those_of_the_law(name):
 
 def test_the_right_engine_is_right_and_every_fault_shows():
     whole = "engine add sub mul div pow neg exp log tanh relu numbers twice deep"
-    known = known_answers(whole)
+    known = right_answers(whole)
     assert all_same(known[""], probe(whole).ask({"Value": retrograde.Value}))
     for fault in FAULTS:
         assert not all_same(known[""], known[fault]), fault
@@ -129,7 +129,7 @@ def test_the_right_engine_is_right_and_every_fault_shows():
 
 def test_no_two_misconceptions_of_a_probe_look_the_same():
     for text in {it.probe for it in ALL}:
-        known = known_answers(text)
+        known = right_answers(text)
         telling = {f: a for f, a in known.items() if f and not all_same(a, known[""])}
         for one, mine in telling.items():
             for other, theirs in telling.items():

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ..learn.checking import Check
-    from ..learn.diagnosis import Found
+    from ..learn.diagnosis import Found, Wrong
     from ..learn.exercises import Exercise
     from ..learn.grading import Grade
     from ..learn.progress import Folder
@@ -104,18 +104,29 @@ def _print_problem(page: Console, check: Check) -> None:
     told = check.diagnosis
     if told is None:
         return
-    if told.wrong and told.wrong[0].got.startswith("NotImplementedError"):
-        print_line(page, ("Something is still to be written: ", NOTICE),
-                   ("where it says raise NotImplementedError.", ""), indent=2)  # fmt: skip
-        return
     for it in told.found:
         misconception(page, it)
-    if not told.found:
+    if not told.found and not told.wrong[0].raised:
         print_line(page, ("No misconception we know gives these answers.", QUIET), indent=2)
+    if told.wrong[0].raised and not told.found:
+        _print_raised(page, told.wrong[0])
+        return
     for wrong in told.wrong[: 1 if told.found else 3]:
         print_line(page, (wrong.label, STRONG), indent=2)
         print_line(page, ("yours     ", QUIET), (wrong.got, BAD), indent=4)
         print_line(page, ("should be ", QUIET), (wrong.expected, GOOD), indent=4)
+
+
+def _print_raised(page: Console, wrong: Wrong) -> None:
+    """Code that raised in place of answering: where and what, and what it was asked."""
+    where = f"line {wrong.line}: " if wrong.line else ""
+    if wrong.raised == "NotImplementedError":
+        print_line(page, (f"{where}something is still to be written", NOTICE),
+                   (", where it says raise NotImplementedError.", ""), indent=2)  # fmt: skip
+        return
+    print_line(page, (f"{where}{wrong.got}", NOTICE), indent=2)
+    if wrong.raised != "Missing":
+        print_line(page, ("asked: ", QUIET), (wrong.label, ""), indent=4)
 
 
 def misconception(page: Console, it: Found) -> None:

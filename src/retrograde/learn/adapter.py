@@ -36,7 +36,7 @@ class NoEngineError(Exception):
 
 
 class Adapter:
-    """An engine: make a leaf, read data and gradient, run backward, zero."""
+    """An engine: make a leaf, read data and gradient, set it, run backward."""
 
     def __init__(self, namespace: Mapping[str, Any]) -> None:
         self._namespace = namespace
@@ -88,10 +88,10 @@ class Adapter:
         found = getattr(value, str(self.gradient_name))
         return 0.0 if found is None else _number(found)
 
-    def zero(self, values: Sequence[Any]) -> None:
-        """Set the gradients of these values to 0."""
+    def prime(self, values: Sequence[Any], gradient: float) -> None:
+        """Set the gradients of these values."""
         for value in values:
-            setattr(value, str(self.gradient_name), 0.0)
+            setattr(value, str(self.gradient_name), gradient)
 
     def backward(self, root: Any) -> None:
         """Run backward from a value."""

@@ -6,14 +6,14 @@ once are tried on engines; else the first wrong answer is shown and nothing is c
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
-from itertools import combinations
+from itertools import combinations, zip_longest
 from typing import Any
 
 from .adapter import Adapter, agree
-from .faults import FAULTS, engine, misconception_of
+from .faults import CONFUSABLE, FAULTS, STYLES, engine, misconception_of
 from .misconceptions import MISCONCEPTIONS
 from .probes import probe
 from .programs import Answer, Program, answers, program
@@ -21,11 +21,13 @@ from .programs import Answer, Program, answers, program
 
 @dataclass(frozen=True)
 class Wrong:
-    """One answer that is not right."""
+    """One answer that is not right; where code raised in place of answering, what and where."""
 
     label: str
     got: str
     expected: str
+    raised: str = ""
+    line: int | None = None
 
 
 @dataclass(frozen=True)
@@ -70,10 +72,17 @@ def all_same(some: Sequence[Answer], others: Sequence[Answer]) -> bool:
 
 
 @cache
-def known_answers(text: str) -> dict[str, list[Answer]]:
-    """The answers of every subject of a probe; "" is the right one."""
+def right_answers(text: str) -> tuple[Answer, ...]:
+    """The right answers to a probe."""
     it = probe(text)
-    return {fault: it.ask(subject) for fault, subject in it.subjects().items()}
+    return tuple(it.ask(it.subjects()[""]))
+
+
+def gives(text: str, subject: Mapping[str, Any], answered: Sequence[Answer]) -> bool:
+    """Whether a subject answers a probe so, as far as it counts; the first difference ends it."""
+    theirs = (it for it in probe(text).asking(subject) if it.counts)
+    pairs = zip_longest(theirs, answered)
+    return all(one is not None and other is not None and same(one, other) for one, other in pairs)
 
 
 def diagnose(text: str, got: Sequence[Answer]) -> Diagnosis:
@@ -84,27 +93,70 @@ def diagnose(text: str, got: Sequence[Answer]) -> Diagnosis:
     >>> [it.title for it in diagnose("rule add", answered).found]
     ['thinks that addition splits the gradient']
     """
-    known = known_answers(text)
-    right = known[""]
-    if len(got) != len(right) and not any(it.number is None for it in got):
-        wrong = [Wrong("how many numbers", f"{len(got)}", f"{len(right)}")]
+    right = [it for it in right_answers(text) if it.counts]
+    counting = [it for it in got if it.counts]
+    if len(counting) != len(right) and not any(it.number is None for it in counting):
+        wrong = [Wrong("how many numbers", f"{len(counting)}", f"{len(right)}")]
         return Diagnosis(0, len(right), tuple(wrong), ())
-    pairs = _aligned(got, right)
+    pairs = _aligned(counting, right)
     wrong = [_wrong(mine, theirs) for mine, theirs in pairs if not same(mine, theirs)]
     told = {it.label: it for it in reversed(wrong)}  # a question that raised is told once
-    found: list[str] = []
-    if wrong:
-        found = [
-            fault for fault, theirs in known.items()
-            if fault and not all_same(theirs, right) and all_same(got, theirs)
-        ]  # fmt: skip
-        if not found and text.startswith("engine") and all(it.number is not None for it in got):
-            found = _two_faults(text, got)
+    found = _faults_of(text, got) if wrong else []
     names = list(dict.fromkeys(map(misconception_of, found)))
     return Diagnosis(
         len(right) - len(wrong), len(right), tuple(list(told.values())[::-1][:3]),
         tuple(_found(text, name, found) for name in names),
     )  # fmt: skip
+
+
+def _faults_of(text: str, got: Sequence[Answer]) -> list[str]:
+    """The faults that explain wrong answers: one, in any style of engine, or else two at once."""
+    counting = [it for it in got if it.counts]
+    if not text.startswith("engine"):
+        subjects = probe(text).subjects().items()
+        return [fault for fault, subject in subjects if fault and gives(text, subject, counting)]
+    for style in STYLES:
+        found = [it for it in FAULTS if gives(text, {"Value": engine(it, *style)}, counting)]
+        if found:
+            return _settled(text, found, style, got)
+    return _two_faults(text, counting) if all(it.number is not None for it in counting) else []
+
+
+def _two_faults(text: str, counting: Sequence[Answer]) -> list[str]:
+    """Two faults that together give these answers; of several pairs, what they have in common."""
+    right = [it for it in right_answers(text) if it.counts]
+    telling = [
+        it for it in FAULTS
+        if not it.startswith("overwrites:") and not gives(text, {"Value": engine(it)}, right)
+    ]  # fmt: skip
+    pairs = [
+        pair for pair in combinations(telling, 2)
+        if gives(text, {"Value": engine(*pair)}, counting)
+    ]  # fmt: skip
+    kinds = [set(map(misconception_of, pair)) for pair in pairs]
+    common = set.intersection(*kinds) if kinds else set()
+    return [it for it in (pairs[0] if pairs else ()) if misconception_of(it) in common]
+
+
+def _settled(
+    text: str, found: list[str], style: tuple[str, ...], got: Sequence[Answer]
+) -> list[str]:
+    """Of two faults that look alike, the one the other questions speak for; else the lesser."""
+    extra = [it for it in got if not it.counts]
+
+    def speaks_for(fault: str) -> bool:
+        """Interior gradients may be cleared by a pass or not: both are tried."""
+        for more in ((), ("interior-leak",)):
+            asked = probe(text).ask({"Value": engine(fault, *style, *more)})
+            if all_same([it for it in asked if not it.counts], extra):
+                return True
+        return False
+
+    for fault, lesser in CONFUSABLE.items():
+        if fault in found and lesser in found:
+            sure = speaks_for(fault) and not speaks_for(lesser)
+            found = [it for it in found if it != (lesser if sure else fault)]
+    return found
 
 
 def _aligned(got: Sequence[Answer], right: Sequence[Answer]) -> list[tuple[Answer, Answer]]:
@@ -123,30 +175,18 @@ def _aligned(got: Sequence[Answer], right: Sequence[Answer]) -> list[tuple[Answe
 
 def _wrong(got: Answer, expected: Answer) -> Wrong:
     label = expected.label if got.number is not None else got.label or expected.label
-    return Wrong(label, shown(got), shown(expected))
+    return Wrong(label, shown(got), shown(expected), got.raised, got.line)
 
 
 def shown(it: Answer) -> str:
     """An answer as text."""
     if it.number is not None:
         return f"{it.number:.6g}"
-    if it.raised in ("Missing", "None"):
+    if it.raised in ("Missing", "None", "Shape"):
         return it.why
+    if it.raised == "RecursionError":
+        return "RecursionError: it recurses too deep, or without end"
     return f"{it.raised}: {it.why}".rstrip(": ")
-
-
-def _two_faults(text: str, got: Sequence[Answer]) -> list[str]:
-    """The first pair of faults that together give these answers."""
-    it = probe(text)
-    right = known_answers(text)[""]
-    telling = [
-        fault for fault in FAULTS
-        if fault in known_answers(text) and not all_same(known_answers(text)[fault], right)
-    ]  # fmt: skip
-    for one, other in combinations(telling, 2):
-        if all_same(got, it.ask({"Value": engine(one, other)})):
-            return [one, other]
-    return []
 
 
 SMALLEST: tuple[Program, ...] = (
@@ -161,6 +201,13 @@ SMALLEST: tuple[Program, ...] = (
     program("u = a * a; v = u + a; y = u * v", a=2.0),
     program("u = a + b; v = a * u; y = v * u", a=2.0, b=3.0),
     program("u = a * b; y = u * b", "twice", a=3.0, b=5.0),
+    program("y = relu(a)", a=0.0),
+    program("u = a + b; y = u * a * b", a=2.0, b=3.0),
+    program("u = a - b; y = u * a * b", a=2.0, b=3.0),
+    program("u = a * b; y = u * a * b", a=2.0, b=3.0),
+    program("u = a / b; y = u * a * b", a=2.0, b=3.0),
+    *(program(f"u = {f}; y = u * a", a=2.0)
+      for f in ("-a", "a**3", "exp(a)", "log(a)", "tanh(a)", "relu(a)")),
 )  # fmt: skip
 """Programs from small to large: the first on which a fault shows is its example."""
 
@@ -179,19 +226,19 @@ def example_of(faults: tuple[str, ...]) -> str:
             for mine, theirs in zip(answers(right, it), answers(faulty, it)):
                 if not same(mine, theirs):
                     return f"{it.shown}: {mine.label} is {shown(mine)}, this gives {shown(theirs)}"
-    return "a chain of 5,000 additions raises RecursionError"
+    return "a chain of 5,000 additions raises RecursionError" if "recursion-limit" in faults else ""
 
 
 def _found(text: str, name: str, faults: Iterable[str]) -> Found:
     mine = tuple(fault for fault in faults if misconception_of(fault) == name)
-    known = known_answers(text)
     example = ""
     if text.startswith("engine"):
         example = example_of(mine)
     else:
-        for right, theirs in zip(known[""], known[mine[0]]):
+        it = probe(text)
+        for right, theirs in zip(right_answers(text), it.asking(it.subjects()[mine[0]])):
             if not same(right, theirs):
                 example = f"{right.label} is {shown(right)}, this gives {shown(theirs)}"
                 break
-    it = MISCONCEPTIONS[name]
-    return Found(name, it.title, it.words, example)
+    told = MISCONCEPTIONS[name]
+    return Found(name, told.title, told.words, example)

@@ -11,23 +11,38 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any, ClassVar, Final
 
+BINARY: Final = ("add", "sub", "mul", "div")
+UNARY: Final = ("neg", "pow", "exp", "log", "tanh", "relu")
 FAULTS: Final = (
-    "overwrites", "overwrites:add", "overwrites:mul",
-    "overwrites:first", "overwrites:add-first", "overwrites:mul-first",
+    "overwrites", "overwrites:first", "overwrites:second",
+    *(f"overwrites:{op}" for op in (*BINARY, *UNARY)),
+    *(f"overwrites:{op}-{place}" for op in BINARY for place in ("first", "second")),
     "one-path", "set-of-inputs",
     "visits-too-early", "visits-too-early:recursion", "visits-too-early:breadth",
-    "order-not-reversed", "no-seed", "own-gradient", "forgot-upstream", "adds-upstream",
+    "one-step", "order-not-reversed", "no-seed", "nothing-arrives", "own-gradient",
+    "forgot-upstream", "adds-upstream",
     "interior-leak", "clears-leaves", "recursion-limit",
-    "halves", "not-swapped", "second-sign", "sign:neg",
-    "from-input", "from-input:exp", "from-input:tanh",
+    "halves", "not-swapped", "mul-like-add", "add-like-mul", "second-sign", "sign:neg",
+    "from-input", "from-input:exp", "from-input:tanh", "square-forgotten",
     "value-not-slope", "power-rule-on-exp", "power-not-lowered", "power-factor-lost",
+    "inverse-lost", "from-result",
     "denominator-sign", "denominator-square", "denominator-like-numerator",
-    "gate-always-open", "gate-on-upstream",
+    "gate-always-open", "gate-on-upstream", "gate-inverted", "edge",
     "reflected-swapped", "reflected-swapped:sub", "reflected-swapped:div",
     "missing-reflected", "numbers-not-wrapped",
 )  # fmt: skip
 """Faults of the engine. After a colon stands which form of the misconception it is."""
 
+STYLES: Final = (
+    (), ("sub-by-neg", "div-by-pow"), ("sub-by-neg", "neg-by-mul", "div-by-pow"),
+)  # fmt: skip
+"""Ways to write an engine that are all right: operations of their own, or made of others.
+
+A fault of one operation shows in all that are made of it.
+"""
+
+CONFUSABLE: Final = {"order-not-reversed": "one-step", "own-gradient": "nothing-arrives"}
+"""Faults whose answers may be those of another that says less: then the lesser is named."""
 
 LONGEST_RECURSION: Final = 20_000
 """Steps after which recursion without an order is given up: it takes exponentially many."""
@@ -44,13 +59,13 @@ def misconception_of(fault: str) -> str:
 
 @cache
 def engine(*faults: str) -> type[FaultyValue]:
-    """The engine with these faults.
+    """The engine with these faults, and written in the style that is named beside them.
 
     >>> a = engine("overwrites")(3.0)
     >>> (a + a).backward(); a.grad
     1.0
     """
-    unknown = set(faults) - set(FAULTS)
+    unknown = set(faults) - set(FAULTS) - set(STYLES[-1])
     if unknown:
         raise KeyError(f"there is no fault {unknown}")
     return type("Value", (FaultyValue,), {"faults": frozenset(faults)})
@@ -95,8 +110,10 @@ class FaultyValue:
 
     def __add__(self, other: Any) -> FaultyValue:
         right = self._value(other)
-        share = 0.5 if "halves" in self.faults else 1.0
-        return self._made(self.data + right.data, (self, share), (right, share), op="add")
+        first = second = 0.5 if "halves" in self.faults else 1.0
+        if "add-like-mul" in self.faults:
+            first, second = right.data, self.data
+        return self._made(self.data + right.data, (self, first), (right, second), op="add")
 
     def __radd__(self, other: Any) -> FaultyValue:
         self._reflected()
@@ -104,8 +121,10 @@ class FaultyValue:
 
     def __sub__(self, other: Any) -> FaultyValue:
         right = self._value(other)
+        if "sub-by-neg" in self.faults:
+            return self + -right
         second = 1.0 if "second-sign" in self.faults else -1.0
-        return self._made(self.data - right.data, (self, 1.0), (right, second))
+        return self._made(self.data - right.data, (self, 1.0), (right, second), op="sub")
 
     def __rsub__(self, other: Any) -> FaultyValue:
         self._reflected()
@@ -117,6 +136,8 @@ class FaultyValue:
         first, second = right.data, self.data
         if "not-swapped" in self.faults:
             first, second = second, first
+        elif "mul-like-add" in self.faults:
+            first = second = 1.0
         return self._made(self.data * right.data, (self, first), (right, second), op="mul")
 
     def __rmul__(self, other: Any) -> FaultyValue:
@@ -125,6 +146,8 @@ class FaultyValue:
 
     def __truediv__(self, other: Any) -> FaultyValue:
         right = self._value(other)
+        if "div-by-pow" in self.faults:
+            return self * right**-1
         x, y = self.data, right.data
         second = -x / (y * y)
         if "denominator-sign" in self.faults:
@@ -133,7 +156,7 @@ class FaultyValue:
             second = -x / y
         elif "denominator-like-numerator" in self.faults:
             second = 1.0 / x
-        return self._made(x / y, (self, 1.0 / y), (right, second))
+        return self._made(x / y, (self, 1.0 / y), (right, second), op="div")
 
     def __rtruediv__(self, other: Any) -> FaultyValue:
         self._reflected()
@@ -141,7 +164,9 @@ class FaultyValue:
         return self / other if wrong else self._value(other) / self
 
     def __neg__(self) -> FaultyValue:
-        return self._made(-self.data, (self, 1.0 if "sign:neg" in self.faults else -1.0))
+        if "neg-by-mul" in self.faults:
+            return self * -1
+        return self._made(-self.data, (self, 1.0 if "sign:neg" in self.faults else -1.0), op="neg")
 
     def __pow__(self, power: float) -> FaultyValue:
         slope = power * self.data ** (power - 1)
@@ -149,7 +174,7 @@ class FaultyValue:
             slope = power * self.data**power
         elif "power-factor-lost" in self.faults:
             slope = self.data ** (power - 1)
-        return self._made(self.data**power, (self, slope))
+        return self._made(self.data**power, (self, slope), op="pow")
 
     def _function(self, name: str, result: float, slope: float) -> FaultyValue:
         if "value-not-slope" in self.faults and name in ("log", "tanh", "relu"):
@@ -168,17 +193,27 @@ class FaultyValue:
 
     def log(self) -> FaultyValue:
         """The natural logarithm."""
-        return self._function("log", math.log(self.data), 1.0 / self.data)
+        result = math.log(self.data)
+        slope = 1.0 / self.data
+        if "inverse-lost" in self.faults:
+            slope = self.data
+        elif "from-result" in self.faults:
+            slope = 1.0 / result if result else math.inf
+        return self._function("log", result, slope)
 
     def tanh(self) -> FaultyValue:
         """The hyperbolic tangent."""
         result = math.tanh(self.data)
         seen = self.data if self.faults & {"from-input", "from-input:tanh"} else result
-        return self._function("tanh", result, 1.0 - seen * seen)
+        slope = 1.0 - (seen if "square-forgotten" in self.faults else seen * seen)
+        return self._function("tanh", result, slope)
 
     def relu(self) -> FaultyValue:
         """The input where it is positive, else 0."""
-        slope = 1.0 if self.data > 0 or "gate-always-open" in self.faults else 0.0
+        opened = self.data >= 0 if "edge" in self.faults else self.data > 0
+        if "gate-inverted" in self.faults:
+            opened = not opened
+        slope = 1.0 if opened or "gate-always-open" in self.faults else 0.0
         return self._function("relu", max(0.0, self.data), slope)
 
     # ---- backward ----
@@ -197,9 +232,9 @@ class FaultyValue:
         received: set[int] = set()
         for node in self._walk(order):
             for place, (value, partial) in enumerate(zip(node._inputs, node._partials)):
-                kinds = {"overwrites", f"overwrites:{node._op}"}
-                if place == 0:
-                    kinds |= {"overwrites:first", f"overwrites:{node._op}-first"}
+                side = ("first", "second")[place]
+                kinds = {"overwrites", f"overwrites:{node._op}", f"overwrites:{side}",
+                         f"overwrites:{node._op}-{side}"}  # fmt: skip
                 amount = self._contribution(node, value, partial)
                 value._receive(amount, bool(self.faults & kinds), received)
 
@@ -296,4 +331,6 @@ _WALKS: Final[dict[str, Callable[[FaultyValue, list[FaultyValue]], Iterable[Faul
     "visits-too-early:recursion": _recursive,
     "visits-too-early:breadth": _breadth_first,
     "order-not-reversed": lambda root, order: order,
+    "one-step": lambda root, order: [root],
+    "nothing-arrives": lambda root, order: [],
 }

@@ -32,6 +32,14 @@ _TABLE: Final = (
      "uses it has to come first: walk the reverse of a topological order."),
     ("order-not-reversed", "walks from the leaves to the root",
      "The topological order lists inputs first. Gradients start at the root: walk it in reverse."),
+    ("one-step", "carries the gradient one step only",
+     "Only the inputs of the root receive anything. The values below are not visited, or are "
+     "visited before their gradient has arrived: walk through everything under the root, each "
+     "value after all that use it."),
+    ("nothing-arrives", "lets no gradient through to the inputs",
+     "Every gradient below the root stays 0. Is the seed set before the walk? Is every value "
+     "listed, its _backward attached and called? And is out.grad on the right-hand side, not the "
+     "input's own gradient?"),
     ("no-seed", "forgets the seed",
      "Backward begins with d root / d root = 1. Without it, zero is multiplied by everything: set "
      "root.grad = 1.0 first."),
@@ -52,6 +60,8 @@ _TABLE: Final = (
      "them is a step of its own (zero_grad), not of backward."),
     ("zeroes-data", "zeroes the data instead of the gradient",
      "Zeroing forgets gradients. The data of a value is what was learnt: leave it alone."),
+    ("root-only", "zeroes the root and nothing below it",
+     "Every value under the root holds a gradient after backward: walk through all of them."),
     ("leaves-only", "zeroes the leaves and leaves the interior",
      "In an engine that keeps interior gradients every value under the root has to be zeroed, not "
      "only the parameters."),
@@ -79,6 +89,17 @@ _TABLE: Final = (
     ("not-swapped", "does not swap the factors",
      "In a*b the slope with respect to a is b: each factor receives the upstream gradient times "
      "the OTHER factor."),
+    ("mul-like-add", "treats multiplication like addition",
+     "Addition copies the upstream gradient to both. In a*b it counts how large the other factor "
+     "is: a receives upstream × b, and b receives upstream × a."),
+    ("add-like-mul", "treats addition like multiplication",
+     "Multiplication hands each the other factor. In a + b it does not matter how large the other "
+     "is: both receive the upstream gradient as it is."),
+    ("passes-unchanged", "hands the upstream gradient on unchanged",
+     "The partial is missing: a contribution is partial × upstream, and only an addition has "
+     "partials of 1."),
+    ("answers-swapped", "returns the gradients in the wrong order",
+     "Both are right, but each belongs to the other input."),
     ("second-sign", "loses the second sign of the subtraction",
      "a - b shrinks when b grows: b receives minus the upstream gradient."),
     ("sign", "has the sign the wrong way round",
@@ -87,6 +108,13 @@ _TABLE: Final = (
     ("from-input", "computes the slope from the input instead of the result",
      "This rule is written in terms of the result: exp' = result, tanh' = 1 - result², sigmoid' = "
      "result·(1 - result). The input stands where the result should."),
+    ("from-result", "computes the slope from the result instead of the input",
+     "This rule is written in terms of the input: log' = 1 / input. The result stands where the "
+     "input should."),
+    ("inverse-lost", "multiplies where it should divide",
+     "d log(x)/dx = 1/x: the larger x is, the flatter log becomes."),
+    ("square-forgotten", "forgets the square",
+     "tanh' = 1 - result²: the result has to be squared."),
     ("value-not-slope", "uses the value of the function as its slope",
      "What is handed down is how fast the result changes, not how large it is."),
     ("power-rule-on-exp", "applies the power rule to an exponential",
@@ -105,6 +133,16 @@ _TABLE: Final = (
      "relu is flat where its input is negative: there the gradient is 0, not the upstream."),
     ("gate-on-upstream", "looks at the sign of the gradient instead of the input",
      "The gate of relu opens by what went INTO it. Gradients of either sign pass an open gate."),
+    ("gate-inverted", "opens the gate on the wrong side",
+     "relu moves with its input where that is positive, and is flat where it is negative: the "
+     "gradient passes on the positive side."),
+    ("edge", "decides the border the other way",
+     "Exactly on the border the slope is a convention, and the exercise says which: relu hands "
+     "down 0 at 0, and max gives everything to the first of two equals."),
+    ("wrong-choice", "hands the gradient to the one that was not taken",
+     "max passes the larger input through, so the larger one receives the gradient."),
+    ("split-choice", "splits the gradient of a choice",
+     "max takes one input and does not look at the other: the one taken receives all of it."),
     ("both-receive", "hands the gradient of a choice to both",
      "max takes one input and does not look at the other: only the one taken receives anything."),
     ("uncomposed", "multiplies f'(x)·g'(x) without composing",

@@ -7,14 +7,14 @@ to a right namespace and to one for every fault, so that answers can be compared
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
 from . import tasks
 from .adapter import Adapter, NoEngineError
-from .faults import FAULTS, engine
+from .faults import BINARY, FAULTS, engine
 from .programs import Answer, Program, answers, drawn, program
 from .rules import RULES
 
@@ -24,10 +24,17 @@ SEED = "retrograde"
 
 @dataclass(frozen=True)
 class Probe:
-    """Questions, and the namespaces that answer them: "" is right, the others have one fault."""
+    """Questions, and the namespaces that answer them: "" is right, the others have one fault.
 
-    ask: Callable[[Namespace], list[Answer]]
+    Answers come one by one, so that who compares them can stop at the first that differs.
+    """
+
+    asking: Callable[[Namespace], Iterable[Answer]]
     subjects: Callable[[], dict[str, Namespace]]
+
+    def ask(self, namespace: Namespace) -> list[Answer]:
+        """All answers."""
+        return list(self.asking(namespace))
 
 
 @cache
@@ -58,9 +65,11 @@ def _rule_probe(name: str) -> Probe:
         for point in rule.points(SEED):
             label = f"{rule.function}({', '.join(map(_shown, point))})"
             try:
-                found += _numbers(label, function(*point))
+                right = rule.right(*point)
+                several = len(right) if isinstance(right, tuple) else 0
+                found += _numbers(label, function(*point), several)
             except Exception as error:
-                found.append(Answer(label, None, type(error).__name__, str(error)[:300]))
+                found.append(Answer.raising(label, error))
         return found
 
     def subjects() -> dict[str, Namespace]:
@@ -74,13 +83,23 @@ def _shown(argument: Any) -> str:
     return getattr(argument, "__name__", "").strip("_") or f"{argument:g}"
 
 
-def _numbers(label: str, got: Any) -> list[Answer]:
+def _numbers(label: str, got: Any, several: int) -> list[Answer]:
     """An answer that is a number, or one for each of several."""
-    if isinstance(got, (tuple, list)):
-        return [Answer(f"{label}[{place}]", float(it)) for place, it in enumerate(got)]
     if got is None:
         return [Answer(label, None, "None", "it returned nothing: is there a return?")]
-    return [Answer(label, float(got))]
+    asked = f"{several} numbers are" if several else "a number is"
+    if isinstance(got, (str, bytes)):
+        return [Answer(label, None, "Shape", f"it returned text where {asked} asked for")]
+    found = list(got) if getattr(got, "ndim", 1) and hasattr(got, "__iter__") else got
+    if not several and not isinstance(found, list):
+        return [Answer(label, float(found))]
+    count = len(found) if isinstance(found, list) else 0
+    if not several or count != several:
+        what = f"{count} numbers in a row" if isinstance(found, list) else "a single number"
+        return [Answer(label, None, "Shape", f"it returned {what} where {asked} asked for")]
+    if any(isinstance(it, (str, bytes)) for it in found):
+        return [Answer(label, None, "Shape", f"it returned text where {asked} asked for")]
+    return [Answer(f"{label}[{place}]", float(it)) for place, it in enumerate(found)]
 
 
 def _missing(name: str) -> Answer:
@@ -99,20 +118,26 @@ _NUMBERS = {
 _POINT = {"a": 1.3, "b": -0.7}
 
 
+def _at(text: str, session: str = "once") -> Program:
+    return Program(text, tuple(_POINT.items()), session)
+
+
 def engine_programs(words: tuple[str, ...]) -> list[Program]:
     """The programs for a list of operations and sessions, smallest first."""
     ops = [word for word in words if word in _SINGLES]
     found = [Program(_SINGLES[op], _leaves(_SINGLES[op])) for op in ops]
     if "relu" in ops:
-        found += [program("y = relu(a)", a=-0.4)]
+        found += [program("y = relu(a)", a=-0.4), program("y = relu(a)", a=0.0)]
         if "mul" in ops:
             found += [program("y = relu(a) * b", a=0.8, b=-1.7)]
     if "add" in ops:
         found += [program("y = a + a", a=1.7), program("u = a + a; y = u + u", a=1.7)]
+        found += [_at("u = a + b; v = u + b; y = a + v + u")]
     if ops == ["add"]:  # all contributions are alike: only a second pass tells which was lost
         found += [program("y = a + a", "twice", a=1.7), program("u = a + a; y = u + a", a=1.7)]
     if "mul" in ops:
         found += [program("y = a * a", a=1.7)]
+        found += [_at(_reused(op)) for op in ops]
     if "numbers" in words:
         found += [program(_NUMBERS[op], a=1.3) for op in ops if op in _NUMBERS]
     if {"add", "mul"} <= set(ops):
@@ -127,6 +152,28 @@ def engine_programs(words: tuple[str, ...]) -> list[Program]:
     return found
 
 
+def _reused(op: str) -> str:
+    """A program whose op reads interior values that received a gradient before it hands its own."""
+    if op in BINARY:
+        sign = _SINGLES[op][6]
+        return f"v = a * b; u = v {sign} a; w = a {sign} v; y = u * w * v * a"
+    formula = (
+        _SINGLES[op].replace("y = ", "").replace("a", "v", 1)
+        if op in ("pow", "neg")
+        else f"{op}(v)"
+    )
+    return f"v = a * a; y = {formula} * v"
+
+
+def _telling(words: tuple[str, ...]) -> list[Program]:
+    """Questions that do not count: they tell faults apart that otherwise look alike."""
+    sign = "*" if "mul" in words else "+"
+    return [
+        _at(f"y = a {sign} b", "primed"),
+        _at(f"u = a {sign} b; y = u {sign} b", "twice"),
+    ]
+
+
 def _leaves(text: str) -> tuple[tuple[str, float], ...]:
     formula = re.sub("[a-z]{2,}", "", text.partition("=")[2])
     return tuple((name, number) for name, number in _POINT.items() if name in formula)
@@ -134,23 +181,24 @@ def _leaves(text: str) -> tuple[tuple[str, float], ...]:
 
 def _engine_probe(words: tuple[str, ...]) -> Probe:
     programs = engine_programs(words)
+    telling = _telling(words)
 
-    def ask(namespace: Namespace) -> list[Answer]:
+    def asking(namespace: Namespace) -> Iterator[Answer]:
         try:
             adapter = Adapter(namespace)
         except NoEngineError as error:
-            return [Answer("Value", None, "Missing", str(error))]
-        return [
-            replace(it, label=f"{each.shown}: {it.label}".rstrip(": "))
-            for each in programs
-            for it in answers(adapter, each)
-        ]
+            yield Answer("Value", None, "Missing", str(error))
+            return
+        for each in (*programs, *telling):
+            for it in answers(adapter, each):
+                label = f"{each.shown}: {it.label}".rstrip(": ")
+                yield replace(it, label=label, counts=each not in telling)
 
     def subjects() -> dict[str, Namespace]:
         right: dict[str, Namespace] = {"": {"Value": engine()}}
         return right | {fault: {"Value": engine(fault)} for fault in FAULTS}
 
-    return Probe(ask, subjects)
+    return Probe(asking, subjects)
 
 
 def _guarded(ask: Callable[[Namespace], list[Answer]]) -> Callable[[Namespace], list[Answer]]:
@@ -160,6 +208,6 @@ def _guarded(ask: Callable[[Namespace], list[Answer]]) -> Callable[[Namespace], 
         except tasks.AbsentError as error:
             return [_missing(str(error))]
         except Exception as error:
-            return [Answer("", None, type(error).__name__, str(error)[:300])]
+            return [Answer.raising("", error)]
 
     return guarded

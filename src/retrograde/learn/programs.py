@@ -1,13 +1,16 @@
 """Small programs on values as text, fixed or drawn from a seed, and what an engine answers.
 
 A program such as ``b = a + a; c = b * b`` runs on any engine through its adapter. A session says
-what is done with it: one backward pass, two, or one after the leaves were zeroed.
+what is done with it: one backward pass, two, one after the leaves were zeroed, or one that finds
+gradients there.
 """
 
 from __future__ import annotations
 
+import os
 import random
 import re
+import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,16 +18,46 @@ from typing import Any
 from .adapter import Adapter
 
 LEAVES = ("a", "b", "c", "d")
+LONGEST_WORDS = 300
+PRIMED = 0.75
+"""The gradient leaves begin with where it is asked what happens to it."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """One number an engine or a function gave, or what it raised instead."""
+    """One number an engine or a function gave, or what it raised instead.
+
+    Some do not count for passing: they only tell apart faults that look alike.
+    """
 
     label: str
     number: float | None = None
     raised: str = ""
     why: str = ""
+    counts: bool = True
+    line: int | None = None
+
+    @classmethod
+    def raising(cls, label: str, error: BaseException) -> Answer:
+        """The answer of code that raised."""
+        return cls(label, None, type(error).__name__, words_of(error), line=line_of(error))
+
+
+def words_of(error: BaseException) -> str:
+    """What an exception says; one of a learner's may fail to say anything."""
+    try:
+        return str(error)[:LONGEST_WORDS]
+    except BaseException:  # it is the learner's code
+        return ""
+
+
+def line_of(error: BaseException) -> int | None:
+    """The last line of a file in this folder on the way to an exception."""
+    here, line = os.getcwd(), None
+    for frame, number in traceback.walk_tb(error.__traceback__):
+        if os.path.dirname(frame.f_code.co_filename) == here:
+            line = number
+    return line
 
 
 @dataclass(frozen=True)
@@ -45,6 +78,7 @@ class Program:
             "once": "",
             "twice": ", backward twice",
             "zeroed": ", again after zeroing the leaves",
+            "primed": f", gradients of the leaves beginning at {PRIMED:g}",
         }
         return f"{self.text}   with {given}{how[self.session]}"
 
@@ -113,18 +147,20 @@ def answers(engine: Adapter, it: Program) -> list[Answer]:
         names: dict[str, Any] = {**engine.functions(), **leaves}
         exec(it.text, {"__builtins__": {"range": range}}, names)  # the package's own text
         root = names[it.root]
+        if it.session == "primed":
+            engine.prime(list(leaves.values()), PRIMED)
         engine.backward(root)
         if it.session == "twice":
             engine.backward(root)
         elif it.session == "zeroed":
-            engine.zero(list(leaves.values()))
+            engine.prime(list(leaves.values()), 0.0)
             engine.backward(root)
         found = [Answer(f"{it.root}.data", engine.data(root))]
         found += [Answer(f"{name}.grad", engine.gradient(leaf)) for name, leaf in leaves.items()]
         if it.session == "once":
             found.append(Answer(f"{it.root}.grad", engine.gradient(root)))
     except Exception as error:
-        return [Answer("", None, type(error).__name__, str(error)[:300])]
+        return [Answer.raising("", error)]
     return found
 
 

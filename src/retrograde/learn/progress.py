@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+import tokenize
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -131,12 +132,13 @@ class Folder:
 
 
 def read_source(path: Path) -> str:
-    """A file of Python as text."""
+    """A file of Python as text, as Python reads it: a first line may say in which encoding."""
     try:
-        return path.read_text(encoding="utf-8")
+        with tokenize.open(path) as file:
+            return file.read()
     except OSError as error:
         raise LearnError.unread(str(path), error.strerror or str(error)) from None
-    except UnicodeDecodeError:
+    except (UnicodeDecodeError, SyntaxError):
         raise LearnError.unread(str(path), "it is not text in UTF-8") from None
 
 

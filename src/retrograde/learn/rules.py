@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -26,11 +26,20 @@ class Rule:
     draw: Callable[[random.Random], tuple[Any, ...]]
     right: Answering
     wrong: MappingProxyType[str, Answering]
+    also: tuple[tuple[Any, ...], ...] = ()
 
     def points(self, seed: object) -> list[tuple[Any, ...]]:
         """The arguments a learner's function is called with: the same for the same seed."""
         chance = random.Random(f"rule {seed}")
-        return [self.draw(chance) for _ in range(POINTS)]
+        return [*(self.draw(chance) for _ in range(POINTS)), *self.also]
+
+    def answers(self, answering: Answering) -> list[tuple[Any, ...]]:
+        """What a function answers at points of its own, several numbers or one."""
+        return [_numbers(answering(*point)) for point in self.points("")]
+
+
+def _numbers(answer: Any) -> tuple[Any, ...]:
+    return answer if isinstance(answer, tuple) else (answer,)
 
 
 def _tenths(low: int, high: int) -> Callable[[random.Random], float]:
@@ -54,6 +63,7 @@ def _rule(
     inputs: int = 1,
     number: Callable[[random.Random], float] = _ANY,
     function: str = "backward",
+    also: tuple[tuple[Any, ...], ...] = (),
     **wrong: Answering,
 ) -> Rule:
     def draw(chance: random.Random) -> tuple[Any, ...]:
@@ -65,12 +75,35 @@ def _rule(
                 chosen.append(other)
         return (*upstream, *chosen)
 
-    return Rule(
-        function, draw, right,
-        MappingProxyType({
-            name.replace("__", ":").replace("_", "-"): it for name, it in wrong.items()
-        }),
-    )  # fmt: skip
+    known = {name.replace("__", ":").replace("_", "-"): it for name, it in wrong.items()}
+    rule = Rule(function, draw, right, MappingProxyType({}), also)
+    if function == "backward":
+        seen = [rule.answers(it) for it in (right, *known.values())]
+        usual = _usual(right).items()
+        known |= {name: it for name, it in usual if rule.answers(it) not in seen}
+    return replace(rule, wrong=MappingProxyType(known))
+
+
+def _usual(right: Answering) -> dict[str, Answering]:
+    """Ways to get any rule wrong, made from the right one; a partial is its answer to dy = 1."""
+
+    def wrong(change: Callable[[float, list[float], list[float]], Any]) -> Answering:
+        def answering(dy: float, *inputs: float) -> Any:
+            partials, whole = _numbers(right(1.0, *inputs)), _numbers(right(dy, *inputs))
+            changed = tuple(change(dy, [*partials], [*whole]))
+            return changed if len(changed) > 1 else changed[0]
+
+        return answering
+
+    return {
+        "forgot-upstream": wrong(lambda dy, partials, whole: partials),
+        "forgot-upstream:first": wrong(lambda dy, partials, whole: [partials[0], *whole[1:]]),
+        "forgot-upstream:second": wrong(lambda dy, partials, whole: [*whole[:1], *partials[1:]]),
+        "adds-upstream": wrong(lambda dy, partials, whole: [it + dy for it in partials]),
+        "passes-unchanged": wrong(lambda dy, partials, whole: [dy for _ in whole]),
+        "sign": wrong(lambda dy, partials, whole: [-it for it in whole]),
+        "answers-swapped": wrong(lambda dy, partials, whole: whole[::-1]),
+    }
 
 
 def _sigmoid(x: float) -> float:
@@ -98,44 +131,37 @@ RULES: Final = MappingProxyType({
         lambda dy, x, y: (dy, dy), 2,
         halves=lambda dy, x, y: (dy / 2, dy / 2),
         value_not_slope=lambda dy, x, y: (dy * x, dy * y),
-        not_swapped=lambda dy, x, y: (dy * y, dy * x),
-        forgot_upstream=lambda dy, x, y: (1.0, 1.0),
+        add_like_mul=lambda dy, x, y: (dy * y, dy * x),
         one_path=lambda dy, x, y: (dy, 0.0),
     ),
     "sub": _rule(
         lambda dy, x, y: (dy, -dy), 2,
         second_sign=lambda dy, x, y: (dy, dy),
         sign=lambda dy, x, y: (-dy, dy),
-        forgot_upstream=lambda dy, x, y: (1.0, -1.0),
         halves=lambda dy, x, y: (dy / 2, -dy / 2),
     ),
     "neg": _rule(
         lambda dy, x: -dy,
         sign=lambda dy, x: dy,
-        forgot_upstream=lambda dy, x: -1.0,
         value_not_slope=lambda dy, x: dy * -x,
     ),
     "mul": _rule(
         lambda dy, x, y: (dy * y, dy * x), 2,
         not_swapped=lambda dy, x, y: (dy * x, dy * y),
-        forgot_upstream=lambda dy, x, y: (y, x),
         value_not_slope=lambda dy, x, y: (dy * x * y, dy * x * y),
-        adds_upstream=lambda dy, x, y: (dy + y, dy + x),
-        product_of_slopes=lambda dy, x, y: (dy, dy),
+        mul_like_add=lambda dy, x, y: (dy, dy),
     ),
     "square": _rule(
         lambda dy, x: dy * 2 * x,
         one_path=lambda dy, x: dy * x,
         value_not_slope=lambda dy, x: dy * x * x,
         power_not_lowered=lambda dy, x: dy * 2 * x * x,
-        forgot_upstream=lambda dy, x: 2 * x,
     ),
     "pow": _rule(
         lambda dy, x, n: dy * n * x ** (n - 1), 2, _POSITIVE,
         power_not_lowered=lambda dy, x, n: dy * n * x**n,
         power_factor_lost=lambda dy, x, n: dy * x ** (n - 1),
         value_not_slope=lambda dy, x, n: dy * x**n,
-        forgot_upstream=lambda dy, x, n: n * x ** (n - 1),
     ),
     "div": _rule(
         lambda dy, x, y: (dy / y, -dy * x / y**2), 2,
@@ -143,49 +169,48 @@ RULES: Final = MappingProxyType({
         denominator_square=lambda dy, x, y: (dy / y, -dy * x / y),
         denominator_like_numerator=lambda dy, x, y: (dy / y, dy / x),
         denominator_like_numerator__same=lambda dy, x, y: (dy / y, dy / y),
-        forgot_upstream=lambda dy, x, y: (1 / y, -x / y**2),
     ),
     "exp": _rule(
         lambda dy, x: dy * math.exp(x),
         from_input=lambda dy, x: dy * x,
         power_rule_on_exp=lambda dy, x: dy * x * math.exp(x - 1),
-        forgot_upstream=lambda dy, x: math.exp(x),
     ),
     "log": _rule(
         lambda dy, x: dy / x, 1, _POSITIVE,
         value_not_slope=lambda dy, x: dy * math.log(x),
-        forgot_upstream=lambda dy, x: 1 / x,
-        from_input=lambda dy, x: dy / math.log(x) if x != 1 else 0.0,
-        sign=lambda dy, x: -dy / x,
-        power_not_lowered=lambda dy, x: dy * x,
+        from_result=lambda dy, x: dy / math.log(x),
+        inverse_lost=lambda dy, x: dy * x,
     ),
     "tanh": _rule(
         lambda dy, x: dy * (1 - math.tanh(x) ** 2),
         from_input=lambda dy, x: dy * (1 - x**2),
         value_not_slope=lambda dy, x: dy * math.tanh(x),
-        power_factor_lost=lambda dy, x: dy * (1 - math.tanh(x)),
-        forgot_upstream=lambda dy, x: 1 - math.tanh(x) ** 2,
+        square_forgotten=lambda dy, x: dy * (1 - math.tanh(x)),
     ),
     "sigmoid": _rule(
         lambda dy, x: dy * _sigmoid(x) * (1 - _sigmoid(x)),
         from_input=lambda dy, x: dy * x * (1 - x),
         value_not_slope=lambda dy, x: dy * _sigmoid(x),
-        forgot_upstream=lambda dy, x: _sigmoid(x) * (1 - _sigmoid(x)),
     ),
     "relu": _rule(
         lambda dy, x: dy if x > 0 else 0.0,
         gate_on_upstream=lambda dy, x: max(0.0, dy),
         gate_always_open=lambda dy, x: dy,
         value_not_slope=lambda dy, x: dy * max(0.0, x),
-        forgot_upstream=lambda dy, x: 1.0 if x > 0 else 0.0,
-        sign=lambda dy, x: dy if x <= 0 else 0.0,
+        gate_inverted=lambda dy, x: dy if x < 0 else 0.0,
+        gate_inverted__edge=lambda dy, x: dy if x <= 0 else 0.0,
+        edge=lambda dy, x: dy if x >= 0 else 0.0,
+        also=((-1.5, 2.0), (1.5, -2.0), (1.3, 0.0), (-0.7, 0.0)),
     ),
     "max": _rule(
         lambda dy, x, y: (dy, 0.0) if x >= y else (0.0, dy), 2,
         both_receive=lambda dy, x, y: (dy, dy),
-        halves=lambda dy, x, y: (dy / 2, dy / 2),
-        sign=lambda dy, x, y: (0.0, dy) if x >= y else (dy, 0.0),
+        split_choice=lambda dy, x, y: (dy / 2, dy / 2),
+        wrong_choice=lambda dy, x, y: (0.0, dy) if x >= y else (dy, 0.0),
+        wrong_choice__edge=lambda dy, x, y: (0.0, dy) if x > y else (dy, 0.0),
+        edge=lambda dy, x, y: (dy, 0.0) if x > y else (0.0, dy),
         value_not_slope=lambda dy, x, y: (dy * x, 0.0) if x >= y else (0.0, dy * y),
+        also=((1.7, 1.2, 1.2), (-0.4, -2.3, -2.3)),
     ),
     "chain": _rule(
         lambda x: math.exp(math.sin(x)) * math.cos(x), function="slope",

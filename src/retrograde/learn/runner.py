@@ -1,27 +1,32 @@
 """The process in which learner code runs: ``python -m retrograde.learn.runner``, a job on stdin.
 
 It loads the file, asks it what the job says, and writes the answers to a file of its own.
-Printing is kept short; writing outside the folder, starting programs and sockets are refused.
+Printing is kept short; writing outside the folder, starting programs and sockets are refused: by
+an audit hook that says so in words, and on Linux by the system.
 """
 
 from __future__ import annotations
 
 import contextlib
 import faulthandler
+import io
 import json
 import os
 import sys
-import traceback
 from dataclasses import asdict
 from types import ModuleType
 from typing import Any
 
-LONGEST_OUTPUT = 4_000
-"""Characters a learner may print; the rest is dropped."""
+from .landlock import confine
+from .programs import line_of, words_of
+
+LARGEST_FILE = 16 << 20
+"""Bytes a file that learner code writes may have."""
 
 _CHANGING = {
     "os.remove", "os.rmdir", "os.mkdir", "os.rename", "os.link", "os.symlink", "os.truncate",
-    "os.chmod", "os.chown", "os.utime", "shutil.rmtree", "shutil.move", "shutil.copyfile",
+    "os.chmod", "os.chown", "os.utime", "os.setxattr", "os.removexattr", "shutil.rmtree",
+    "shutil.move", "shutil.copyfile", "sqlite3.connect",
 }  # fmt: skip
 _REFUSED = {
     "subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.fork", "os.forkpty",
@@ -29,25 +34,31 @@ _REFUSED = {
 }  # fmt: skip
 
 
-class _Short:
+class _Short(io.TextIOBase):
     """Standard output that stops after a while, so that printing forever costs nothing."""
 
-    def __init__(self, stream: Any) -> None:
-        self._stream, self._left = stream, LONGEST_OUTPUT
-        self.encoding = "utf-8"
+    encoding = "utf-8"
 
-    def write(self, text: str) -> int:
+    def __init__(self, stream: Any, longest: int) -> None:
+        self._stream, self._left = stream, longest
+
+    @property
+    def buffer(self) -> _Short:
+        return self
+
+    def write(self, text: str | bytes) -> int:
+        shown = text if isinstance(text, str) else bytes(text).decode("utf-8", "replace")
         if self._left > 0:
-            self._stream.write(text[: self._left])
+            self._stream.write(shown[: self._left])
             self._stream.flush()
-            self._left -= len(text)
+            self._left -= len(shown)
         return len(text)
 
     def flush(self) -> None:
         pass
 
-    def isatty(self) -> bool:
-        return False
+    def close(self) -> None:
+        pass
 
 
 def _fence(folder: str) -> None:
@@ -68,22 +79,25 @@ def _fence(folder: str) -> None:
                 isinstance(flags, int)
                 and flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC)
             )
-            if writes and path is not None and not inside(path):
+            outside = path is not None and not inside(path)
+            if outside and (writes or (mode is None and os.path.isdir(path))):
                 raise PermissionError(f"an exercise may not write outside its folder: {path}")
         elif event in _CHANGING:
             for path in arguments[:2]:
                 if isinstance(path, (str, bytes)) and not inside(path):
                     raise PermissionError(f"an exercise may not change {os.fsdecode(path)}")
 
+    confine(folder)  # before the hook, which refuses the means
     sys.addaudithook(watch)
 
 
-def _limit_memory(limit: int) -> None:
+def _limit(memory: int) -> None:
     with contextlib.suppress(ImportError, ValueError, OSError):
         import resource
 
-        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (LARGEST_FILE, LARGEST_FILE))
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
 
 
 def _loaded(path: str, name: str) -> dict[str, Any]:
@@ -98,13 +112,10 @@ def _loaded(path: str, name: str) -> dict[str, Any]:
 
 def _problem(error: BaseException, path: str) -> dict[str, Any]:
     """What was raised, and the last line of the learner's file on the way there."""
-    line = None
+    line = line_of(error)
     if isinstance(error, SyntaxError) and error.filename == path:
         line = error.lineno
-    for frame in traceback.extract_tb(error.__traceback__, limit=-3_000):
-        if frame.filename == path:
-            line = frame.lineno
-    text = error.msg if isinstance(error, SyntaxError) else str(error)
+    text = error.msg if isinstance(error, SyntaxError) else words_of(error)
     return {"raised": type(error).__name__, "why": text[:500], "line": line}
 
 
@@ -122,8 +133,6 @@ def work(job: dict[str, Any]) -> list[dict[str, Any]]:
                 result["graded"] = collect(namespace, item["seed"])
             else:
                 result["answers"] = [asdict(it) for it in probe(item["probe"]).ask(namespace)]
-        except KeyboardInterrupt:
-            raise
         except BaseException as error:  # SystemExit and all: it is the learner's code
             result["problem"] = _problem(error, item["path"])
         results.append(result)
@@ -133,24 +142,28 @@ def work(job: dict[str, Any]) -> list[dict[str, Any]]:
 def main() -> None:
     """Do the job on standard input and leave the results where it says."""
     job = json.load(sys.stdin)
+    leave = json.dumps, os._exit  # as they are now
     with (
         open(job["results"], "w", encoding="utf-8") as results,
         open(job["where"], "w", encoding="utf-8") as where,
     ):
         from . import grading, probes  # noqa: F401  before the fence: importing may write caches
 
-        sys.stdout = _Short(sys.stdout)
+        sys.stdout = _Short(sys.stdout, job["output"])
         sys.stderr = sys.stdout
         faulthandler.enable(where)
         faulthandler.dump_traceback_later(job["seconds"], exit=True, file=where)
         sys.dont_write_bytecode = True
-        _limit_memory(job["memory"])
+        if all(item["probe"] != "grade" for item in job["items"]):
+            sys.setrecursionlimit = lambda limit: None  # deep graphs are to be walked without
+        sys.excepthook = lambda *error: None
+        _limit(job["memory"])
         _fence(os.path.realpath(os.getcwd()))
         sys.path.insert(0, os.getcwd())
         found = work(job)
         faulthandler.cancel_dump_traceback_later()
-        json.dump(found, results)
-    os._exit(0)  # whatever the learner left running or registered stays behind
+        results.write(leave[0](found))
+    leave[1](0)  # whatever the learner left running or registered stays behind
 
 
 if __name__ == "__main__":

@@ -9,10 +9,12 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -22,6 +24,9 @@ from .programs import Answer
 SECONDS: Final = 10.0
 MEMORY: Final = 4 << 30
 """Bytes of address space learner code may use."""
+
+LONGEST_OUTPUT: Final = 4_000
+"""Characters learner code may print; the rest is dropped."""
 
 STARTING: Final = 20.0
 """Seconds allowed on top for starting Python on a busy machine."""
@@ -69,30 +74,38 @@ def _run(folder: Path, jobs: Sequence[Job], seconds: float) -> list[Ran]:
     results, where = folder / "results.json", folder / "where.txt"
     task = {
         "items": items, "results": str(results), "where": str(where),
-        "seconds": seconds, "memory": MEMORY,
+        "seconds": seconds, "memory": MEMORY, "output": LONGEST_OUTPUT,
     }  # fmt: skip
-    process = subprocess.Popen(
-        [sys.executable, "-X", "utf8", "-m", "retrograde.learn.runner"],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-        cwd=here, env=_environment(here), text=True, encoding="utf-8", errors="replace",
-        start_new_session=True,
-    )  # fmt: skip
+    output = folder / "printed.txt"
+    with open(output, "wb") as printing:
+        process = subprocess.Popen(
+            [sys.executable, "-X", "utf8", "-m", "retrograde.learn.runner"],
+            stdin=subprocess.PIPE, stdout=printing, stderr=subprocess.DEVNULL,
+            cwd=here, env=_environment(here), text=True, encoding="utf-8",
+            start_new_session=True,
+        )  # fmt: skip
     try:
-        printed, _ = process.communicate(json.dumps(task), timeout=seconds + STARTING)
+        process.communicate(json.dumps(task), timeout=seconds + STARTING)
         late = False
     except subprocess.TimeoutExpired:
-        process.kill()
-        printed, _ = process.communicate()
         late = True
-    except BaseException:
-        process.kill()
-        process.wait()
-        raise
+    finally:
+        _end(process)
+    with open(output, encoding="utf-8", errors="replace") as written:
+        printed = written.read(LONGEST_OUTPUT)
     try:
         found = json.loads(results.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return [_ended(process.returncode, late, seconds, where, jobs, printed)] * len(jobs)
     return [_ran(it, printed) for it in found]
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """End what is left of a process, and what it may have started."""
+    with suppress(OSError, AttributeError):  # gone already; or a system without groups
+        os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
+    process.wait()
 
 
 def _environment(home: Path) -> dict[str, str]:
@@ -121,6 +134,8 @@ def _ran(it: dict[str, Any], printed: str) -> Ran:
         text = "it ends the program (exit or sys.exit): take that line out"
     elif problem["raised"] == "MemoryError":
         text = "it takes more memory than it may have (MemoryError)"
+    elif problem["raised"] == "EOFError":
+        text = "it asks for input, and there is none here: take input() out (EOFError)"
     return Ran(problem=text, line=problem["line"], printed=printed)
 
 
@@ -142,6 +157,8 @@ def _ended(
         problem = (
             f"it crashed Python (signal {-code}): without a recursion limit, endless recursion does"
         )
+    elif code:
+        problem = "Python broke down before it could answer: is something built in replaced?"
     else:
         problem = "it ended Python before it could answer (os._exit?)"
     return Ran(problem=problem, line=line, printed=printed)

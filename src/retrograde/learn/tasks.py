@@ -299,7 +299,7 @@ TASKS: Final[dict[str, tuple[Ask, Callable[[], dict[str, Namespace]]]]] = {
         unreached=_first_inputs,
     )),
     "zero": (_ask_zero, _subjects(
-        right=_zero_with(""), leaves_only=_zero_with("leaves"), one_path=_zero_with("root"),
+        right=_zero_with(""), leaves_only=_zero_with("leaves"), root_only=_zero_with("root"),
         zeroes_data=_zero_with("data"), zeroes_data__only=_zero_with("data only"),
     )),
     "detach": (_ask_detach, _subjects(
