@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -208,3 +209,20 @@ def graded(page: Console, grade: Grade) -> None:
     print_line(
         page, (f"{grade.right} of {grade.counted} capabilities right ({grade.score:.0%})", style)
     )
+
+
+def graded_class(page: Console, grades: Sequence[Grade]) -> None:
+    """A class: one line a file, then what went wrong most often."""
+    rows: list[Row] = []
+    for it in grades:
+        sign = ("✓", GOOD) if it.whole else ("✗", BAD)
+        where = f"line {it.line}: " if it.line else ""
+        names = "; ".join(found.title for found in it.misconceptions)
+        told = f"{where}{it.problem}" if it.problem else names
+        rows.append((sign, (it.file, STRONG), (f"{it.score:.0%}", ""), (told, NOTICE)))
+    print_rows(page, rows, "llrl", indent=1)
+    often = Counter(found.title for it in grades for found in it.misconceptions)
+    page.print()
+    print_line(page, (f"{sum(it.whole for it in grades)} of {len(grades)} files are right", STRONG))
+    for title, count in often.most_common(5):
+        print_line(page, (f"{count:>3} × ", NOTICE), (title, ""), indent=1)

@@ -1,6 +1,7 @@
 """For teachers: grade anyone's class of values, print cards, draw exhibits.
 
   grade student.py             one verdict a capability, misconceptions by name
+  grade a.py b.py FOLDER       a line each; --csv and --json for the whole class
   grade cards --seed NAME      predict-then-reveal cards of a student's own
   grade exhibit KIND [EXPR a=2 ...] --svg OUT.svg
                                waterfall, graph or thermometer of an expression;
@@ -12,22 +13,24 @@ Exit codes: 0 everything right, 1 something wrong, 2 called wrongly.
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from ..errors import ExpressionError, LearnError, OutputError
 from ..learn import exhibits
 from ..learn.cards import Card, card
-from ..learn.grading import grade_source
+from ..learn.grading import Grade, grade_source
 from ..learn.progress import read_source
 from ..learn.sandbox import SECONDS
 from ..ops import OPS
 from . import _learn_page as show
 from ._expression import evaluate, numbers_given
 from ._files import write_whole
-from ._terminal import console
+from ._terminal import LateBar, console
 
 SUMMARY = "grade anyone's class of values; cards and exhibits for teachers"
 
@@ -40,14 +43,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the command."""
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("target", metavar="FILE.py|cards|exhibit", help="see above")
-    parser.add_argument("words", nargs="*", metavar="ARG", help="what exhibit draws")
+    parser.add_argument("words", nargs="*", metavar="ARG", help="more files; what exhibit draws")
     parser.add_argument(
         "--seed", "--student", dest="seed", default="", metavar="NAME",
-        help="whose expressions: the same name gives the same ones",
+        help="whose expressions: the same name gives the same ones (of several files: theirs)",
     )  # fmt: skip
     parser.add_argument("--count", type=int, default=3, metavar="N", help="cards: how many")
     parser.add_argument("--svg", metavar="PATH", help="write SVG: a folder, for exhibit a file")
     parser.add_argument("--json", action="store_true", help="print data")
+    parser.add_argument("--csv", action="store_true", help="print a table: one row a file")
     parser.add_argument(
         "--seconds", type=float, default=SECONDS, metavar="S",
         help=f"time limit of the student's code (default {SECONDS:g})",
@@ -68,17 +72,61 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _grade(options: argparse.Namespace) -> int:
-    if options.words or options.svg:
-        raise LearnError.too_many("grade takes one file")
+    if options.svg:
+        raise LearnError.too_many("--svg belongs to cards and exhibits")
     if not options.seconds > 0:
         raise LearnError.seconds(options.seconds)
-    source = read_source(Path(options.target))
-    grade = grade_source(source, options.target, options.seed, options.seconds)
-    if options.json:
-        print(json.dumps(grade.data(), indent=2, ensure_ascii=False))
+    files = _files([options.target, *options.words])
+    if len(files) == 1 and not os.path.isdir(options.target):
+        source = read_source(Path(files[0]))
+        grades = [grade_source(source, files[0], options.seed, options.seconds)]
     else:
-        show.graded(console(), grade)
-    return RIGHT if not grade.problem and grade.right == grade.counted else WRONG
+        grades = _class(files, options)
+    if options.csv:
+        _print_csv(grades)
+    elif options.json:
+        data = [it.data() for it in grades]
+        whole = data[0] if files == [options.target] else data
+        print(json.dumps(whole, indent=2, ensure_ascii=False))
+    elif files == [options.target]:
+        show.graded(console(), grades[0])
+    else:
+        show.graded_class(console(), grades)
+    return RIGHT if all(it.whole for it in grades) else WRONG
+
+
+def _files(given: Sequence[str]) -> list[str]:
+    """The files that were named; of a folder, every file of Python in it."""
+    found: list[str] = []
+    for name in given:
+        inside = sorted(map(str, Path(name).glob("*.py"))) if os.path.isdir(name) else [name]
+        if not inside:
+            raise LearnError.unread(name, "there is no file of Python in it")
+        found += inside
+    return list(dict.fromkeys(found))
+
+
+def _class(files: Sequence[str], options: argparse.Namespace) -> list[Grade]:
+    """One grade a file; a file that cannot be read gets its line like the others."""
+    grades = []
+    with LateBar("grading") as bar:
+        for place, file in enumerate(files):
+            bar(place, len(files))
+            seed = options.seed or Path(file).stem
+            try:
+                source = read_source(Path(file))
+                grades.append(grade_source(source, file, seed, options.seconds))
+            except LearnError as misuse:
+                grades.append(Grade.unread(file, seed, str(misuse)))
+    return grades
+
+
+def _print_csv(grades: Sequence[Grade]) -> None:
+    table = csv.writer(sys.stdout, lineterminator="\n")
+    table.writerow(["file", "seed", "score", "right", "counted", "misconceptions", "problem"])
+    for it in grades:
+        names = " ".join(found.name for found in it.misconceptions)
+        table.writerow([it.file, it.seed, it.score, it.right, it.counted, names, it.problem])
 
 
 def _cards(options: argparse.Namespace) -> int:

@@ -33,6 +33,13 @@ class LearnError(RetrogradeError, ValueError):
         )
 
     @classmethod
+    def no_room(cls, error: OSError) -> Self:
+        return cls(
+            f"cannot run it in a temporary folder: {error.strerror or error}. Make room there, or "
+            "name another with the environment variable TMPDIR."
+        )
+
+    @classmethod
     def missing(cls, file: str, name: str) -> Self:
         return cls(f"{file} is not there. retrograde learn reset {name} brings it back.")
 
@@ -44,7 +51,7 @@ class LearnError(RetrogradeError, ValueError):
     def progress(cls, file: str) -> Self:
         return cls(
             f"{file} is damaged, so what was done is not known. Delete it; your exercises stay as "
-            "they are, and retrograde learn check finds out again what is right."
+            "they are, and retrograde learn check --all finds out again what is right."
         )
 
     @classmethod

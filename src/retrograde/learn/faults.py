@@ -17,7 +17,7 @@ FAULTS: Final = (
     "overwrites", "overwrites:first", "overwrites:second",
     *(f"overwrites:{op}" for op in (*BINARY, *UNARY)),
     *(f"overwrites:{op}-{place}" for op in BINARY for place in ("first", "second")),
-    "one-path", "set-of-inputs",
+    "one-path", "set-of-inputs", *(f"one-input:{op}" for op in BINARY),
     "visits-too-early", "visits-too-early:recursion", "visits-too-early:breadth",
     "one-step", "order-not-reversed", "no-seed", "nothing-arrives", "own-gradient",
     "forgot-upstream", "adds-upstream",
@@ -90,6 +90,8 @@ class FaultyValue:
         self._op = op
 
     def _made(self, data: float, *pairs: tuple[FaultyValue, float], op: str = "") -> FaultyValue:
+        if f"one-input:{op}" in self.faults:
+            pairs = (pairs[0], (pairs[1][0], 0.0))
         if "set-of-inputs" in self.faults:
             pairs = tuple({id(value): (value, partial) for value, partial in pairs}.values())
         inputs = tuple(value for value, _ in pairs)

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from .adapter import Adapter, NoEngineError
 from .diagnosis import Found, all_same, example_of, same, shown
-from .faults import FAULTS, engine, misconception_of
+from .faults import CONFUSABLE, FAULTS, STYLES, engine, misconception_of
 from .misconceptions import MISCONCEPTIONS
 from .programs import Answer, Program, answers, drawn, ops_in, program
 from .sandbox import SECONDS, Job, run
@@ -75,6 +75,16 @@ class Grade:
         """The share that is right, from 0 to 1."""
         return round(self.right / self.counted, 4) if self.counted else 0.0
 
+    @classmethod
+    def unread(cls, file: str, seed: str, problem: str) -> Grade:
+        """The grade of a file that could not be graded."""
+        return cls(file, seed, {}, problem, None, (), ())
+
+    @property
+    def whole(self) -> bool:
+        """Whether everything that counts is right."""
+        return not self.problem and self.right == self.counted
+
     def data(self) -> dict[str, Any]:
         """As plain data."""
         return {**asdict(self), "right": self.right, "counted": self.counted, "score": self.score}
@@ -114,7 +124,9 @@ def capabilities(seed: str) -> dict[str, tuple[Program, ...]]:
     )
     interior = "u = a * b; v = u * u; y = v + a"
     found["zeroing"] = (program(interior, "zeroed", a=a, b=b),)
-    found["second backward"] = (program(interior, "twice", a=a, b=b),)
+    found["second backward"] = (
+        program(interior, "twice", a=a, b=b), program("u = a * b; y = u * b", "twice", a=a, b=b),
+    )  # fmt: skip
     found["deep chain"] = (program("y = a\nfor step in range(5000):\n    y = y + b", a=a, b=b),)
     found["expressions"] = tuple(drawn(f"{seed} {n}", ("add", "mul"), 4 + n) for n in range(3))
     return found
@@ -144,18 +156,30 @@ def collect(namespace: Mapping[str, Any], seed: str) -> dict[str, Any]:
 Answered = list[list[Answer]]
 
 
+def _asked(seed: str, *faults: str) -> dict[str, Answered]:
+    """What the engine with these faults answers, by capability."""
+    adapter = Adapter({"Value": engine(*faults)})
+    return {
+        name: [answers(adapter, it) for it in programs]
+        for name, programs in capabilities(seed).items()
+        if name != "deep chain" or not faults or "recursion-limit" in faults
+    }
+
+
 @cache
-def _known(seed: str) -> dict[str, dict[str, Answered]]:
-    """The answers of the right engine ("") and of every faulty one, by capability."""
-    found = {}
-    for fault in ("", *FAULTS):
-        adapter = Adapter({"Value": engine(*filter(None, [fault]))})
-        found[fault] = {
-            name: [answers(adapter, it) for it in programs]
-            for name, programs in capabilities(seed).items()
-            if name != "deep chain" or fault in ("", "recursion-limit")
-        }
-    return found
+def _right(seed: str) -> dict[str, Answered]:
+    return _asked(seed)
+
+
+@cache
+def _known(seed: str) -> dict[tuple[str, ...], dict[str, Answered]]:
+    """The answers of every faulty engine, in each style an engine may be written in."""
+    return {
+        (fault, *style): _asked(seed, fault, *style)
+        for style in STYLES
+        for fault in FAULTS
+        if not style or not fault.startswith("overwrites:")
+    }
 
 
 def _match(got: Answered, theirs: Answered | None) -> bool:
@@ -179,7 +203,7 @@ def grade_source(source: str, file: str, seed: str = "", seconds: float = SECOND
         name: [[Answer(**it) for it in one] for one in each]
         for name, each in ran.graded["capabilities"].items()
     }
-    right = _known(seed)[""]
+    right = _right(seed)
     verdicts = tuple(_capability(name, got.get(name), right[name], seed) for name in right)
     wrong = [it.name for it in verdicts if it.verdict == "wrong"]
     fine = [it.name for it in verdicts if it.verdict == "right"]
@@ -211,10 +235,11 @@ def _misconceptions(
     got: dict[str, Answered], wrong: Sequence[str], fine: Sequence[str], seed: str
 ) -> tuple[Found, ...]:
     """The fewest faults that explain what is wrong and contradict nothing that is right."""
-    known = _known(seed)
-    right = known[""]
+    if not wrong:
+        return ()
+    right = _right(seed)
     explains = {}
-    for fault, theirs in known.items():
+    for fault, theirs in _known(seed).items():
         spoilt = [name for name in theirs if not _match(right[name], theirs[name])]
         met = [name for name in spoilt if name in wrong]
         # The smallest question it spoils has to look as it would: larger ones mix faults.
@@ -226,8 +251,10 @@ def _misconceptions(
         best = max(explains, key=lambda fault: len(explains[fault] & left))
         if not explains[best] & left:
             break
-        chosen.append(best)
+        chosen.append(_settled(best[0], best[1:], got, seed))
         left -= explains[best]
+    if left & {"add", "mul"}:  # what larger questions show may come from these
+        chosen = [it for it in chosen if it == "recursion-limit"]
     if "numbers" in left:
         chosen += _about_numbers(got["numbers"], capabilities(seed)["numbers"])
     names = list(dict.fromkeys(map(misconception_of, chosen)))
@@ -238,6 +265,22 @@ def _misconceptions(
         )
         for name in names
     )  # fmt: skip
+
+
+def _settled(fault: str, style: tuple[str, ...], got: dict[str, Answered], seed: str) -> str:
+    """A fault, or the one that says more where further passes speak for it alone."""
+
+    def fits(one: str) -> bool:
+        for more in ((), ("interior-leak",)):
+            theirs = _asked(seed, one, *style, *more)
+            if all(_match(got[it], theirs[it]) for it in ("zeroing", "second backward")):
+                return True
+        return False
+
+    for stronger, lesser in CONFUSABLE.items():
+        if fault == lesser and "zeroing" in got and fits(stronger) and not fits(lesser):
+            return stronger
+    return fault
 
 
 def _about_numbers(got: Answered, programs: Sequence[Program]) -> list[str]:

@@ -27,6 +27,8 @@ _TABLE: Final = (
     ("one-path", "follows one path only",
      "Every route from the root to a value contributes. Only the first (or one) was counted: "
      "add the contributions of all uses."),
+    ("one-input", "hands the gradient to one input only",
+     "Both inputs of an operation move its result, so both receive a contribution of their own."),
     ("visits-too-early", "visits a value before all its uses are done",
      "A value may hand its gradient on only when that gradient is complete, so everything that "
      "uses it has to come first: walk the reverse of a topological order."),

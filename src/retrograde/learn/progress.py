@@ -36,7 +36,7 @@ class Folder:
         """The folder that was named, or this one, or the usual one inside this one."""
         places = [Path(given)] if given else [Path(), Path(DEFAULT)]
         for place in places:
-            if (place / STATE).is_file():
+            if (place / STATE).is_file() or (place / exercises()[0].file).is_file():
                 return cls(place)
         raise LearnError.no_folder(given or DEFAULT)
 
@@ -147,6 +147,8 @@ def _empty() -> dict[str, Any]:
 
 
 def _read_state(path: Path) -> dict[str, Any]:
+    if not path.exists():
+        return _empty()
     try:
         state: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         if {name: type(it) for name, it in state.items()} != {

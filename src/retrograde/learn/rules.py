@@ -99,6 +99,10 @@ def _usual(right: Answering) -> dict[str, Answering]:
         "forgot-upstream": wrong(lambda dy, partials, whole: partials),
         "forgot-upstream:first": wrong(lambda dy, partials, whole: [partials[0], *whole[1:]]),
         "forgot-upstream:second": wrong(lambda dy, partials, whole: [*whole[:1], *partials[1:]]),
+        "one-input": wrong(lambda dy, partials, whole: [whole[0], *(0.0 for _ in whole[1:])]),
+        "one-input:second": wrong(
+            lambda dy, partials, whole: [*(0.0 for _ in whole[1:]), whole[-1]]
+        ),
         "adds-upstream": wrong(lambda dy, partials, whole: [it + dy for it in partials]),
         "passes-unchanged": wrong(lambda dy, partials, whole: [dy for _ in whole]),
         "sign": wrong(lambda dy, partials, whole: [-it for it in whole]),
@@ -132,7 +136,6 @@ RULES: Final = MappingProxyType({
         halves=lambda dy, x, y: (dy / 2, dy / 2),
         value_not_slope=lambda dy, x, y: (dy * x, dy * y),
         add_like_mul=lambda dy, x, y: (dy * y, dy * x),
-        one_path=lambda dy, x, y: (dy, 0.0),
     ),
     "sub": _rule(
         lambda dy, x, y: (dy, -dy), 2,

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from ..errors import LearnError
 from .programs import Answer
 
 SECONDS: Final = 10.0
@@ -59,8 +60,13 @@ def run(jobs: Sequence[Job], seconds: float = SECONDS) -> list[Ran]:
     >>> [it.problem for it in run([Job("mine", "1 +", "rule add")])]
     ['SyntaxError: invalid syntax']
     """
-    with tempfile.TemporaryDirectory(prefix="retrograde-") as folder:
-        return _run(Path(os.path.realpath(folder)), jobs, seconds)
+    try:
+        with tempfile.TemporaryDirectory(
+            prefix="retrograde-", ignore_cleanup_errors=True
+        ) as folder:
+            return _run(Path(os.path.realpath(folder)), jobs, seconds)
+    except OSError as error:
+        raise LearnError.no_room(error) from None
 
 
 def _run(folder: Path, jobs: Sequence[Job], seconds: float) -> list[Ran]:
