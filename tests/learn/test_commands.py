@@ -210,6 +210,43 @@ def test_grade_as_text_and_as_data(here, capsys):
     assert 0 < told["score"] < 1
 
 
+def test_a_class_is_graded_and_one_bad_file_does_not_stop_it(here, capsys):
+    folder = here / "class"
+    folder.mkdir()
+    (folder / "ada.py").write_text("from retrograde import Value\n")
+    (folder / "bob.py").write_text(exercise("deep").solution)
+    (folder / "eve.py").write_bytes(b"\xff\xfe")
+    assert main(["grade", "class"]) == 1
+    printed = capsys.readouterr().out
+    assert "1 of 3 files are right" in printed
+    assert all(len(line) <= 80 for line in printed.splitlines())
+    assert main(["grade", "class/ada.py", "nofile.py", "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert [(it["seed"], it["score"]) for it in told] == [("ada", 1.0), ("nofile", 0.0)]
+    assert main(["grade", "class/ada.py", "--csv"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "file,seed,score,right,counted,misconceptions,problem", "class/ada.py,,1.0,18,18,,",
+    ]  # fmt: skip
+
+
+def test_a_verdict_stands_where_it_cannot_be_remembered(mine, capsys, monkeypatch):
+    def refuse(path, state):
+        raise OSError(28, "No space left on device")
+
+    solve(mine, "add")
+    monkeypatch.setattr("retrograde.learn.progress._write_state", refuse)
+    assert learn("check", "add") == 0
+    told = capsys.readouterr()
+    assert "add: right" in told.out
+    assert "No space left on device" in told.err
+
+
+def test_progress_that_was_deleted_begins_anew(mine, capsys):
+    (mine / STATE).unlink()
+    assert learn("list") == 0
+    assert "0 of 40 done" in capsys.readouterr().out
+
+
 def test_cards_and_exhibits(here, capsys):
     assert main(["grade", "cards", "--student", "ada", "--count", "2"]) == 0
     assert capsys.readouterr().out.count("fold here") == 2

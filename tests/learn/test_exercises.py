@@ -161,3 +161,47 @@ def test_answers_of_no_known_fault_are_not_given_a_name():
     assert not found.passed
     assert found.found == ()
     assert found.wrong[0].label.startswith("backward(")
+
+
+def mended(name, right, wrong):
+    """The verdict on a solution in which one piece was changed."""
+    it = exercise(name)
+    assert right in it.solution
+    (found,) = check_sources([(it, it.solution.replace(right, wrong))])
+    return found
+
+
+PROVEN = {
+    "no push": ("value_add", "out._backward = push", "pass", ["nothing-arrives"]),
+    "seed too late": (
+        "seed", "    root.grad = 1.0\n    for", "    for", ["no-seed"],
+    ),
+    "own gradient": ("seed", "partial * value.grad", "partial * it.grad", ["own-gradient"]),
+    "visits the root alone": ("seed", "            visit(it)", "            pass", ["one-step"]),
+    "forward": ("seed", "reversed(order(root))", "order(root)", ["order-not-reversed"]),
+    "power under a quotient": (
+        "value_pow", "n * self.data ** (n - 1)", "self.data ** (n - 1)", ["power-factor-lost"],
+    ),
+    "= in a difference": (
+        "value_sub", "            self.grad += out.grad\n            other.grad += -out",
+        "            self.grad = out.grad\n            other.grad += -out", ["overwrites"],
+    ),
+    "= in a gate": ("value_relu", "self.grad += (self", "self.grad = (self", ["overwrites"]),
+    "border of a gate": ("value_relu", "self.data > 0", "self.data >= 0", ["edge"]),
+    "border of relu": ("relu", "x > 0", "x >= 0", ["edge"]),
+    "border of max": ("maximum", ">=", ">", ["edge"]),
+    "gate inverted": ("relu", "x > 0", "x < 0", ["gate-inverted"]),
+    "one input": ("add", "return dy, dy", "return dy, 0.0", ["one-input"]),
+    "no square": ("tanh", "z**2", "z", ["square-forgotten"]),
+    "no inverse": ("log", "dy / x", "dy * x", ["inverse-lost"]),
+    "unchanged": ("exp", "dy * math.exp(x)", "dy", ["passes-unchanged"]),
+    "attached to the input": ("value_add", "out._backward = push", "self._backward = push", []),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", PROVEN)
+def test_what_is_named_is_what_the_code_does(what):
+    name, right, wrong, expected = PROVEN[what]
+    found = mended(name, right, wrong)
+    assert not found.passed
+    assert [it.name for it in found.diagnosis.found] == expected

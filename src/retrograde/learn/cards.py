@@ -5,14 +5,13 @@ The front asks, the back answers; both are data first, then text or SVG.
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..elementwise import exp, log, relu, tanh
-from ..explain.reading import story
-from ..explain.svg import graph_svg
 from ..value import Value
-from .exhibits import BLUE, FAINT, MONO, svg_page, svg_text
+from .exhibits import BLUE, FAINT, MONO, exhibit_svg, svg_page, svg_text
 from .programs import Program, drawn
 
 LEVELS = (
@@ -20,6 +19,8 @@ LEVELS = (
     (("add", "mul", "sub", "relu"), 5, 3), (("add", "mul", "sub", "relu", "tanh"), 6, 4),
 )  # fmt: skip
 """Operations, steps and leaves of each card: they grow."""
+
+ATTEMPTS = 20
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,8 @@ class Card:
         """The answers, a line each."""
         widest = max(len(f"{number:.6g}") for number in self.data.values())
         return [
-            f"{name:<2} = {self.data[name]:<{widest}.6g}   gradient {self.gradients[name]:.6g}"
+            f"{name:<2} = {self.data[name] + 0.0:<{widest}.6g}   "  # + 0.0: no -0
+            f"gradient {self.gradients[name] + 0.0:.6g}"
             for name in self.data
         ]
 
@@ -75,18 +77,22 @@ class Card:
         """The side that answers."""
         parts = [
             svg_text(24, 40, f"Reveal · {self.student} · {self.number}", 18, BLUE, weight="bold"),
-            svg_text(24, 66, self.expression, 13, FAINT, MONO),
         ]
+        asked = textwrap.wrap(self.expression, 60)
         parts += [
-            svg_text(24, 100 + 26 * place, line, 16, family=MONO)
+            svg_text(24, 66 + 18 * place, line, 13, FAINT, MONO) for place, line in enumerate(asked)
+        ]
+        top = 82 + 18 * len(asked)
+        parts += [
+            svg_text(24, top + 26 * place, line, 16, family=MONO)
             for place, line in enumerate(self.back)
         ]
         title = f"Card {self.number} for {self.student}: the answers"
-        return svg_page(560, 124 + 26 * len(self.back), title, parts)
+        return svg_page(560, top + 26 * len(self.back), title, parts)
 
     def graph_svg(self) -> str:
         """The graph with data and gradients, for the back."""
-        return graph_svg(story(_run(self.expression, self.leaves)["y"]))
+        return exhibit_svg("graph", _run(self.expression, self.leaves)["y"])
 
 
 def _run(text: str, leaves: dict[str, float]) -> dict[str, Value]:
@@ -106,10 +112,14 @@ def card(student: str, number: int) -> Card:
     (True, False)
     """
     ops, steps, leaves = LEVELS[min(number, len(LEVELS)) - 1]
-    it: Program = drawn(f"{student} card {number}", ops, steps, leaves)
-    numbers = dict(it.leaves)
-    names = _run(it.text, numbers)
-    names["y"].backward()
+    for attempt in range(ATTEMPTS):
+        again = f" again {attempt}" if attempt else ""
+        it: Program = drawn(f"{student} card {number}{again}", ops, steps, leaves)
+        numbers = dict(it.leaves)
+        names = _run(it.text, numbers)
+        names["y"].backward()
+        if all(names[leaf].grad for leaf in numbers):
+            break  # a card where nothing counts teaches little
     return Card(
         student, number, it.text, numbers,
         {name: value.data for name, value in names.items()},

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from ..errors import LearnError
 from ..explain.marks import escape
-from ..explain.reading import read, story
+from ..explain.reading import read
 from ..explain.svg import graph_svg
 from ..explain.thermometer import thermometer
 from ..explain.thermometer_svg import thermometer_svg
@@ -31,7 +31,7 @@ RULES: Final = (
 
 EXHIBITS: Final = ("waterfall", "graph", "thermometer")
 WIDTH, HEIGHT = 420, 260
-INK, FAINT, BLUE, RED = "#1b1f24", "#6b7280", "#1d4ed8", "#b91c1c"
+INK, FAINT, PALE, BLUE = "#1b1f24", "#6b7280", "#c9ced6", "#1d4ed8"
 MONO = "ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace"
 SANS = "system-ui,'Segoe UI',Helvetica,Arial,sans-serif"
 
@@ -83,7 +83,7 @@ def rule_card_svg(name: str) -> str:
             y += 22
     narrow = op.arity == 1
     y += 10
-    for line in textwrap.wrap(words, 30 if narrow else 54):
+    for line in textwrap.wrap(words, 30 if narrow else 48):
         parts.append(svg_text(20, y, line, 14))
         y += 19
     if narrow:
@@ -107,19 +107,31 @@ def _curve(op: Op, left: float, top: float, width: float, height: float) -> list
     bottom, ceiling = max(min(both), -6.0), min(max(both), 6.0)
     span = (ceiling - bottom) or 1.0
 
-    def points(ys: Sequence[float]) -> str:
-        return " ".join(
-            f"{left + width * (x - low) / (high - low):.1f},"
-            f"{top + height * (1 - (min(max(y, bottom), ceiling) - bottom) / span):.1f}"
-            for x, y in zip(xs, ys)
-        )
+    def across(x: float) -> float:
+        return left + width * (x - low) / (high - low)
 
+    def up(y: float) -> float:
+        return top + height * (1 - (y - bottom) / span)
+
+    def points(ys: Sequence[float]) -> str:
+        seen = [(x, y) for x, y in zip(xs, ys) if bottom <= y <= ceiling]
+        return " ".join(f"{across(x):.1f},{up(y):.1f}" for x, y in seen)
+
+    axes = []
+    if bottom <= 0 <= ceiling:
+        axes.append((left, up(0), left + width, up(0)))
+    if low <= 0 <= high:
+        axes.append((across(0), top, across(0), top + height))
     return [
+        *(
+            f'<line x1="{x:.1f}" y1="{y:.1f}" x2="{to_x:.1f}" y2="{to_y:.1f}" stroke="{PALE}"/>'
+            for x, y, to_x, to_y in axes
+        ),
         f'<polyline points="{points(values)}" fill="none" stroke="{INK}" stroke-width="2"/>',
         f'<polyline points="{points(slopes)}" fill="none" stroke="{BLUE}" stroke-width="2" '
         'stroke-dasharray="5 3"/>',
-        svg_text(left, top + height + 16, "z", 12),
-        svg_text(left + 20, top + height + 16, "slope", 12, BLUE),
+        svg_text(left, top + height + 16, "— z", 12),
+        svg_text(left + 40, top + height + 16, "- - slope", 12, BLUE),
     ]
 
 
@@ -148,7 +160,7 @@ def exhibit_svg(kind: str, root: Value) -> str:
     if kind == "waterfall":
         return waterfall_svg(root)
     if kind == "graph":
-        return graph_svg(story(root))
+        return graph_svg(read([root], [1.0], note="", sites=False))
     if kind == "thermometer":
         return thermometer_svg(thermometer(root))
     raise LearnError.no_figure(kind, [*EXHIBITS, "rules"])

@@ -26,6 +26,8 @@ def _text(it: object, outside: int) -> str:
     if isinstance(it, Where):
         return f"{_text(it.then, 0)} if {_text(it.condition, 0)} else {_text(it.otherwise, 0)}"
     if isinstance(it, (Both, Either)):
+        if isinstance(it, Either) and _is_nan(it.right):
+            return _text(it.left, outside)
         word = " and " if isinstance(it, Both) else " or "
         return word.join(_text(part, 0) for part in (it.left, it.right))
     if isinstance(it, Compare):
@@ -33,6 +35,11 @@ def _text(it: object, outside: int) -> str:
     if isinstance(it, Call):
         return _call(it, outside)
     return str(it)
+
+
+def _is_nan(it: object) -> bool:
+    """Whether a condition asks for NaN (x ≠ x): true to the law, and no use on a card."""
+    return isinstance(it, Compare) and it.symbol == "!=" and it.left == it.right
 
 
 def _call(it: Call, outside: int) -> str:

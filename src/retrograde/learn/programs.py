@@ -111,8 +111,14 @@ def drawn(seed: object, ops: Sequence[str], steps: int = 4, leaves: int = 3) -> 
     for step in range(steps):
         result = f"v{step + 1}" if step + 1 < steps else "y"
         first = unused.pop(0) if unused else chance.choice(names)
-        second = unused.pop(0) if unused and chance.random() < 0.6 else chance.choice(names[-3:])
-        statements.append(f"{result} = {_operation(chance, ops, first, second)}")
+        waiting = unused[0] if unused and chance.random() < 0.6 else ""
+        second = waiting or chance.choice(names[-3:])
+        op = chance.choice(list(ops))
+        if op == "sub" and first == second:
+            op = "add"  # x - x is 0, and so is everything after it
+        statements.append(f"{result} = {_operation(op, first, second)}")
+        if waiting and op in _SIGNS:
+            unused.pop(0)
         names.append(result)
         unused.append(result)
     rest = [name for name in unused if name != "y"]
@@ -125,8 +131,7 @@ def drawn(seed: object, ops: Sequence[str], steps: int = 4, leaves: int = 3) -> 
 _SIGNS = {"add": "+", "sub": "-", "mul": "*"}
 
 
-def _operation(chance: random.Random, ops: Sequence[str], first: str, second: str) -> str:
-    op = chance.choice(list(ops))
+def _operation(op: str, first: str, second: str) -> str:
     if op in _SIGNS:
         return f"{first} {_SIGNS[op]} {second}"
     if op == "div":

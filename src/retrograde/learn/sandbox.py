@@ -140,6 +140,8 @@ def _ran(it: dict[str, Any], printed: str) -> Ran:
         text = "it ends the program (exit or sys.exit): take that line out"
     elif problem["raised"] == "MemoryError":
         text = "it takes more memory than it may have (MemoryError)"
+    elif "[Errno 27]" in problem["why"]:
+        text = "it prints or writes more than a file may hold here (16 MB)"
     elif problem["raised"] == "EOFError":
         text = "it asks for input, and there is none here: take input() out (EOFError)"
     return Ran(problem=text, line=problem["line"], printed=printed)
