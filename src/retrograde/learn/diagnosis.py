@@ -109,14 +109,27 @@ def diagnose(text: str, got: Sequence[Answer]) -> Diagnosis:
     )  # fmt: skip
 
 
+@cache
+def telling(text: str) -> tuple[str, ...]:
+    """The faults that show in a probe of engines; found without its deep graphs, which cost."""
+    shallow = text.replace(" deep", "")
+    right = [it for it in right_answers(shallow) if it.counts]
+    return tuple(
+        it for it in FAULTS
+        if (it == "recursion-limit" and shallow != text)
+        or not gives(shallow, {"Value": engine(it)}, right)
+    )  # fmt: skip
+
+
 def _faults_of(text: str, got: Sequence[Answer]) -> list[str]:
     """The faults that explain wrong answers: one, in any style of engine, or else two at once."""
     counting = [it for it in got if it.counts]
     if not text.startswith("engine"):
         subjects = probe(text).subjects().items()
         return [fault for fault, subject in subjects if fault and gives(text, subject, counting)]
-    for style in STYLES:
-        found = [it for it in FAULTS if gives(text, {"Value": engine(it, *style)}, counting)]
+    made_of_others = {"sub", "neg", "div"} & set(text.split())
+    for style in STYLES if made_of_others else STYLES[:1]:
+        found = [it for it in telling(text) if gives(text, {"Value": engine(it, *style)}, counting)]
         if found:
             return _settled(text, found, style, got)
     return _two_faults(text, counting) if all(it.number is not None for it in counting) else []
@@ -124,13 +137,9 @@ def _faults_of(text: str, got: Sequence[Answer]) -> list[str]:
 
 def _two_faults(text: str, counting: Sequence[Answer]) -> list[str]:
     """Two faults that together give these answers; of several pairs, what they have in common."""
-    right = [it for it in right_answers(text) if it.counts]
-    telling = [
-        it for it in FAULTS
-        if not it.startswith("overwrites:") and not gives(text, {"Value": engine(it)}, right)
-    ]  # fmt: skip
+    likely = [it for it in telling(text) if not it.startswith("overwrites:")]
     pairs = [
-        pair for pair in combinations(telling, 2)
+        pair for pair in combinations(likely, 2)
         if gives(text, {"Value": engine(*pair)}, counting)
     ]  # fmt: skip
     kinds = [set(map(misconception_of, pair)) for pair in pairs]
