@@ -19,11 +19,11 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..errors import ExpressionError, LearnError, OutputError
 from ..learn import exhibits
 from ..learn.cards import Card, card
-from ..learn.grading import Grade, grade_source
 from ..learn.progress import read_source
 from ..learn.sandbox import SECONDS
 from ..ops import OPS
@@ -31,6 +31,9 @@ from . import _learn_page as show
 from ._expression import evaluate, numbers_given
 from ._files import write_whole
 from ._terminal import LateBar, console
+
+if TYPE_CHECKING:
+    from ..learn.grading import Grade
 
 SUMMARY = "grade anyone's class of values; cards and exhibits for teachers"
 
@@ -76,6 +79,8 @@ def _grade(options: argparse.Namespace) -> int:
         raise LearnError.too_many("--svg belongs to cards and exhibits")
     if not options.seconds > 0:
         raise LearnError.seconds(options.seconds)
+    from ..learn.grading import grade_source  # here: other commands need none of it
+
     files = _files([options.target, *options.words])
     if len(files) == 1 and not os.path.isdir(options.target):
         source = read_source(Path(files[0]))
@@ -108,6 +113,8 @@ def _files(given: Sequence[str]) -> list[str]:
 
 def _class(files: Sequence[str], options: argparse.Namespace) -> list[Grade]:
     """One grade a file; a file that cannot be read gets its line like the others."""
+    from ..learn.grading import Grade, grade_source
+
     grades = []
     with LateBar("grading") as bar:
         for place, file in enumerate(files):

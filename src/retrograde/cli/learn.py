@@ -18,15 +18,17 @@ import argparse
 import json
 import sys
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import LearnError
-from ..learn.checking import Check, check_sources
 from ..learn.exercises import Exercise, exercise, exercises
 from ..learn.progress import DEFAULT, Folder
 from ..learn.sandbox import SECONDS
 from . import _learn_page as show
 from ._terminal import console
+
+if TYPE_CHECKING:
+    from ..learn.checking import Check
 
 SUMMARY = "exercises that say which misconception a wrong answer shows"
 
@@ -121,6 +123,8 @@ def _next(options: argparse.Namespace) -> int:
 
 def _checked(folder: Folder, chosen: list[Exercise], seconds: float) -> list[Check]:
     """The checks, remembered. A batch that hangs or crashes is done again one by one."""
+    from ..learn.checking import check_sources  # here: a list needs none of it
+
     sources = [(it, folder.source(it)) for it in chosen]
     checks = check_sources(sources, seconds)
     if len(checks) > 1 and all(it.ran.problem for it in checks):
