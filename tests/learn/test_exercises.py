@@ -195,6 +195,9 @@ PROVEN = {
     "no square": ("tanh", "y**2", "y", ["square-forgotten"]),
     "no inverse": ("log", "dy / x", "dy * x", ["inverse-lost"]),
     "unchanged": ("exp", "dy * math.exp(x)", "dy", ["passes-unchanged"]),
+    "one input forgotten": (
+        "value_sub", "- other.data, (self, other)", "- other.data, (self, self)", [],
+    ),
     "attached to the input": ("value_add", "out._backward = push", "self._backward = push", []),
 }  # fmt: skip
 

@@ -138,6 +138,7 @@ def engine_programs(words: tuple[str, ...]) -> list[Program]:
     if "mul" in ops:
         found += [program("y = a * a", a=1.7)]
         found += [_at(_reused(op)) for op in ops]
+        found += [_at(f"v = a * b; y = a {_SINGLES[op][6]} v") for op in ops if op in BINARY]
     if "numbers" in words:
         found += [program(_NUMBERS[op], a=1.3) for op in ops if op in _NUMBERS]
     if {"add", "mul"} <= set(ops):
