@@ -12,25 +12,26 @@ import os
 import re
 import sys
 import textwrap
-from collections.abc import Sequence
-from typing import Final, NoReturn
+from collections.abc import Iterable, Sequence
+from importlib import import_module
+from typing import Any, Final, NoReturn
 
 from .. import __version__
 from ..errors import RetrogradeError
-from . import bench, check, demo, doctor, explain, grade, info, learn, run, train
 
 COMMANDS: Final = {
-    "explain": explain,
-    "run": run,
-    "check": check,
-    "doctor": doctor,
-    "train": train,
-    "demo": demo,
-    "learn": learn,
-    "grade": grade,
-    "info": info,
-    "bench": bench,
+    "explain": "explain a gradient, step by step: of an expression, or of your script",
+    "run": "run a program with retrograde in the place of its engine",
+    "check": "check the gradients of a function, or of every function in a file",
+    "doctor": "run your script and say what is wrong with its gradients",
+    "train": "train a small GPT on text, sample from it",
+    "demo": "watch gradients being worked out, step by step",
+    "learn": "exercises that say which misconception a wrong answer shows",
+    "grade": "grade anyone's class of values; cards and exhibits for teachers",
+    "info": "say which engine runs here, and why",
+    "bench": "time rg.compile against the peers that are installed",
 }
+"""Each is a file beside this one, which is loaded when it is asked for."""
 
 FAILED, MISUSED, INTERRUPTED = 1, 2, 130
 
@@ -82,7 +83,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     0
     """
     try:
-        return _run(_parser(), argv)
+        return _run(list(sys.argv[1:] if argv is None else argv))
     except SystemExit as leaving:  # argparse, after --help, --version or a usage error
         return leaving.code if isinstance(leaving.code, int) else 0
     except RetrogradeError as error:
@@ -97,8 +98,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return FAILED
 
 
-def _run(parser: _Parser, argv: Sequence[str] | None) -> int:
-    given = list(sys.argv[1:] if argv is None else argv)
+def _run(given: list[str]) -> int:
+    named = next((word for word in given if not word.startswith("-")), "")
+    parser = parser_of([named] if named in COMMANDS else [])
     split = given.index("--") if "--" in given else len(given)
     options, more = parser.parse_known_args(given[:split])
     if options.command is None:
@@ -106,14 +108,20 @@ def _run(parser: _Parser, argv: Sequence[str] | None) -> int:
         return MISUSED
     options.more = more
     options.after = given[split + 1 :]
-    if (more or options.after) and not getattr(COMMANDS[options.command], "TAKES_MORE", False):
+    command = _loaded(options.command)
+    if (more or options.after) and not getattr(command, "TAKES_MORE", False):
         parser.error(f"unrecognized arguments: {' '.join([*more, *options.after])}")
-    code: int = COMMANDS[options.command].run(options)
+    code: int = command.run(options)
     sys.stdout.flush()  # here, where a closed pipe is still caught
     return code
 
 
-def _parser() -> _Parser:
+def _loaded(name: str) -> Any:
+    return import_module(f".{name}", __name__)
+
+
+def parser_of(loaded: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:
+    """The parser of the command line, with the options of the commands that are to be loaded."""
     parser = _Parser(
         prog="retrograde",
         description="Gradients you can see, trust and run fast.",
@@ -128,13 +136,10 @@ def _parser() -> _Parser:
         help="print the version and leave",
     )
     commands = parser.add_subparsers(dest="command", metavar="command", title="commands")
-    for name, command in COMMANDS.items():
-        command.configure(
-            commands.add_parser(
-                name,
-                help=command.SUMMARY,
-                description=(command.__doc__ or "").strip(),
-                allow_abbrev=False,
-            )
-        )
+    for name, summary in COMMANDS.items():
+        own = commands.add_parser(name, help=summary, allow_abbrev=False)
+        if name in loaded:
+            command = _loaded(name)
+            own.description = (command.__doc__ or "").strip()
+            command.configure(own)
     return parser

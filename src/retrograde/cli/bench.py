@@ -29,8 +29,6 @@ from ._terminal import LateBar, console
 if TYPE_CHECKING:
     from rich.console import Console
 
-SUMMARY = "time rg.compile against the peers that are installed"
-
 TOLERANCE = 1e-9
 ROUNDS, QUICK_ROUNDS = 15, 5
 TURN_SECONDS = 0.05

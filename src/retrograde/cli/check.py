@@ -23,8 +23,6 @@ from ._layout import Row, print_line, print_rows
 from ._points import Found, functions_of
 from ._terminal import console
 
-SUMMARY = "check the gradients of a function, or of every function in a file"
-
 RIGHT, WRONG, MISUSED = 0, 1, 2
 
 Result = Report | Comparison

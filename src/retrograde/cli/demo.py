@@ -18,8 +18,6 @@ from ._race import Race, race
 from ._terminal import LateBar, console
 from ._worked import EXAMPLES, Worked, work_out
 
-SUMMARY = "watch gradients being worked out, step by step"
-
 
 class Demo(TypedDict):
     """Everything the demo shows; ``speed`` is None where it was not asked for."""

@@ -25,8 +25,6 @@ from ._script import run_script
 TAKES_MORE = True
 """A script's own arguments may follow."""
 
-SUMMARY = "run your script and say what is wrong with its gradients"
-
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the command."""

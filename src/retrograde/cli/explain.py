@@ -26,8 +26,6 @@ from ._scripted import story_of_script
 TAKES_MORE = True
 """Names may also follow options, and a script's own arguments follow ``--``."""
 
-SUMMARY = "explain a gradient, step by step: of an expression, or of your script"
-
 MISUSED = 2
 
 EXAMPLE = "relu(a*b + d)", {"a": 2.0, "b": -3.0, "d": 10.0}

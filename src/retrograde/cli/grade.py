@@ -35,8 +35,6 @@ from ._terminal import LateBar, console
 if TYPE_CHECKING:
     from ..learn.grading import Grade
 
-SUMMARY = "grade anyone's class of values; cards and exhibits for teachers"
-
 RIGHT, WRONG, MISUSED = 0, 1, 2
 MOST_CARDS = 100
 EXAMPLE = ("y = (a*b + c) * (a + b)", ("a=2", "b=-3", "c=10"))

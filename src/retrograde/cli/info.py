@@ -13,8 +13,6 @@ from ..value import core, core_name, core_reason
 from ._layout import Row, print_line, print_rows
 from ._terminal import console
 
-SUMMARY = "say which engine runs here, and why"
-
 PACKAGES: Final = {
     "numpy": "needed: arrays in and out",
     "rich": "needed: this terminal",

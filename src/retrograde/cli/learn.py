@@ -30,8 +30,6 @@ from ._terminal import console
 if TYPE_CHECKING:
     from ..learn.checking import Check
 
-SUMMARY = "exercises that say which misconception a wrong answer shows"
-
 PASSED, NOT_YET, MISUSED = 0, 1, 2
 ACTIONS = ("start", "list", "next", "check", "hint", "watch", "solution", "reset")
 POLL_SECONDS = 0.3

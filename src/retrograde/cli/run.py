@@ -30,8 +30,6 @@ from ._shim import SHIMS, shimmed
 TAKES_MORE = True
 """A script's own arguments follow ``--``."""
 
-SUMMARY = "run a program with retrograde in the place of its engine"
-
 MISUSED = 2
 
 

@@ -25,8 +25,6 @@ from ..models.curve import loss_curve
 from ..models.training import Settings, Trainer
 from ..value import core_name
 
-SUMMARY = "train a small GPT on text, sample from it"
-
 CHECKPOINT, CURVE = "checkpoint.npz", "loss.svg"
 SIZES = ("embedding", "heads", "layers", "context")
 INTERRUPTED = 130
