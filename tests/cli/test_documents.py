@@ -4,19 +4,33 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 import retrograde
+from retrograde import cli
 from retrograde.value import core_name
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = Path(retrograde.__file__).parent.parent
-PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("docs/decisions/*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def blocks(page):
+    """The Python of a page that is no session, in order."""
+    found = BLOCK.findall(page.read_text(encoding="utf-8"))
+    return [block for block in found if not block.lstrip().startswith(">>>")]
+
+
 WITH_EXAMPLES = [page for page in PAGES if ">>> " in page.read_text(encoding="utf-8")]
+TESTS = ROOT / "docs" / "how-to" / "use-in-pytest.md"
+WITH_PROGRAMS = [page for page in PAGES if blocks(page) and page != TESTS]
 
 
 def named(pages):
@@ -47,12 +61,22 @@ def run(request):
     return code
 
 
-NATIVE_ONLY = ("compile.md",)
+NATIVE_ONLY = ("compile.md", "compile-a-pricing-function.md", "program.md", "guards.md")
 """Pages about what only the native core does; there the reference core must say so."""
+
+OTHERS = ("micrograd", "torch", "jax")
+
+
+def need(text):
+    """Skip where another engine that a snippet imports is not installed."""
+    for name in OTHERS:
+        if re.search(rf"^(?:>>> )?(?:import|from) {name}\b|against=\"{name}\"", text, re.MULTILINE):
+            pytest.importorskip(name, reason=f"install {name}")
 
 
 @pytest.mark.parametrize("page", named(WITH_EXAMPLES))
 def test_examples_are_true(run, page):
+    need(page.read_text(encoding="utf-8"))
     done = run(
         "import doctest, sys;"
         "found = doctest.testfile(sys.argv[1], module_relative=False, encoding='utf-8');"
@@ -65,16 +89,60 @@ def test_examples_are_true(run, page):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_the_readme_prints_what_its_comments_say(run):
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    code = "\n".join(re.findall(r"^```python\n(.*?)^```", readme, re.MULTILINE | re.DOTALL))
+@pytest.mark.parametrize("page", named(WITH_PROGRAMS))
+def test_programs_print_what_their_comments_say(run, page):
+    code = "\n".join(blocks(page))
+    need(code)
     promised = re.findall(r"^ *print\(.*\) +# (.*)$", code, re.MULTILINE)
     done = run(code)
+    if run.core == "reference" and "rg.compile" in code and page.name != "README.md":
+        assert "rg.compile needs the native core" in done.stderr
+        return
     assert done.returncode == 0, done.stderr
     printed = done.stdout.splitlines()
-    assert len(printed) == len(promised) > 3
+    assert len(printed) == len(promised) > 0
     for line, promise in zip(printed, promised):
         assert line == promise.partition(": ")[0]
+
+
+def test_the_tests_of_the_page_on_pytest_do_what_it_says(run, tmp_path):
+    (tmp_path / "test_page.py").write_text("\n".join(blocks(TESTS)), encoding="utf-8")
+    done = run(
+        "import pytest, sys; sys.exit(pytest.main(sys.argv[1:]))",
+        "-q", "-p", "no:cacheprovider", "-p", "retrograde_pytest", "-c", "/dev/null",
+        "--rootdir", str(tmp_path), str(tmp_path / "test_page.py"),
+    )  # fmt: skip
+    assert "1 failed, 5 passed" in done.stdout, done.stdout + done.stderr
+    (shown,) = re.findall(r"^```text\n(gradcheck.*?)^```", TESTS.read_text("utf-8"), re.M | re.S)
+    assert shown in done.stdout
+
+
+def commands(page):
+    """Every call of ours in the shell blocks of a page, as arguments."""
+    for block in re.findall(
+        r"^```sh\n(.*?)^```", page.read_text("utf-8"), re.MULTILINE | re.DOTALL
+    ):
+        for line in block.splitlines():
+            if line.startswith("retrograde "):
+                yield shlex.split(line, comments=True)[1:]
+
+
+WITH_COMMANDS = [page for page in PAGES if any(commands(page))]
+CHEAP = (["explain"], ["grade", "cards"], ["grade", "exhibit"])
+
+
+@pytest.mark.parametrize("page", named(WITH_COMMANDS))
+def test_shown_commands_can_be_called(page, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for arguments in commands(page):
+        ours = arguments[: arguments.index("--")] if "--" in arguments else arguments
+        options, more = cli.parser_of().parse_known_args(ours)
+        command = import_module(f"retrograde.cli.{options.command}")
+        assert not more or getattr(command, "TAKES_MORE", False), arguments
+        files = any(word.endswith(".py") for word in arguments)
+        cheap = any(arguments[: len(words)] == words for words in CHEAP)
+        if cheap and not files and "--open" not in arguments:
+            assert cli.main(arguments) == 0, arguments
 
 
 @pytest.mark.parametrize("page", named(PAGES))

@@ -49,7 +49,7 @@ def page(ops: Iterable[Op]) -> str:
                 _math(f"z = {latex(op.value)}"),
                 _partials(op),
                 _text(WORDS[op.kind]),
-                _ways(op),
+                ways(op),
             )
             for op in rows
         ],
@@ -92,22 +92,22 @@ def _partials(op: Op) -> str:
     )
 
 
-def _ways(op: Op) -> str:
+def ways(op: Op) -> str:
     """Every way to write it: operator, method, function."""
     required = op.arity - len(op.defaults)
     named = [
         *op.inputs[:required],
         *(f"{name}={default!r}" for name, default in zip(op.inputs[required:], op.defaults)),
     ]
-    ways = [
+    spelled = [
         f"{op.inputs[0]}.{op.name}({', '.join(named[1:])})",
         f"rg.{op.name}({', '.join(named)})",
     ]
     if op.name in OPERATORS:
-        ways.insert(0, OPERATORS[op.name])
+        spelled.insert(0, OPERATORS[op.name])
     elif not op.symbol[0].isalpha():
-        ways.insert(0, _operator(op))
-    return "<br>".join(f"`{way}`" for way in ways)
+        spelled.insert(0, _operator(op))
+    return "<br>".join(f"`{way}`" for way in spelled)
 
 
 def _operator(op: Op) -> str:
