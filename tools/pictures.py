@@ -55,7 +55,7 @@ FREEZE = """() => {
     for (const input of document.querySelectorAll("input")) {
         input.setAttribute("value", input.value);
     }
-    for (const gone of document.querySelectorAll("script, noscript, [hidden]")) gone.remove();
+    for (const gone of document.querySelectorAll("script, noscript, link, [hidden]")) gone.remove();
     // What depends on the width is settled: a picture has the width of wherever it is shown.
     const settled = (rule) => {
         if (!(rule instanceof CSSMediaRule) || !/width/.test(rule.media.mediaText)) {
@@ -74,18 +74,18 @@ FREEZE = """() => {
 
 def printed() -> str:
     """What `retrograde explain` prints in a terminal of 80 columns, with its colours."""
-    command = [sys.executable, "-m", "retrograde", "explain", *EXPRESSION]
+    arguments = [sys.executable, "-m", "retrograde", "explain", *EXPRESSION]
     environment = {**os.environ, "COLUMNS": "80", "TERM": "xterm-256color"}
     environment.pop("NO_COLOR", None)
     ours, theirs = os.openpty()
-    running = subprocess.Popen(command, env=environment, stdout=theirs)
+    running = subprocess.Popen(arguments, env=environment, stdout=theirs)
     os.close(theirs)
     pieces = []
     while piece := _read(ours):
         pieces.append(piece)
     os.close(ours)
     if running.wait():
-        raise SystemExit(f"{' '.join(command)} failed")
+        raise SystemExit(f"{command()} failed")
     return b"".join(pieces).decode()
 
 
@@ -97,10 +97,10 @@ def _read(terminal: int) -> bytes:
         return b""
 
 
-def terminal(ansi: str, command: str) -> str:
+def terminal(ansi: str, typed: str) -> str:
     """Terminal output as SVG: every run of one style is a text of its own, so nothing drifts."""
     across, down, margin = 8.43, 19, 22
-    prompt = Text.assemble(("$ ", "dim"), (command, "bold"))
+    prompt = Text.assemble(("$ ", "dim"), (typed, "bold"))
     texts = [prompt, Text(), *(Text.from_ansi(line) for line in ansi.splitlines())]
     console = Console(width=80, color_system="truecolor", force_terminal=True)
     styles: dict[str, str] = {}
@@ -123,7 +123,7 @@ def terminal(ansi: str, command: str) -> str:
     return FRAME.format(
         width=round(2 * margin + 80 * across),
         height=2 * margin + len(texts) * down,
-        title=_escaped(command),
+        title=_escaped(typed),
         styles="\n".join(f".{name} {{ {css} }}" for css, name in styles.items()),
         lines="\n".join(lines),
     )
@@ -139,8 +139,8 @@ def page() -> str:
 
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
         written = Path(folder, "page.html")
-        command = [sys.executable, "-m", "retrograde", "explain", *EXPRESSION]
-        subprocess.run([*command, "--html", written], check=True, capture_output=True)
+        arguments = [sys.executable, "-m", "retrograde", "explain", *EXPRESSION]
+        subprocess.run([*arguments, "--html", written], check=True, capture_output=True)
         browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
         shown = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
         shown.goto(f"{written.as_uri()}#step-{STEP}")
@@ -153,11 +153,14 @@ def page() -> str:
     )
 
 
+def command() -> str:
+    """The command as one types it."""
+    return " ".join(["retrograde explain", f'"{EXPRESSION[0]}"', *EXPRESSION[1:]])
+
+
 def main() -> None:
     """Write both."""
-    words = " ".join([f'"{EXPRESSION[0]}"', *EXPRESSION[1:]])
-    command = f"retrograde explain {words}"
-    for name, picture in (("terminal", terminal(printed(), command)), ("page", page())):
+    for name, picture in (("terminal", terminal(printed(), command())), ("page", page())):
         target = PICTURES / f"{name}.svg"
         target.write_text(picture, encoding="utf-8")
         print(f"wrote {target.relative_to(ROOT)}: {len(picture):,} characters")
