@@ -97,13 +97,14 @@ static double uniform_dot(const double *uniforms, const RgStep *step, const uint
     return total;
 }
 
-int rg_run_uniform(double *uniforms, const RgKernels *kernels, const RgStep *steps, size_t count,
-                   const uint32_t *extras) {
-    for (const RgStep *step = steps, *end = steps + count; step < end; step++) {
+int rg_run_uniform(const RgRun *run, double *uniforms) {
+    const RgKernels *kernels = run->kernels;
+    for (size_t i = 0; i < run->uniform_count; i++) fill(uniforms + i * 8, run->uniforms[i]);
+    for (const RgStep *step = run->once, *end = step + run->once_count; step < end; step++) {
         double *out = uniforms + (size_t)step->out * 8;
         const double *x = uniforms + (size_t)step->x * 8, *y = uniforms + (size_t)step->y * 8;
         const double *z = uniforms + (size_t)step->z * 8;
-        const uint32_t *listed = extras + step->x;
+        const uint32_t *listed = run->once_extras + step->x;
         if (step->op < RG_OP_COUNT) {
             int arity = RG_OPS[step->op].arity;
             if (arity == 1) kernels->unary[step->op](out, x);

@@ -14,10 +14,10 @@
 #include "steps.h"
 
 static const Handler others[RG_DO_COUNT] = {
-    [RG_DO_SUM] = do_sum,         [RG_DO_DOT] = do_dot,     [RG_DO_TAKE] = do_take,
-    [RG_DO_SCATTER] = do_scatter, [RG_DO_LOAD] = do_load,   [RG_DO_EIGHT] = do_eight,
-    [RG_DO_FETCH] = do_fetch,     [RG_DO_STORE] = do_store, [RG_DO_REDUCE] = do_reduce,
-    [RG_DO_GUARD] = do_guard,     [RG_DO_END] = do_end,
+    [RG_DO_SUM] = do_sum,       [RG_DO_DOT] = do_dot,         [RG_DO_CHAIN] = do_chain,
+    [RG_DO_TAKE] = do_take,     [RG_DO_SCATTER] = do_scatter, [RG_DO_LOAD] = do_load,
+    [RG_DO_EIGHT] = do_eight,   [RG_DO_FETCH] = do_fetch,     [RG_DO_STORE] = do_store,
+    [RG_DO_REDUCE] = do_reduce, [RG_DO_GUARD] = do_guard,     [RG_DO_END] = do_end,
 };
 
 #define UNARY_CASE(NAME)                                                                           \

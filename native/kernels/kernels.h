@@ -16,6 +16,7 @@ enum {
     RG_DO_FMA = RG_OP_COUNT,
     RG_DO_SUM,     /* count operands from the extras */
     RG_DO_DOT,     /* count pairs from the extras: lefts, then rights */
+    RG_DO_CHAIN,   /* the same, each product added with one rounding; y: to what follows them */
     RG_DO_TAKE,    /* count elements from the extras, then the index */
     RG_DO_SCATTER, /* out..out+count: pairs (index, upstream) from the extras */
     RG_DO_LOAD,    /* a column of the rows */

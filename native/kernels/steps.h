@@ -57,6 +57,29 @@ HANDLER(do_dot) {
     NEXT;
 }
 
+#define FUSE_PRODUCT(j, X, Y)                                                                      \
+    a##j = v_fma(v_load((X).at + j * (X).step), v_load((Y).at + j * (Y).step), a##j);
+
+HANDLER(do_chain) {
+    const uint32_t *lefts = tile->extras + code->x, *rights = lefts + code->count;
+    Listed x = listed(arena, lefts[0]), y = listed(arena, rights[0]);
+    if (code->y) {
+        Listed start = listed(arena, rights[code->count]);
+        EACH(SET_TO, start)
+        EACH(FUSE_PRODUCT, x, y)
+    } else {
+        EACH(SET_TO_PRODUCT, x, y)
+    }
+    for (uint32_t i = 1; i < code->count; i++) {
+        x = listed(arena, lefts[i]), y = listed(arena, rights[i]);
+        EACH(FUSE_PRODUCT, x, y)
+    }
+    if (code->goes) {
+        EACH(STORE_CARRIED, arena + code->out)
+    }
+    NEXT;
+}
+
 static inline double lane(const double *arena, uint32_t extra, size_t i) {
     return arena[(extra >> 1) + (extra & RG_IN_UNIFORM ? 0 : i)];
 }

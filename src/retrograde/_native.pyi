@@ -758,11 +758,11 @@ def write_data(nest: Any, array: NDArray[np.float64], /) -> None:
 def add_grad(nest: Any, array: NDArray[np.float64], /) -> None:
     """Add a float64 array to the gradients of a nest."""
 
-def taking(values: list[Value], /) -> list[int]:
-    """The places in a list of the values that take gradients."""
+def taking(values: list[Value], /) -> bytes:
+    """Which values of a list take gradients: a byte each."""
 
-def hooked(values: list[Value], /) -> list[int]:
-    """The places in a list of the values that have hooks."""
+def hooked(values: list[Value], /) -> bytes:
+    """Which values of a list have hooks: a byte each."""
 
 def zero(values: list[Value], /) -> None:
     """Set the gradients of a list of values to zero."""
