@@ -42,11 +42,15 @@ static const RgKernels *kernels(void) {
     return chosen;
 }
 
-/* The kernels for so many rows: where one vector holds them all, a tile need not be more. */
+/* The kernels for so many rows: where one number or one vector holds them all, a tile need not be
+ * more. */
 static const RgKernels *kernels_of(size_t rows) {
     const RgKernels *best = kernels();
+#if defined(RG_HAS_one)
+    if (rows == 1 && (best == &rg_kernels_v4 || best == &rg_kernels_v3)) return &rg_kernels_v3_one;
+#endif
 #if defined(RG_HAS_v4)
-    if (best == &rg_kernels_v4 && rows <= rg_kernels_v4_narrow.lanes) return &rg_kernels_v4_narrow;
+    if (best == &rg_kernels_v4 && rows <= 2 * rg_kernels_v4_narrow.lanes) return &rg_kernels_v4_narrow;
 #endif
     return best;
 }
@@ -187,10 +191,10 @@ static PyObject *code_failed(RgRun *run, Encoded *encoded) {
 }
 
 /* The code of a run: what the keeper holds; or made and kept there. It is a list with a place for
- * code that is for few rows, and one for many. */
+ * code that is for one row, for few and for many. */
 static PyObject *code_of_run(RgRun *run, PyObject *keeper, const Py_buffer *steps,
                              const Py_buffer *extras) {
-    Py_ssize_t place = run->kernels == kernels();
+    Py_ssize_t place = run->kernels == kernels() ? 2 : run->kernels->lanes > 1;
     PyObject *kept = PyList_GET_ITEM(keeper, place);
     if (PyCapsule_IsValid(kept, CODE_NAME)) {
         const Encoded *known = PyCapsule_GetPointer(kept, CODE_NAME);

@@ -41,7 +41,7 @@ int rg_encode(RgRun *run, const RgStep *steps, size_t count, const uint32_t *ext
  * -1 where an index is out of range. */
 int rg_run_uniform(const RgRun *run, double *arena);
 
-/* The doubles that one thread needs: the uniform numbers, eight lanes each, then the slots. */
+/* The doubles that one thread needs: the uniform numbers, then the slots. */
 size_t rg_arena_size(const RgRun *run);
 
 /* Run one chunk in the arena of one thread, with room for eight lanes a sum. 0, or -1 where an index

@@ -54,6 +54,7 @@ static void run(const RgCode *code, double *arena, RgTile *tile) {
 const RgKernels TABLE(RG_LEVEL) = {
     .level = QUOTED(RG_LEVEL),
     .lanes = RG_TILE_LANES,
+    .equal = RG_EQUAL,
     .handler = handler,
     .run = run,
     .unary = {RG_UNARY_OPS(EIGHT_ENTRY)},

@@ -14,10 +14,10 @@
 /* Instructions beyond the rows of the law. */
 enum {
     RG_DO_FMA = RG_OP_COUNT,
-    RG_DO_SUM,     /* count operands from the extras */
-    RG_DO_DOT,     /* count pairs from the extras: lefts, then rights */
-    RG_DO_CHAIN,   /* the same, each product added with one rounding; y: to what follows them */
-    RG_DO_TAKE,    /* count elements from the extras, then the index */
+    RG_DO_SUM,   /* count operands from the extras */
+    RG_DO_DOT,   /* count pairs from the extras: lefts from x on, rights from y on */
+    RG_DO_CHAIN, /* the same, each product added with one rounding; to the extra before z, if any */
+    RG_DO_TAKE,  /* count elements from the extras, then the index */
     RG_DO_SCATTER, /* out..out+count: pairs (index, upstream) from the extras */
     RG_DO_LOAD,    /* a column of the rows */
     RG_DO_EIGHT,   /* eight columns of the rows, into slots from the extras */
@@ -59,7 +59,7 @@ typedef struct {
     const int64_t *index; /* row i of the run is row index[i] of the columns; NULL: row i */
     const uint32_t *extras;
     const RgColumn *inputs, *outputs;
-    double *sums;    /* eight lanes each */
+    double *sums;    /* of as many lanes as a uniform number */
     int32_t *failed; /* the first failed guard of each row, or -1; NULL without guards */
     int stop;        /* an index was out of range */
 } RgTile;
@@ -67,10 +67,11 @@ typedef struct {
 typedef struct {
     const char *level;
     size_t lanes; /* of a tile */
+    size_t equal; /* of a uniform number, and of a sum over rows: eight; or one, for one row */
     /* The handler of a step, for operands of these kinds. */
     const void *(*handler)(uint32_t op, const uint8_t kind[3], int goes);
     void (*run)(const RgCode *code, double *arena, RgTile *tile);
-    /* One op on eight lanes. */
+    /* One op on the lanes of a uniform number. */
     void (*unary[RG_OP_COUNT])(double *out, const double *x);
     void (*binary[RG_OP_COUNT])(double *out, const double *x, const double *y);
     void (*ternary[RG_OP_COUNT])(double *out, const double *x, const double *y, const double *z);
@@ -78,5 +79,6 @@ typedef struct {
 
 extern const RgKernels rg_kernels_base;
 extern const RgKernels rg_kernels_v3, rg_kernels_v4, rg_kernels_v4_narrow; /* where RG_HAS_v4 */
+extern const RgKernels rg_kernels_v3_one;                                  /* where RG_HAS_one */
 
 #endif

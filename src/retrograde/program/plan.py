@@ -116,6 +116,7 @@ class _Layout:
         self.steps: list[int] = []
         self.uniform_steps: list[int] = []
         self.extras: list[int] = []
+        self.lists: dict[bytes, int] = {}
         self.place: dict[int, int] = {}
         self.free: list[int] = []
         self.slots = 0
@@ -305,15 +306,26 @@ class _Layout:
             steps += (STEPS[op], int(passes), out, *operands)
             return
         operands = [place[arg] & ~UNIFORM if strip else place[arg] for arg in args]
-        offset = len(self.extras)
-        self.extras += operands
+        half = len(args) // 2
         if op == "scatter":
-            steps += (STEPS[op], len(results), out, offset, len(args) // 2, 0)
-        elif op == "chain":
-            steps += (STEPS[op], len(args) // 2, out, offset, len(args) % 2, 0)
+            steps += (STEPS[op], len(results), out, self._list(operands), half, 0)
+        elif op in ("dot", "chain"):
+            lefts, rights = self._list(operands[:half]), self._list(operands[half : 2 * half])
+            start = self._list(operands[-1:]) + 1 if len(args) % 2 else 0
+            steps += (STEPS[op], half, out, lefts, rights, start)
         else:
-            count = {"sum": len(args), "dot": len(args) // 2, "take": len(args) - 1}[op]
-            steps += (STEPS[op], count, out, offset, 0, 0)
+            count = len(args) - (op == "take")
+            steps += (STEPS[op], count, out, self._list(operands), 0, 0)
+
+    def _list(self, operands: list[int]) -> int:
+        """Where a list of operands is among the extras. What is listed more than once, as the input
+        of a matrix for each of its rows, is there once: a fraction of it all, which the cache holds.
+        """
+        key = array("I", operands).tobytes()
+        known = self.lists.setdefault(key, len(self.extras))
+        if known == len(self.extras):
+            self.extras += operands
+        return known
 
 
 def with_fetches(steps: list[int]) -> list[int]:

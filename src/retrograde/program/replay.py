@@ -39,7 +39,7 @@ class Ready:
     program: Program
     plan: Plan
     columns: array[int]
-    code: list[Any] = field(default_factory=lambda: [None, None])
+    code: list[Any] = field(default_factory=lambda: [None] * 3)
 
     @classmethod
     def of(cls, program: Program, plan: Plan, arguments: int) -> Ready:
