@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import hooks
 from ..errors import CompileError, FunctionResultError
-from ..value import Value, core
+from ..value import core
 from .derived import REDUCED, STORED, VALUE, Mode
 from .encoding import Stored
 from .files import packed, write

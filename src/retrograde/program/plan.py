@@ -318,8 +318,10 @@ class _Layout:
             steps += (STEPS[op], count, out, self._list(operands), 0, 0)
 
     def _list(self, operands: list[int]) -> int:
-        """Where a list of operands is among the extras. What is listed more than once, as the input
-        of a matrix for each of its rows, is there once: a fraction of it all, which the cache holds.
+        """Where a list of operands is among the extras.
+
+        What is listed again and again, as the input of a matrix for each of its rows, is there
+        once: that is a small part of it all, and stays in the cache.
         """
         key = array("I", operands).tobytes()
         known = self.lists.setdefault(key, len(self.extras))

@@ -89,7 +89,7 @@ class Router:
     def reduce(self, kinds: str, outputs: Any) -> Any:
         """Store some outputs per row and add up the others over all rows.
 
-        ``kinds`` says which, a letter each; ``outputs`` are the destinations of those that are stored.
+        ``kinds`` says which, a letter each; ``outputs`` are where those go that are stored.
         """
         family, call = self.family, self.call
         if len(family.traces) == 1:
@@ -126,9 +126,7 @@ class Router:
             return REDUCED * (1 + len(mode.wrt))
         return kinds
 
-    def _reduced_batch(
-        self, mode: Mode, kinds: str, outputs: Any, first: int
-    ) -> tuple[Any, int]:
+    def _reduced_batch(self, mode: Mode, kinds: str, outputs: Any, first: int) -> tuple[Any, int]:
         """The sums of the chunks of one batch, and where the next one starts."""
         call = self.call
         reduced = kinds.count(REDUCED)
