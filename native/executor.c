@@ -50,6 +50,47 @@ static RgCode code_of(const RgRun *run, const RgStep *step) {
     return code;
 }
 
+/* Whether a list of operands has a place in it. */
+static int has(const uint32_t *list, uint32_t count, uint32_t place) {
+    for (uint32_t i = 0; i < count; i++)
+        if (list[i] == place) return 1;
+    return 0;
+}
+
+/* The step that four from here on, `apart` from each other, can be done as: dots or chains of one
+ * length with the same rights, none of which needs what another of them yields. */
+static uint32_t four_as(const RgStep *step, int apart, const uint32_t *extras) {
+    for (int k = 0; k < 4; k++) {
+        const RgStep *other = step + k * apart;
+        if (other->op != step->op || other->count != step->count || other->y != step->y || other->z)
+            return RG_DO_END;
+        if (apart == 2 && (other[1].op != RG_DO_REDUCE || other[1].x != RG_CARRY)) return RG_DO_END;
+        for (int j = 0; j < k; j++) {
+            uint32_t out = step[j * apart].out;
+            if (out != RG_CARRY && (has(extras + other->x, step->count, out) ||
+                                    has(extras + step->y, step->count, out)))
+                return RG_DO_END;
+        }
+    }
+    if (apart == 2) return RG_DO_FOUR_REDUCED;
+    return step->op == RG_DO_DOT ? RG_DO_FOUR_DOTS : RG_DO_FOUR_CHAINS;
+}
+
+/* Have several steps done by the handler of the first, where the level has one. */
+static void group(RgRun *run, const RgStep *steps, size_t count, const uint32_t *extras) {
+    for (size_t i = 0; i < count;) {
+        uint32_t as = RG_DO_END;
+        if (steps[i].op == RG_DO_CHAIN && i + 8 <= count) as = four_as(&steps[i], 2, extras);
+        size_t length = as == RG_DO_END ? 4 : 8;
+        if (length == 4 && (steps[i].op == RG_DO_CHAIN || steps[i].op == RG_DO_DOT) &&
+            i + 4 <= count)
+            as = four_as(&steps[i], 1, extras);
+        const void *handler = as == RG_DO_END ? NULL : run->kernels->handler(as, NULL, 0);
+        if (handler != NULL) run->code[i].handler = handler;
+        i += handler != NULL ? length : 1;
+    }
+}
+
 int rg_encode(RgRun *run, const RgStep *steps, size_t count, const uint32_t *extras, size_t more) {
     if (rg_arena_size(run) >= RG_CARRY) return -1;
     run->code = malloc((count + 1) * sizeof(RgCode));
@@ -57,6 +98,7 @@ int rg_encode(RgRun *run, const RgStep *steps, size_t count, const uint32_t *ext
     if (run->code == NULL || run->extras == NULL) return -1;
     for (size_t i = 0; i < count; i++) run->code[i] = code_of(run, &steps[i]);
     run->code[count] = code_of(run, &(RgStep){.op = RG_DO_END, .out = RG_CARRY});
+    group(run, steps, count, extras);
     for (size_t i = 0; i < more; i++)
         run->extras[i] = rg_extra(offset_of(run, extras[i]), kind_of(extras[i]));
     return 0;

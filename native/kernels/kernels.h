@@ -26,6 +26,10 @@ enum {
     RG_DO_REDUCE,  /* into a sum over the rows */
     RG_DO_GUARD,   /* x must be what it was while recording; z: guards below it are all done */
     RG_DO_END,     /* the tile is done */
+    /* Several steps by the handler of the first, where that is faster: see `group` in executor.c. */
+    RG_DO_FOUR_DOTS,
+    RG_DO_FOUR_CHAINS,
+    RG_DO_FOUR_REDUCED, /* chains, each with the reduction after it */
     RG_DO_COUNT
 };
 
@@ -68,7 +72,7 @@ typedef struct {
     const char *level;
     size_t lanes; /* of a tile */
     size_t equal; /* of a uniform number, and of a sum over rows: eight; or one, for one row */
-    /* The handler of a step, for operands of these kinds. */
+    /* The handler of a step, for operands of these kinds; NULL of steps that are not worth one. */
     const void *(*handler)(uint32_t op, const uint8_t kind[3], int goes);
     void (*run)(const RgCode *code, double *arena, RgTile *tile);
     /* One op on the lanes of a uniform number. */
