@@ -144,10 +144,10 @@ static PyObject *zero(PyObject *Py_UNUSED(module), PyObject *values) {
     Py_RETURN_NONE;
 }
 
-/* Which values of a list have a flag: a byte each, 1 or 0. */
-static PyObject *with_flag(PyObject *values, int flag) {
+/* taking(values): a byte for each of a list, 0 where it takes no gradient, 1, or 2 with hooks. */
+static PyObject *taking(PyObject *Py_UNUSED(module), PyObject *values) {
     if (!PyList_Check(values)) {
-        PyErr_SetString(PyExc_TypeError, "a list of values is wanted");
+        PyErr_SetString(PyExc_TypeError, "taking takes a list of values");
         return NULL;
     }
     Py_ssize_t count = PyList_GET_SIZE(values);
@@ -156,22 +156,14 @@ static PyObject *with_flag(PyObject *values, int flag) {
     char *each = PyBytes_AS_STRING(found);
     for (Py_ssize_t i = 0; i < count; i++) {
         PyObject *item = PyList_GET_ITEM(values, i);
-        each[i] = rg_is_value(item) && ((Value *)item)->flags & flag;
+        int flags = rg_is_value(item) ? ((Value *)item)->flags : 0;
+        each[i] = flags & RG_REQUIRES_GRAD ? 1 + !!(flags & RG_HOOKED) : 0;
     }
     return found;
 }
 
-static PyObject *hooked(PyObject *Py_UNUSED(module), PyObject *values) {
-    return with_flag(values, RG_HOOKED);
-}
-
-static PyObject *taking(PyObject *Py_UNUSED(module), PyObject *values) {
-    return with_flag(values, RG_REQUIRES_GRAD);
-}
-
 PyMethodDef rg_bulk_methods[] = {
-    {"taking", taking, METH_O, "Which values of a list take gradients: a byte each."},
-    {"hooked", hooked, METH_O, "Which values of a list have hooks: a byte each."},
+    {"taking", taking, METH_O, "Which values of a list take gradients: 0, 1, or 2 with hooks."},
     {"read_data", read_data, METH_VARARGS, "Copy the data of a nest into a float64 array."},
     {"read_grad", read_grad, METH_VARARGS, "Copy the gradients of a nest into a float64 array."},
     {"write_data", write_data, METH_VARARGS, "Copy a float64 array into the data of a nest."},

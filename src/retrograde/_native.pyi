@@ -759,10 +759,7 @@ def add_grad(nest: Any, array: NDArray[np.float64], /) -> None:
     """Add a float64 array to the gradients of a nest."""
 
 def taking(values: list[Value], /) -> bytes:
-    """Which values of a list take gradients: a byte each."""
-
-def hooked(values: list[Value], /) -> bytes:
-    """Which values of a list have hooks: a byte each."""
+    """Which values of a list take gradients: 0, 1, or 2 with hooks."""
 
 def zero(values: list[Value], /) -> None:
     """Set the gradients of a list of values to zero."""

@@ -1,5 +1,5 @@
-"""Four dots or chains at once, on levels whose tile is one vector: the bits of one by one, and never
-where one of them needs what another yields."""
+"""Four dots or chains at once, where a tile is one vector: the bits of one by one, and never where
+one of them needs what another yields."""
 
 from __future__ import annotations
 

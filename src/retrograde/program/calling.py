@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import itertools
 import os
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
@@ -265,17 +264,15 @@ class Replayable:
         store = Store(bound)
         router = self._router(family, bound, shapes, taking.mode, threads, seeds)
         sums = router.reduce(REDUCED * (1 + len(taking.mode().wrt)), store.table())
-        leaves = taking.now.leaves
+        leaves, hooked = taking.now.leaves, taking.now.hooked
         if not leaves:
             raise CompileError.call(
                 self._name, "no captured parameter takes gradients; use value_and_grad instead"
             )
         over = store.rows if reduce == "mean" and store.rows else 1
         totals = sums[1:] / over
-        hooked = core.hooked(leaves)
-        if 1 in hooked:
-            for place in itertools.compress(range(len(leaves)), hooked):
-                totals[place] = hooks.run(leaves[place], float(totals[place]))
+        for place in hooked:
+            totals[place] = hooks.run(leaves[place], float(totals[place]))
         core.add_grad(leaves, totals)
         return float(sums[0]) / over
 

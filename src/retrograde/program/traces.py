@@ -152,14 +152,16 @@ class Taking:
 
     flags: bytes
     leaves: list[Value]
+    hooked: list[int]
     mode: Mode
 
     @classmethod
     def of(cls, captured: list[Value], flags: bytes, seeds: int) -> Taking:
-        """``flags`` says which of the captured ones."""
+        """``flags`` says which of the captured ones: 0, 1, or 2 with hooks."""
         numbers = tuple(number for number, takes in enumerate(flags) if takes)
         leaves = [captured[number] for number in numbers]
-        return cls(flags, leaves, Mode("backward", numbers, seeds))
+        hooked = [place for place, number in enumerate(numbers) if flags[number] == 2]
+        return cls(flags, leaves, hooked, Mode("backward", numbers, seeds))
 
 
 class Family:
