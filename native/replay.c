@@ -42,15 +42,17 @@ static const RgKernels *kernels(void) {
     return chosen;
 }
 
-/* The kernels for so many rows: where one number or one vector holds them all, a tile need not be
- * more. */
+#define FEW 4 /* vectors: for so many a tile of one each time is faster than part of a wide tile */
+
+/* The kernels for so many rows. */
 static const RgKernels *kernels_of(size_t rows) {
     const RgKernels *best = kernels();
 #if defined(RG_HAS_one)
     if (rows == 1 && (best == &rg_kernels_v4 || best == &rg_kernels_v3)) return &rg_kernels_v3_one;
 #endif
 #if defined(RG_HAS_v4)
-    if (best == &rg_kernels_v4 && rows <= 2 * rg_kernels_v4_narrow.lanes) return &rg_kernels_v4_narrow;
+    if (best == &rg_kernels_v4 && rows <= FEW * rg_kernels_v4_narrow.lanes)
+        return &rg_kernels_v4_narrow;
 #endif
     return best;
 }
