@@ -19,52 +19,76 @@ static void wrong_item(const Nest *nest, int depth, PyObject *item) {
     Py_XDECREF(place);
 }
 
+/* While recording, what a replay would find another number in is neither read nor assigned. */
+static int refuse_recorded(PyObject *item, Action action) {
+    int wrong = action == WRITE_DATA || (action == READ_DATA && rg_is_read_afresh((Value *)item));
+    if (!wrong) return 0;
+    int traced = ((Value *)item)->flags & RG_TRACED;
+    const char *which = action == WRITE_DATA ? "assignment" : traced ? "data" : "captured_data";
+    rg_fail("RecordingError", which, "(O)", item);
+    return -1;
+}
+
+/* Items may be values; where data is read, also numbers that convert without running Python code,
+ * since nests are borrowed from. */
+static int check_items(Nest *nest, PyObject *const *items, Py_ssize_t count, int depth,
+                       Action action) {
+    int recording = rg_recording();
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *item = items[i];
+        if (rg_is_value(item)) {
+            if (recording && refuse_recorded(item, action) < 0) return -1;
+        } else if (action != READ_DATA || !(PyFloat_Check(item) || PyLong_CheckExact(item))) {
+            if (depth >= 0) nest->at[depth] = i;
+            wrong_item(nest, depth + 1, item);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int move_items(Nest *nest, PyObject *const *items, Py_ssize_t count, Action action) {
+    double *numbers = nest->numbers;
+#define EVERY for (Py_ssize_t i = 0; i < count; i++)
+#define ITEM ((Value *)items[i])
+    switch (action) {
+        case READ_DATA:
+            EVERY {
+                if (RG_LIKELY(rg_is_value(items[i])))
+                    numbers[i] = ITEM->data;
+                else if (rg_number(items[i], &numbers[i]) != 1)
+                    return -1;
+            }
+            break;
+        case READ_GRAD: EVERY numbers[i] = ITEM->grad; break;
+        case WRITE_DATA: EVERY ITEM->data = numbers[i]; break;
+        case ADD_GRAD: EVERY ITEM->grad += numbers[i]; break;
+        case ZERO_GRAD: EVERY ITEM->grad = 0.0; return 0;
+    }
+#undef EVERY
+#undef ITEM
+    nest->numbers += count;
+    return 0;
+}
+
 /* Check the nest against its shape, or move its numbers: two walks over the same path. */
 static int walk_nest(Nest *nest, PyObject *item, int depth, int checking, Action action) {
-    if (depth == nest->dimensions) {
-        int value = rg_is_value(item);
-        if (checking) {
-            /* Only numbers that convert without running Python code: nests are borrowed from. */
-            int number = PyFloat_Check(item) || PyLong_CheckExact(item);
-            int fine = value || (action == READ_DATA && number);
-            if (!fine) wrong_item(nest, depth, item);
-            if (value && rg_recording() &&
-                (action == WRITE_DATA ||
-                 (action == READ_DATA && rg_is_read_afresh((Value *)item)))) {
-                int traced = ((Value *)item)->flags & RG_TRACED;
-                rg_fail("RecordingError",
-                        action == WRITE_DATA ? "assignment"
-                        : traced             ? "data"
-                                             : "captured_data",
-                        "(O)", item);
-                return -1;
-            }
-            return fine ? 0 : -1;
-        }
-        Value *v = (Value *)item;
-        switch (action) {
-            case READ_DATA:
-                if (value)
-                    *nest->numbers++ = v->data;
-                else if (rg_number(item, nest->numbers++) != 1)
-                    return -1;
-                break;
-            case READ_GRAD: *nest->numbers++ = v->grad; break;
-            case WRITE_DATA: v->data = *nest->numbers++; break;
-            case ADD_GRAD: v->grad += *nest->numbers++; break;
-            case ZERO_GRAD: v->grad = 0.0; break;
-        }
-        return 0;
-    }
+    if (nest->dimensions == 0)
+        return checking ? check_items(nest, &item, 1, -1, action)
+                        : move_items(nest, &item, 1, action);
     int is_list = PyList_Check(item) || PyTuple_Check(item);
-    if (!is_list || PySequence_Fast_GET_SIZE(item) != nest->shape[depth]) {
+    Py_ssize_t count = nest->shape[depth];
+    if (!is_list || PySequence_Fast_GET_SIZE(item) != count) {
         wrong_item(nest, depth, item);
         return -1;
     }
-    for (Py_ssize_t i = 0; i < nest->shape[depth]; i++) {
+    PyObject *const *items = PySequence_Fast_ITEMS(item);
+    if (depth == nest->dimensions - 1)
+        return checking ? check_items(nest, items, count, depth, action)
+                        : move_items(nest, items, count, action);
+    for (Py_ssize_t i = 0; i < count; i++) {
         nest->at[depth] = i;
-        if (walk_nest(nest, PySequence_Fast_GET_ITEM(item, i), depth + 1, checking, action) < 0)
-            return -1;
+        if (walk_nest(nest, items[i], depth + 1, checking, action) < 0) return -1;
     }
     return 0;
 }
@@ -120,34 +144,26 @@ static PyObject *zero(PyObject *Py_UNUSED(module), PyObject *values) {
     Py_RETURN_NONE;
 }
 
-/* The places in a list of the values that have a flag. */
-static PyObject *places_with(PyObject *values, int flag) {
+/* taking(values): a byte for each of a list, 0 where it takes no gradient, 1, or 2 with hooks. */
+static PyObject *taking(PyObject *Py_UNUSED(module), PyObject *values) {
     if (!PyList_Check(values)) {
-        PyErr_SetString(PyExc_TypeError, "a list of values is wanted");
+        PyErr_SetString(PyExc_TypeError, "taking takes a list of values");
         return NULL;
     }
-    PyObject *places = PyList_New(0);
-    for (Py_ssize_t i = 0; places != NULL && i < PyList_GET_SIZE(values); i++) {
+    Py_ssize_t count = PyList_GET_SIZE(values);
+    PyObject *found = PyBytes_FromStringAndSize(NULL, count);
+    if (found == NULL) return NULL;
+    char *each = PyBytes_AS_STRING(found);
+    for (Py_ssize_t i = 0; i < count; i++) {
         PyObject *item = PyList_GET_ITEM(values, i);
-        if (!rg_is_value(item) || !(((Value *)item)->flags & flag)) continue;
-        PyObject *place = PyLong_FromSsize_t(i);
-        if (place == NULL || PyList_Append(places, place) < 0) Py_CLEAR(places);
-        Py_XDECREF(place);
+        int flags = rg_is_value(item) ? ((Value *)item)->flags : 0;
+        each[i] = flags & RG_REQUIRES_GRAD ? 1 + !!(flags & RG_HOOKED) : 0;
     }
-    return places;
-}
-
-static PyObject *hooked(PyObject *Py_UNUSED(module), PyObject *values) {
-    return places_with(values, RG_HOOKED);
-}
-
-static PyObject *taking(PyObject *Py_UNUSED(module), PyObject *values) {
-    return places_with(values, RG_REQUIRES_GRAD);
+    return found;
 }
 
 PyMethodDef rg_bulk_methods[] = {
-    {"taking", taking, METH_O, "The places in a list of the values that take gradients."},
-    {"hooked", hooked, METH_O, "The places in a list of the values that have hooks."},
+    {"taking", taking, METH_O, "Which values of a list take gradients: 0, 1, or 2 with hooks."},
     {"read_data", read_data, METH_VARARGS, "Copy the data of a nest into a float64 array."},
     {"read_grad", read_grad, METH_VARARGS, "Copy the gradients of a nest into a float64 array."},
     {"write_data", write_data, METH_VARARGS, "Copy a float64 array into the data of a nest."},

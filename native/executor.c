@@ -18,13 +18,15 @@ static int kind_of(uint32_t place) {
 static uint32_t offset_of(const RgRun *run, uint32_t place) {
     switch (kind_of(place)) {
         case RG_CARRIED: return 0;
-        case RG_IN_UNIFORM: return (place & ~RG_UNIFORM) * 8;
-        default: return (uint32_t)(run->uniform_count * 8 + place * run->kernels->lanes);
+        case RG_IN_UNIFORM: return (place & ~RG_UNIFORM) * (uint32_t)run->kernels->equal;
+        default:
+            return (uint32_t)(run->uniform_count * run->kernels->equal +
+                              place * run->kernels->lanes);
     }
 }
 
 size_t rg_arena_size(const RgRun *run) {
-    return run->uniform_count * 8 + run->slots * run->kernels->lanes;
+    return run->uniform_count * run->kernels->equal + run->slots * run->kernels->lanes;
 }
 
 /* How many of a step's fields are operands: rows of the law and fma have them in place. */
@@ -48,6 +50,47 @@ static RgCode code_of(const RgRun *run, const RgStep *step) {
     return code;
 }
 
+/* Whether a list of operands has a place in it. */
+static int has(const uint32_t *list, uint32_t count, uint32_t place) {
+    for (uint32_t i = 0; i < count; i++)
+        if (list[i] == place) return 1;
+    return 0;
+}
+
+/* The step that four from here on, `apart` from each other, can be done as: dots or chains of one
+ * length with the same rights, none of which needs what another of them yields. */
+static uint32_t four_as(const RgStep *step, int apart, const uint32_t *extras) {
+    for (int k = 0; k < 4; k++) {
+        const RgStep *other = step + k * apart;
+        if (other->op != step->op || other->count != step->count || other->y != step->y || other->z)
+            return RG_DO_END;
+        if (apart == 2 && (other[1].op != RG_DO_REDUCE || other[1].x != RG_CARRY)) return RG_DO_END;
+        for (int j = 0; j < k; j++) {
+            uint32_t out = step[j * apart].out;
+            if (out != RG_CARRY && (has(extras + other->x, step->count, out) ||
+                                    has(extras + step->y, step->count, out)))
+                return RG_DO_END;
+        }
+    }
+    if (apart == 2) return RG_DO_FOUR_REDUCED;
+    return step->op == RG_DO_DOT ? RG_DO_FOUR_DOTS : RG_DO_FOUR_CHAINS;
+}
+
+/* Have several steps done by the handler of the first, where the level has one. */
+static void group(RgRun *run, const RgStep *steps, size_t count, const uint32_t *extras) {
+    for (size_t i = 0; i < count;) {
+        uint32_t as = RG_DO_END;
+        if (steps[i].op == RG_DO_CHAIN && i + 8 <= count) as = four_as(&steps[i], 2, extras);
+        size_t length = as == RG_DO_END ? 4 : 8;
+        if (length == 4 && (steps[i].op == RG_DO_CHAIN || steps[i].op == RG_DO_DOT) &&
+            i + 4 <= count)
+            as = four_as(&steps[i], 1, extras);
+        const void *handler = as == RG_DO_END ? NULL : run->kernels->handler(as, NULL, 0);
+        if (handler != NULL) run->code[i].handler = handler;
+        i += handler != NULL ? length : 1;
+    }
+}
+
 int rg_encode(RgRun *run, const RgStep *steps, size_t count, const uint32_t *extras, size_t more) {
     if (rg_arena_size(run) >= RG_CARRY) return -1;
     run->code = malloc((count + 1) * sizeof(RgCode));
@@ -55,6 +98,7 @@ int rg_encode(RgRun *run, const RgStep *steps, size_t count, const uint32_t *ext
     if (run->code == NULL || run->extras == NULL) return -1;
     for (size_t i = 0; i < count; i++) run->code[i] = code_of(run, &steps[i]);
     run->code[count] = code_of(run, &(RgStep){.op = RG_DO_END, .out = RG_CARRY});
+    group(run, steps, count, extras);
     for (size_t i = 0; i < more; i++)
         run->extras[i] = rg_extra(offset_of(run, extras[i]), kind_of(extras[i]));
     return 0;
@@ -62,49 +106,57 @@ int rg_encode(RgRun *run, const RgStep *steps, size_t count, const uint32_t *ext
 
 /* ---- what is the same for all rows ---- */
 
-static void fill(double *out, double number) {
-    for (int i = 0; i < 8; i++) out[i] = number;
+/* The uniform numbers, `lanes` equal ones each. */
+typedef struct {
+    double *numbers;
+    size_t lanes;
+} Uniforms;
+
+static double *at(Uniforms u, size_t place) { return u.numbers + place * u.lanes; }
+
+static void set(Uniforms u, size_t place, double number) {
+    for (size_t i = 0; i < u.lanes; i++) at(u, place)[i] = number;
 }
 
-static int uniform_take(double *uniforms, const RgStep *step, const uint32_t *elements) {
-    double wanted = uniforms[elements[step->count] * 8];
+static int uniform_take(Uniforms u, const RgStep *step, const uint32_t *elements) {
+    double wanted = *at(u, elements[step->count]);
     if (!(wanted >= 0.0 && wanted < (double)step->count) || wanted != floor(wanted)) return -1;
-    fill(uniforms + step->out * 8, uniforms[elements[(size_t)wanted] * 8]);
+    set(u, step->out, *at(u, elements[(size_t)wanted]));
     return 0;
 }
 
-static void uniform_scatter(double *uniforms, const RgStep *step, const uint32_t *pairs) {
-    double *out = uniforms + step->out * 8;
-    memset(out, 0, step->count * 8 * sizeof(double));
+static void uniform_scatter(Uniforms u, const RgStep *step, const uint32_t *pairs) {
+    for (uint32_t i = 0; i < step->count; i++) set(u, step->out + i, 0.0);
     for (uint32_t p = 0; p < step->y; p++) {
-        double wanted = uniforms[pairs[2 * p] * 8], up = uniforms[pairs[2 * p + 1] * 8];
+        double wanted = *at(u, pairs[2 * p]), up = *at(u, pairs[2 * p + 1]);
         if (!(wanted >= 0.0 && wanted < (double)step->count)) continue;
-        for (int i = 0; i < 8; i++) out[(size_t)wanted * 8 + i] += up;
+        size_t place = step->out + (size_t)wanted;
+        set(u, place, *at(u, place) + up);
     }
 }
 
-static double uniform_sum(const double *uniforms, const RgStep *step, const uint32_t *terms) {
-    double total = uniforms[terms[0] * 8];
-    for (uint32_t i = 1; i < step->count; i++) total += uniforms[terms[i] * 8];
+static double uniform_sum(Uniforms u, const RgStep *step, const uint32_t *terms) {
+    double total = *at(u, terms[0]);
+    for (uint32_t i = 1; i < step->count; i++) total += *at(u, terms[i]);
     return total;
 }
 
-static double uniform_dot(const double *uniforms, const RgStep *step, const uint32_t *lefts) {
-    const uint32_t *rights = lefts + step->count;
-    double total = uniforms[lefts[0] * 8] * uniforms[rights[0] * 8];
-    for (uint32_t i = 1; i < step->count; i++)
-        total += uniforms[lefts[i] * 8] * uniforms[rights[i] * 8];
+static double uniform_dot(Uniforms u, const RgStep *step, const uint32_t *extras) {
+    const uint32_t *lefts = extras + step->x, *rights = extras + step->y;
+    double total = *at(u, lefts[0]) * *at(u, rights[0]);
+    for (uint32_t i = 1; i < step->count; i++) total += *at(u, lefts[i]) * *at(u, rights[i]);
     return total;
 }
 
-int rg_run_uniform(double *uniforms, const RgKernels *kernels, const RgStep *steps, size_t count,
-                   const uint32_t *extras) {
-    for (const RgStep *step = steps, *end = steps + count; step < end; step++) {
-        double *out = uniforms + (size_t)step->out * 8;
-        const double *x = uniforms + (size_t)step->x * 8, *y = uniforms + (size_t)step->y * 8;
-        const double *z = uniforms + (size_t)step->z * 8;
-        const uint32_t *listed = extras + step->x;
+int rg_run_uniform(const RgRun *run, double *arena) {
+    const RgKernels *kernels = run->kernels;
+    Uniforms u = {arena, kernels->equal};
+    for (size_t i = 0; i < run->uniform_count; i++) set(u, i, run->uniforms[i]);
+    for (const RgStep *step = run->once, *end = step + run->once_count; step < end; step++) {
+        const uint32_t *listed = run->once_extras + step->x;
         if (step->op < RG_OP_COUNT) {
+            double *out = at(u, step->out);
+            const double *x = at(u, step->x), *y = at(u, step->y), *z = at(u, step->z);
             int arity = RG_OPS[step->op].arity;
             if (arity == 1) kernels->unary[step->op](out, x);
             if (arity == 2) kernels->binary[step->op](out, x, y);
@@ -112,12 +164,14 @@ int rg_run_uniform(double *uniforms, const RgKernels *kernels, const RgStep *ste
             continue;
         }
         switch (step->op) {
-            case RG_DO_FMA: fill(out, fma(*x, *y, *z)); break;
-            case RG_DO_SUM: fill(out, uniform_sum(uniforms, step, listed)); break;
-            case RG_DO_DOT: fill(out, uniform_dot(uniforms, step, listed)); break;
-            case RG_DO_SCATTER: uniform_scatter(uniforms, step, listed); break;
+            case RG_DO_FMA:
+                set(u, step->out, fma(*at(u, step->x), *at(u, step->y), *at(u, step->z)));
+                break;
+            case RG_DO_SUM: set(u, step->out, uniform_sum(u, step, listed)); break;
+            case RG_DO_DOT: set(u, step->out, uniform_dot(u, step, run->once_extras)); break;
+            case RG_DO_SCATTER: uniform_scatter(u, step, listed); break;
             default:
-                if (uniform_take(uniforms, step, listed) < 0) return -1;
+                if (uniform_take(u, step, listed) < 0) return -1;
         }
     }
     return 0;
@@ -134,17 +188,18 @@ int rg_run_chunk(const RgRun *run, size_t chunk, double *arena, double *sums) {
                    .outputs = run->outputs,
                    .sums = sums,
                    .failed = run->failed};
-    memset(sums, 0, run->sum_count * 8 * sizeof(double));
+    memset(sums, 0, run->sum_count * run->kernels->equal * sizeof(double));
     for (; first < end; first += lanes) {
         tile.first = first;
         tile.rows = end - first < lanes ? end - first : lanes;
         run->kernels->run(run->code, arena, &tile);
         if (tile.stop) return -1;
     }
-    for (size_t j = 0; j < run->sum_count; j++) {
+    double *added = run->sums + chunk * run->sum_count;
+    if (run->kernels->equal == 1) memcpy(added, sums, run->sum_count * sizeof(double));
+    for (size_t j = 0; j < run->sum_count && run->kernels->equal == 8; j++) {
         const double *s = sums + j * 8;
-        run->sums[chunk * run->sum_count + j] =
-            ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]));
+        added[j] = ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]));
     }
     return 0;
 }

@@ -11,7 +11,8 @@
 
 /* The leaves of a call and its arrays of state. */
 typedef struct {
-    PyObject *values; /* a tuple */
+    PyObject *values; /* a list or tuple */
+    PyObject *const *items;
     Py_ssize_t count;
     int arrays;
     Py_buffer views[MOST_ARRAYS];
@@ -23,13 +24,15 @@ static void release(Leaves *leaves) {
     Py_XDECREF(leaves->values);
 }
 
-/* The values of a list; those whose numbers will be set must be leaves of no recording. */
+/* The values of a list, which is read where it stands: no Python code may run from here on. Those
+ * whose numbers will be set must be leaves of no recording. */
 static int take_values(Leaves *leaves, PyObject *list, int moves) {
-    *leaves = (Leaves){NULL};
-    if ((leaves->values = PySequence_Tuple(list)) == NULL) return -1;
-    leaves->count = PyTuple_GET_SIZE(leaves->values);
+    leaves->values = PySequence_Fast(list, "an optimizer takes a list of values");
+    if (leaves->values == NULL) return -1;
+    leaves->items = PySequence_Fast_ITEMS(leaves->values);
+    leaves->count = PySequence_Fast_GET_SIZE(leaves->values);
     for (Py_ssize_t i = 0; i < leaves->count; i++) {
-        PyObject *item = PyTuple_GET_ITEM(leaves->values, i);
+        PyObject *item = leaves->items[i];
         if (!rg_is_value(item)) {
             rg_fail("NotAValueError", "at", "snO", "an optimizer", i, item);
             return -1;
@@ -46,12 +49,20 @@ static int take_array(Leaves *leaves, PyObject *array) {
     Py_buffer *view = &leaves->views[leaves->arrays];
     if (PyObject_GetBuffer(array, view, PyBUF_ND | PyBUF_FORMAT | PyBUF_WRITABLE) < 0) return -1;
     leaves->state[leaves->arrays++] = view->buf;
-    if (view->format != NULL && !strcmp(view->format, "d") && view->ndim == 1 &&
-        view->shape[0] == leaves->count)
-        return 0;
-    PyErr_SetString(PyExc_TypeError,
-                    "the state of an optimizer is a float64 array, one item a leaf");
-    return -1;
+    return 0;
+}
+
+static int check_arrays(const Leaves *leaves) {
+    for (int i = 0; i < leaves->arrays; i++) {
+        const Py_buffer *view = &leaves->views[i];
+        if (view->format != NULL && !strcmp(view->format, "d") && view->ndim == 1 &&
+            view->shape[0] == leaves->count)
+            continue;
+        PyErr_SetString(PyExc_TypeError,
+                        "the state of an optimizer is a float64 array, one item a leaf");
+        return -1;
+    }
+    return 0;
 }
 
 /* The arguments of a step: leaves, `arrays` arrays of state, then numbers. */
@@ -62,18 +73,15 @@ static int take_step(Leaves *leaves, PyObject *const *args, Py_ssize_t given, in
         PyErr_Format(PyExc_TypeError, "expected %d arguments, got %zd", 1 + arrays + count, given);
         return -1;
     }
-    if (take_values(leaves, args[0], 1) < 0) return -1;
-    for (int i = 0; i < arrays; i++)
-        if (take_array(leaves, args[1 + i]) < 0) return -1;
     for (int i = 0; i < count; i++)
         if (rg_number_or_fail(args[1 + arrays + i], "a setting of an optimizer", &numbers[i]) < 0)
             return -1;
-    return 0;
+    for (int i = 0; i < arrays; i++)
+        if (take_array(leaves, args[1 + i]) < 0) return -1;
+    return take_values(leaves, args[0], 1) < 0 ? -1 : check_arrays(leaves);
 }
 
-static inline Value *leaf(const Leaves *leaves, Py_ssize_t i) {
-    return (Value *)PyTuple_GET_ITEM(leaves->values, i);
-}
+static inline Value *leaf(const Leaves *leaves, Py_ssize_t i) { return (Value *)leaves->items[i]; }
 
 /* sgd(leaves, steps, velocity, lr, momentum, dampening, weight_decay, nesterov) */
 static PyObject *sgd(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t given) {
@@ -219,7 +227,7 @@ static PyObject *rmsprop(PyObject *Py_UNUSED(module), PyObject *const *args, Py_
 static PyObject *grad_norm(PyObject *Py_UNUSED(module), PyObject *args) {
     PyObject *list;
     double kind, total = 0.0;
-    Leaves leaves;
+    Leaves leaves = {NULL};
     if (!PyArg_ParseTuple(args, "Od", &list, &kind)) return NULL;
     if (take_values(&leaves, list, 0) < 0) {
         release(&leaves);
@@ -242,7 +250,7 @@ static PyObject *grad_norm(PyObject *Py_UNUSED(module), PyObject *args) {
 static PyObject *scale_grad(PyObject *Py_UNUSED(module), PyObject *args) {
     PyObject *list;
     double factor;
-    Leaves leaves;
+    Leaves leaves = {NULL};
     if (!PyArg_ParseTuple(args, "Od", &list, &factor)) return NULL;
     int failed = take_values(&leaves, list, 0);
     for (Py_ssize_t i = 0; !failed && i < leaves.count; i++) leaf(&leaves, i)->grad *= factor;
@@ -255,7 +263,7 @@ static PyObject *scale_grad(PyObject *Py_UNUSED(module), PyObject *args) {
 static PyObject *clip_grad(PyObject *Py_UNUSED(module), PyObject *args) {
     PyObject *list;
     double limit;
-    Leaves leaves;
+    Leaves leaves = {NULL};
     if (!PyArg_ParseTuple(args, "Od", &list, &limit)) return NULL;
     int failed = take_values(&leaves, list, 0);
     for (Py_ssize_t i = 0; !failed && i < leaves.count; i++) {

@@ -42,11 +42,17 @@ static const RgKernels *kernels(void) {
     return chosen;
 }
 
-/* The kernels for so many rows: where one vector holds them all, a tile need not be more. */
+#define FEW 4 /* vectors: for so many a tile of one each time is faster than part of a wide tile */
+
+/* The kernels for so many rows. */
 static const RgKernels *kernels_of(size_t rows) {
     const RgKernels *best = kernels();
+#if defined(RG_HAS_one)
+    if (rows == 1 && (best == &rg_kernels_v4 || best == &rg_kernels_v3)) return &rg_kernels_v3_one;
+#endif
 #if defined(RG_HAS_v4)
-    if (best == &rg_kernels_v4 && rows <= rg_kernels_v4_narrow.lanes) return &rg_kernels_v4_narrow;
+    if (best == &rg_kernels_v4 && rows <= FEW * rg_kernels_v4_narrow.lanes)
+        return &rg_kernels_v4_narrow;
 #endif
     return best;
 }
@@ -72,23 +78,53 @@ static int64_t now(void) {
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
+/* ---- working memory, kept between runs: fresh pages cost as much as running a short plan ---- */
+
+typedef struct {
+    size_t bytes;
+    _Alignas(64) double numbers[];
+} Memory;
+
+#define KEPT 4
+#define KEPT_BYTES (4 << 20) /* at most: a run that needs more gets it anew each time */
+
+static _Atomic(Memory *) kept[KEPT];
+
+static Memory *borrow(size_t bytes) {
+    for (int i = 0; i < KEPT; i++) {
+        Memory *found = atomic_exchange(&kept[i], NULL);
+        if (found != NULL && found->bytes >= bytes) return found;
+        free(found);
+    }
+    Memory *made = aligned_alloc(64, (sizeof(Memory) + bytes + 63) & ~(size_t)63);
+    if (made != NULL) made->bytes = bytes;
+    return made;
+}
+
+static void give_back(Memory *memory) {
+    if (memory != NULL && memory->bytes <= KEPT_BYTES)
+        for (int i = 0; i < KEPT && memory != NULL; i++) memory = atomic_exchange(&kept[i], memory);
+    free(memory);
+}
+
 /* Take chunks until there are none left. The calling thread also looks for Ctrl-C. */
 static void work(Job *job, int is_caller) {
-    double *arena = aligned_alloc(64, (job->arena_bytes + 127) & ~(size_t)63);
-    double *sums = aligned_alloc(64, (job->sum_bytes + 63) & ~(size_t)63);
+    Memory *memory = borrow(job->arena_bytes + job->sum_bytes);
+    double *sums = memory == NULL ? NULL : memory->numbers;
+    double *arena = memory == NULL ? NULL : sums + job->sum_bytes / sizeof(double);
     int64_t last = now();
     size_t part = 0, filled = job->part_count; /* whose uniform numbers are in the arena */
-    if (arena == NULL || sums == NULL) atomic_store(&job->stop, 3);
+    if (memory == NULL) atomic_store(&job->stop, 3);
     while (!atomic_load(&job->stop)) {
         size_t chunk = atomic_fetch_add(&job->next, 1);
         if (chunk >= job->chunks) break;
         while (part + 1 < job->part_count && job->parts[part + 1].first_chunk <= chunk) part++;
         const Part *mine = &job->parts[part];
         const RgRun *run = &mine->run;
-        if (filled != part) memcpy(arena, run->uniforms, run->uniform_count * 8 * sizeof(double));
-        filled = part;
-        if (rg_run_chunk(run, chunk - mine->first_chunk, arena, sums) < 0)
+        if ((filled != part && rg_run_uniform(run, arena) < 0) ||
+            rg_run_chunk(run, chunk - mine->first_chunk, arena, sums) < 0)
             atomic_store(&job->stop, 2);
+        filled = part;
         if (is_caller && now() - last > BETWEEN_CHECKS) {
             PyGILState_STATE held = PyGILState_Ensure();
             if (PyErr_CheckSignals() < 0) atomic_store(&job->stop, 1);
@@ -96,8 +132,7 @@ static void work(Job *job, int is_caller) {
             last = now();
         }
     }
-    free(arena);
-    free(sums);
+    give_back(memory);
 }
 
 static void *worker(void *job) {
@@ -158,10 +193,10 @@ static PyObject *code_failed(RgRun *run, Encoded *encoded) {
 }
 
 /* The code of a run: what the keeper holds; or made and kept there. It is a list with a place for
- * code that is for few rows, and one for many. */
+ * code that is for one row, for few and for many. */
 static PyObject *code_of_run(RgRun *run, PyObject *keeper, const Py_buffer *steps,
                              const Py_buffer *extras) {
-    Py_ssize_t place = run->kernels == kernels();
+    Py_ssize_t place = run->kernels == kernels() ? 2 : run->kernels->lanes > 1;
     PyObject *kept = PyList_GET_ITEM(keeper, place);
     if (PyCapsule_IsValid(kept, CODE_NAME)) {
         const Encoded *known = PyCapsule_GetPointer(kept, CODE_NAME);
@@ -189,7 +224,7 @@ static int take_part(PyObject *given, const Py_buffer *inputs, const Py_buffer *
     Py_buffer *b = held->buffers;
     Py_ssize_t slots, rows;
     PyObject *keeper;
-    if (!PyArg_ParseTuple(given, "y*y*y*y*w*nny*w*w*O!:replay", &b[0], &b[1], &b[2], &b[3], &b[4],
+    if (!PyArg_ParseTuple(given, "y*y*y*y*y*nny*w*w*O!:replay", &b[0], &b[1], &b[2], &b[3], &b[4],
                           &slots, &rows, &b[5], &b[6], &b[7], &PyList_Type, &keeper))
         return -1;
     size_t columns = (size_t)b[3].len / sizeof(uint32_t);
@@ -201,7 +236,10 @@ static int take_part(PyObject *given, const Py_buffer *inputs, const Py_buffer *
     *run = (RgRun){
         .kernels = kernels_of((size_t)rows),
         .uniforms = b[4].buf,
-        .uniform_count = (size_t)b[4].len / (8 * sizeof(double)),
+        .uniform_count = (size_t)b[4].len / sizeof(double),
+        .once = b[1].buf,
+        .once_count = (size_t)b[1].len / sizeof(RgStep),
+        .once_extras = b[2].buf,
         .slots = (size_t)slots,
         .rows = (size_t)rows,
         .index = b[5].len ? b[5].buf : NULL,
@@ -215,28 +253,15 @@ static int take_part(PyObject *given, const Py_buffer *inputs, const Py_buffer *
     return held->code == NULL ? -1 : 0;
 }
 
-/* Make one part ready: run what is the same for all rows. */
-static int prepare(Job *job, Part *part, const Py_buffer *b) {
-    RgRun *run = &part->run;
-    if (rg_run_uniform(run->uniforms, run->kernels, b[1].buf, (size_t)b[1].len / sizeof(RgStep),
-                       b[2].buf) < 0)
-        return 2;
+/* What one more part asks for. */
+static void count_in(Job *job, Part *part) {
+    const RgRun *run = &part->run;
     size_t arena_bytes = rg_arena_size(run) * sizeof(double);
     size_t sum_bytes = (run->sum_count + 1) * 8 * sizeof(double);
     if (arena_bytes > job->arena_bytes) job->arena_bytes = arena_bytes;
     if (sum_bytes > job->sum_bytes) job->sum_bytes = sum_bytes;
     part->first_chunk = job->chunks;
     job->chunks += (run->rows + RG_CHUNK - 1) / RG_CHUNK;
-    return 0;
-}
-
-/* Run the parts, the GIL released. */
-static void run_parts(Job *job, const Held *held, Py_ssize_t threads) {
-    int stop = 0;
-    for (size_t i = 0; i < job->part_count && !stop; i++)
-        stop = prepare(job, &job->parts[i], held[i].buffers);
-    atomic_store(&job->stop, stop);
-    if (!stop && job->chunks) run_threads(job, threads);
 }
 
 /* replay(parts, inputs, outputs, threads): each part is a plan and its rows, as `take_part` reads
@@ -259,7 +284,8 @@ static PyObject *replay(PyObject *Py_UNUSED(module), PyObject *args) {
             taken++;
         if (taken == count) {
             Py_BEGIN_ALLOW_THREADS;
-            run_parts(&job, held, threads);
+            for (size_t i = 0; i < job.part_count; i++) count_in(&job, &job.parts[i]);
+            if (job.chunks) run_threads(&job, threads);
             Py_END_ALLOW_THREADS;
             int stop = atomic_load(&job.stop);
             if (stop == 2) rg_fail("TakeError", "rows", "()");

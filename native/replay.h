@@ -18,10 +18,13 @@ typedef struct {
 
 typedef struct {
     const RgKernels *kernels;
-    RgCode *code;     /* the steps, for these kernels */
-    uint32_t *extras; /* the same */
-    double *uniforms; /* eight doubles each */
+    RgCode *code;           /* the steps, for these kernels */
+    uint32_t *extras;       /* the same */
+    const double *uniforms; /* what is the same for all rows, before the steps that are */
     size_t uniform_count, slots, rows;
+    const RgStep *once; /* those steps, and their extras */
+    size_t once_count;
+    const uint32_t *once_extras;
     const int64_t *index; /* row i of the run is row index[i] of the columns; NULL: row i */
     const RgColumn *inputs, *outputs;
     double *sums; /* one row a chunk, `sum_count` numbers each */
@@ -34,9 +37,9 @@ typedef struct {
 /* Turn a plan's steps into code for run->kernels. 0, or -1 out of memory. */
 int rg_encode(RgRun *run, const RgStep *steps, size_t count, const uint32_t *extras, size_t more);
 
-/* Run the steps that are the same for all rows. 0, or -1 where an index is out of range. */
-int rg_run_uniform(double *uniforms, const RgKernels *kernels, const RgStep *steps, size_t count,
-                   const uint32_t *extras);
+/* Put what is the same for all rows into the arena of one thread, for any number of chunks. 0, or
+ * -1 where an index is out of range. */
+int rg_run_uniform(const RgRun *run, double *arena);
 
 /* The doubles that one thread needs: the uniform numbers, then the slots. */
 size_t rg_arena_size(const RgRun *run);

@@ -37,6 +37,22 @@ PyObject *rg_site_skip(PyObject *Py_UNUSED(module), PyObject *codes) {
     Py_RETURN_NONE;
 }
 
+#if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030C0000
+
+/* The first frame that is not passed over, without making objects of the frames above it. */
+void rg_site_capture_caller(Value *v) {
+    const _PyInterpreterFrame *frame = _PyThreadState_GET()->cframe->current_frame;
+    while (frame && (_PyFrame_IsIncomplete((_PyInterpreterFrame *)frame) ||
+                     is_skipped((PyObject *)frame->f_code)))
+        frame = frame->previous;
+    v->code = NULL;
+    if (frame == NULL) return;
+    v->code = (PyCodeObject *)Py_NewRef((PyObject *)frame->f_code);
+    v->instruction = (uint32_t)((char *)frame->prev_instr - (char *)_PyCode_CODE(frame->f_code));
+}
+
+#else
+
 /* The slow way, by frame objects: the first frame that is not passed over. */
 void rg_site_capture_caller(Value *v) {
     v->code = NULL;
@@ -60,6 +76,8 @@ void rg_site_capture_caller(Value *v) {
         frame = back;
     }
 }
+
+#endif
 
 /* Value.site: (file, line, function) or None. */
 PyObject *rg_site_get(PyObject *self, void *Py_UNUSED(closure)) {

@@ -13,11 +13,26 @@
 #include "ops.h"
 #include "steps.h"
 
+#include "fours.h"
+
 static const Handler others[RG_DO_COUNT] = {
-    [RG_DO_SUM] = do_sum,         [RG_DO_DOT] = do_dot,     [RG_DO_TAKE] = do_take,
-    [RG_DO_SCATTER] = do_scatter, [RG_DO_LOAD] = do_load,   [RG_DO_EIGHT] = do_eight,
-    [RG_DO_FETCH] = do_fetch,     [RG_DO_STORE] = do_store, [RG_DO_REDUCE] = do_reduce,
-    [RG_DO_GUARD] = do_guard,     [RG_DO_END] = do_end,
+    [RG_DO_SUM] = do_sum,
+    [RG_DO_DOT] = do_dot,
+    [RG_DO_CHAIN] = do_chain,
+    [RG_DO_TAKE] = do_take,
+    [RG_DO_SCATTER] = do_scatter,
+    [RG_DO_LOAD] = do_load,
+    [RG_DO_EIGHT] = do_eight,
+    [RG_DO_FETCH] = do_fetch,
+    [RG_DO_STORE] = do_store,
+    [RG_DO_REDUCE] = do_reduce,
+    [RG_DO_GUARD] = do_guard,
+    [RG_DO_END] = do_end,
+#if RG_TILE == 1
+    [RG_DO_FOUR_DOTS] = do_four_dots,
+    [RG_DO_FOUR_CHAINS] = do_four_chains,
+    [RG_DO_FOUR_REDUCED] = do_four_reduced,
+#endif
 };
 
 #define UNARY_CASE(NAME)                                                                           \
@@ -54,6 +69,7 @@ static void run(const RgCode *code, double *arena, RgTile *tile) {
 const RgKernels TABLE(RG_LEVEL) = {
     .level = QUOTED(RG_LEVEL),
     .lanes = RG_TILE_LANES,
+    .equal = RG_EQUAL,
     .handler = handler,
     .run = run,
     .unary = {RG_UNARY_OPS(EIGHT_ENTRY)},

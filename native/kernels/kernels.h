@@ -14,9 +14,10 @@
 /* Instructions beyond the rows of the law. */
 enum {
     RG_DO_FMA = RG_OP_COUNT,
-    RG_DO_SUM,     /* count operands from the extras */
-    RG_DO_DOT,     /* count pairs from the extras: lefts, then rights */
-    RG_DO_TAKE,    /* count elements from the extras, then the index */
+    RG_DO_SUM,   /* count operands from the extras */
+    RG_DO_DOT,   /* count pairs from the extras: lefts from x on, rights from y on */
+    RG_DO_CHAIN, /* the same, each product added with one rounding; to the extra before z, if any */
+    RG_DO_TAKE,  /* count elements from the extras, then the index */
     RG_DO_SCATTER, /* out..out+count: pairs (index, upstream) from the extras */
     RG_DO_LOAD,    /* a column of the rows */
     RG_DO_EIGHT,   /* eight columns of the rows, into slots from the extras */
@@ -25,6 +26,10 @@ enum {
     RG_DO_REDUCE,  /* into a sum over the rows */
     RG_DO_GUARD,   /* x must be what it was while recording; z: guards below it are all done */
     RG_DO_END,     /* the tile is done */
+    /* Several steps by the handler of the first, where that is faster: see `group` in executor.c. */
+    RG_DO_FOUR_DOTS,
+    RG_DO_FOUR_CHAINS,
+    RG_DO_FOUR_REDUCED, /* chains, each with the reduction after it */
     RG_DO_COUNT
 };
 
@@ -58,7 +63,7 @@ typedef struct {
     const int64_t *index; /* row i of the run is row index[i] of the columns; NULL: row i */
     const uint32_t *extras;
     const RgColumn *inputs, *outputs;
-    double *sums;    /* eight lanes each */
+    double *sums;    /* of as many lanes as a uniform number */
     int32_t *failed; /* the first failed guard of each row, or -1; NULL without guards */
     int stop;        /* an index was out of range */
 } RgTile;
@@ -66,10 +71,11 @@ typedef struct {
 typedef struct {
     const char *level;
     size_t lanes; /* of a tile */
-    /* The handler of a step, for operands of these kinds. */
+    size_t equal; /* of a uniform number, and of a sum over rows: eight; or one, for one row */
+    /* The handler of a step, for operands of these kinds; NULL of steps that are not worth one. */
     const void *(*handler)(uint32_t op, const uint8_t kind[3], int goes);
     void (*run)(const RgCode *code, double *arena, RgTile *tile);
-    /* One op on eight lanes. */
+    /* One op on the lanes of a uniform number. */
     void (*unary[RG_OP_COUNT])(double *out, const double *x);
     void (*binary[RG_OP_COUNT])(double *out, const double *x, const double *y);
     void (*ternary[RG_OP_COUNT])(double *out, const double *x, const double *y, const double *z);
@@ -77,5 +83,6 @@ typedef struct {
 
 extern const RgKernels rg_kernels_base;
 extern const RgKernels rg_kernels_v3, rg_kernels_v4, rg_kernels_v4_narrow; /* where RG_HAS_v4 */
+extern const RgKernels rg_kernels_v3_one;                                  /* where RG_HAS_one */
 
 #endif

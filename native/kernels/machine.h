@@ -10,7 +10,7 @@
 #include "kernels.h"
 #include "simd.h"
 
-#if defined(RG_NARROW)
+#if defined(RG_NARROW) || defined(RG_ONE)
 #define RG_TILE 1 /* for calls with few rows */
 #define CARRY vd a0
 #define CARRIED a0
@@ -34,6 +34,14 @@
 #endif
 
 #define RG_TILE_LANES (RG_TILE * RG_LANES)
+
+/* Lanes of a uniform number and of a sum over rows: eight, so that any vector can be read from one,
+ * and sums are the same whatever the width. */
+#if defined(RG_ONE)
+#define RG_EQUAL 1
+#else
+#define RG_EQUAL 8
+#endif
 
 #define HANDLER(NAME) static void NAME(const RgCode *code, double *arena, RgTile *tile, CARRY)
 typedef void (*Handler)(const RgCode *code, double *arena, RgTile *tile, CARRY);

@@ -135,9 +135,9 @@ RG_TERNARY_OPS(LOOPING_TERNARY)
 static const Handler looping[RG_OP_COUNT] = {
     RG_UNARY_OPS(LOOPING_ENTRY) RG_BINARY_OPS(LOOPING_ENTRY) RG_TERNARY_OPS(LOOPING_ENTRY)};
 
-/* ---- one op on eight lanes ---- */
+/* ---- one op on the lanes of a uniform number ---- */
 
-#define EIGHT for (int i = 0; i < 8; i += RG_LANES)
+#define EIGHT for (int i = 0; i < RG_EQUAL; i += RG_LANES)
 #define EIGHT_UNARY(NAME)                                                                          \
     static void eight_##NAME(double *out, const double *x) {                                       \
         EIGHT v_store(out + i, rgv_##NAME(v_load(x + i)));                                         \

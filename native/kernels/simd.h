@@ -2,7 +2,8 @@
  *
  * Only operations that IEEE 754 rounds exactly (+ - * / sqrt fma rint), comparisons, selections and
  * bit operations, so that results are the same bits whatever the width. The width is chosen by the
- * compiler's target: AVX-512 (8 lanes), AVX2 with FMA (4), or plain C (1) everywhere else.
+ * compiler's target: AVX-512 (8 lanes), AVX2 with FMA (4), or plain C (1) everywhere else; and where
+ * RG_ONE asks for it, for calls with one row.
  *
  *   vd  doubles      vi  64-bit integers      vm  a truth value a lane
  *
@@ -17,7 +18,7 @@
 
 #define SIMD static inline __attribute__((always_inline, unused))
 
-#if defined(__AVX512F__) && defined(__AVX512DQ__)
+#if defined(__AVX512F__) && defined(__AVX512DQ__) && !defined(RG_ONE)
 
 #include <immintrin.h>
 #define RG_LANES 8
@@ -77,7 +78,7 @@ SIMD vd v_min(vd x, vd y) { return _mm512_min_pd(x, y); }
 SIMD vd v_max(vd x, vd y) { return _mm512_max_pd(x, y); }
 SIMD int vm_any(vm a) { return a != 0; }
 
-#elif defined(__AVX2__) && defined(__FMA__)
+#elif defined(__AVX2__) && defined(__FMA__) && !defined(RG_ONE)
 
 #include <immintrin.h>
 #define RG_LANES 4

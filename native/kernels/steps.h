@@ -44,12 +44,35 @@ HANDLER(do_sum) {
 }
 
 HANDLER(do_dot) {
-    const uint32_t *lefts = tile->extras + code->x, *rights = lefts + code->count;
+    const uint32_t *lefts = tile->extras + code->x, *rights = tile->extras + code->y;
     Listed x = listed(arena, lefts[0]), y = listed(arena, rights[0]);
     EACH(SET_TO_PRODUCT, x, y)
     for (uint32_t i = 1; i < code->count; i++) {
         x = listed(arena, lefts[i]), y = listed(arena, rights[i]);
         EACH(ADD_PRODUCT, x, y)
+    }
+    if (code->goes) {
+        EACH(STORE_CARRIED, arena + code->out)
+    }
+    NEXT;
+}
+
+#define FUSE_PRODUCT(j, X, Y)                                                                      \
+    a##j = v_fma(v_load((X).at + j * (X).step), v_load((Y).at + j * (Y).step), a##j);
+
+HANDLER(do_chain) {
+    const uint32_t *lefts = tile->extras + code->x, *rights = tile->extras + code->y;
+    Listed x = listed(arena, lefts[0]), y = listed(arena, rights[0]);
+    if (code->z) {
+        Listed start = listed(arena, tile->extras[code->z - 1]);
+        EACH(SET_TO, start)
+        EACH(FUSE_PRODUCT, x, y)
+    } else {
+        EACH(SET_TO_PRODUCT, x, y)
+    }
+    for (uint32_t i = 1; i < code->count; i++) {
+        x = listed(arena, lefts[i]), y = listed(arena, rights[i]);
+        EACH(FUSE_PRODUCT, x, y)
     }
     if (code->goes) {
         EACH(STORE_CARRIED, arena + code->out)
@@ -269,7 +292,7 @@ HANDLER(do_reduce) {
     double lanes[RG_TILE_LANES];
     EACH(OPERAND_OF, x)
     for (int j = 0; j < RG_TILE; j++) v_store(lanes + j * RG_LANES, x[j]);
-    reduce(lanes, tile->sums + (size_t)code->y * 8, tile->rows);
+    reduce(lanes, tile->sums + (size_t)code->y * RG_EQUAL, tile->rows);
     NEXT;
 }
 

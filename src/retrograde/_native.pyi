@@ -758,11 +758,8 @@ def write_data(nest: Any, array: NDArray[np.float64], /) -> None:
 def add_grad(nest: Any, array: NDArray[np.float64], /) -> None:
     """Add a float64 array to the gradients of a nest."""
 
-def taking(values: list[Value], /) -> list[int]:
-    """The places in a list of the values that take gradients."""
-
-def hooked(values: list[Value], /) -> list[int]:
-    """The places in a list of the values that have hooks."""
+def taking(values: list[Value], /) -> bytes:
+    """Which values of a list take gradients: 0, 1, or 2 with hooks."""
 
 def zero(values: list[Value], /) -> None:
     """Set the gradients of a list of values to zero."""

@@ -5,6 +5,7 @@ A sequence is a list of positions, a position a list of values.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from math import sqrt
 from typing import Any
@@ -51,8 +52,7 @@ class Past:
         width = self.width
         for head, earlier in enumerate(self.keys):
             earlier.append(keys[head * width : (head + 1) * width])
-        for column, value in zip(self.columns, values):
-            column.append(value)
+        deque(map(list.append, self.columns, values), maxlen=0)
 
 
 class Attention(Module):

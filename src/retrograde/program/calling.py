@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +13,8 @@ import numpy as np
 
 from .. import hooks
 from ..errors import CompileError, FunctionResultError
-from ..value import Value, core
-from .derived import VALUE, Mode
+from ..value import core
+from .derived import REDUCED, STORED, VALUE, Mode
 from .encoding import Stored
 from .files import packed, write
 from .program import ROW
@@ -22,7 +23,7 @@ from .results import Store, gradient_nest, second_nest
 from .routing import Call, Recorder, Router
 from .rows import Bound, Shape, take_argument
 from .text import family_text
-from .traces import Family, Trace
+from .traces import Family, Taking, Trace
 
 if TYPE_CHECKING:
     from ..check.compiled_births import RowBirths
@@ -262,15 +263,15 @@ class Replayable:
         taking = _Taking(family, len(seeds))
         store = Store(bound)
         router = self._router(family, bound, shapes, taking.mode, threads, seeds)
-        sums = router.reduce(["reduce"] * (1 + len(taking.mode().wrt)), store.table())
-        leaves = taking.leaves
+        sums = router.reduce(REDUCED * (1 + len(taking.mode().wrt)), store.table())
+        leaves, hooked = taking.now.leaves, taking.now.hooked
         if not leaves:
             raise CompileError.call(
                 self._name, "no captured parameter takes gradients; use value_and_grad instead"
             )
         over = store.rows if reduce == "mean" and store.rows else 1
         totals = sums[1:] / over
-        for place in core.hooked(leaves):
+        for place in hooked:
             totals[place] = hooks.run(leaves[place], float(totals[place]))
         core.add_grad(leaves, totals)
         return float(sums[0]) / over
@@ -332,14 +333,25 @@ class Replayable:
     # ---- one call ----------------------------------------------------------------------------
 
     def _bind(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Bound, list[Shape]]:
-        try:
-            arguments = self._signature.bind(*args, **kwargs)
-        except TypeError as error:
-            raise CompileError.call(self._name, str(error)) from None
-        arguments.apply_defaults()
+        named: Iterable[tuple[str, Any]]
+        if not kwargs and len(args) == self._in_order:
+            named = zip(self._signature.parameters, args)
+        else:
+            try:
+                arguments = self._signature.bind(*args, **kwargs)
+            except TypeError as error:
+                raise CompileError.call(self._name, str(error)) from None
+            arguments.apply_defaults()
+            named = arguments.arguments.items()
         bound = Bound()
-        shapes = [take_argument(bound, nest, name) for name, nest in arguments.arguments.items()]
+        shapes = [take_argument(bound, nest, name) for name, nest in named]
         return bound, shapes
+
+    @cached_property
+    def _in_order(self) -> int:
+        """How many arguments given by their order alone are all of them; -1: no number is."""
+        kinds = [parameter.kind for parameter in self._signature.parameters.values()]
+        return -1 if inspect.Parameter.KEYWORD_ONLY in kinds else len(kinds)
 
     def _router(
         self,
@@ -418,20 +430,15 @@ class _Taking:
     """The captured leaves that take gradients; more may turn up while rows are led."""
 
     def __init__(self, family: Family, seeds: int) -> None:
-        self._family, self._seeds, self._seen = family, seeds, 0
-        self.leaves: list[Value] = []
-        self._mode = Mode("backward", (), seeds)
+        self._family, self._seeds, self._seen = family, seeds, -1
+        self.now: Taking
 
     def mode(self) -> Mode:
         """What is asked of every trace."""
-        captured = self._family.captured
-        if self._seen != len(captured):
-            self._seen = len(captured)
-            taking = core.taking(captured)
-            whole = len(taking) == len(captured)
-            self.leaves = list(captured) if whole else [captured[i] for i in taking]
-            self._mode = Mode("backward", tuple(taking), self._seeds)
-        return self._mode
+        if self._seen != len(self._family.captured):
+            self._seen = len(self._family.captured)
+            self.now = self._family.taking(self._seeds)
+        return self.now.mode
 
 
 def _numbers(shapes: Sequence[Shape]) -> tuple[int, ...]:
@@ -441,12 +448,13 @@ def _numbers(shapes: Sequence[Shape]) -> tuple[int, ...]:
 
 def _reduced(router: Router, bound: Bound, mode: Mode, mean: bool) -> list[Any]:
     """The value and the gradients: those of uniform numbers reduced, those of rows stored."""
-    kinds = ["reduce", *("store" if bound.kinds[i] == ROW else "reduce" for i in mode.wrt)]
+    each = [STORED if bound.kinds[i] == ROW else REDUCED for i in mode.wrt]
+    kinds = REDUCED + "".join(each)
     store = Store(bound)
-    store.fresh(kinds.count("store"))
+    store.fresh(kinds.count(STORED))
     sums = iter(router.reduce(kinds, store.table()).tolist())
     columns = iter(store.items())
-    items = [next(columns if kind == "store" else sums) for kind in kinds]
+    items = [next(columns if kind == STORED else sums) for kind in kinds]
     return [item / store.rows if mean and store.rows else item for item in items]
 
 

@@ -7,25 +7,38 @@ the same outputs in the same order.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass, field
 
 from .adjoint import adjoint, adjoints, with_constant, with_input
 from .program import CAPTURED, SEED, Input, Program
 
 
-class Mode(NamedTuple):
+@dataclass(frozen=True)
+class Mode:
     """What is asked of a function.
 
     ``wrt`` are the ids of arguments, or, for ``backward``, the numbers of captured leaves in the
     order of the function's own list of them. ``seeds`` is how many columns of seeds a call brings.
+    Plans are found by mode at every call, and ``wrt`` may have thousands: its hash is kept.
     """
 
     kind: str
     wrt: tuple[int, ...] = ()
     seeds: int = 0
+    _hash: int = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_hash", hash((self.kind, self.wrt, self.seeds)))
+
+    def __hash__(self) -> int:
+        return self._hash
 
 
 VALUE = Mode("value")
+
+STORED, REDUCED = "s", "r"
+"""What becomes of an output: stored row by row, or added up over them. A letter each, since one
+string that tells it of thousands is found by in no time."""
 
 
 def derived(program: Program, captured: Sequence[int], mode: Mode) -> Program:

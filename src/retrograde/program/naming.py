@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -18,20 +19,26 @@ MOST_VISITED = 100_000
 """Things looked at in search of leaves."""
 
 
-def free_names(function: Callable[..., Any]) -> list[tuple[str, Any]]:
-    """What the function's free names mean now: the globals it names, then closure cells."""
-    function = inspect.unwrap(function)
-    code = getattr(function, "__code__", None)
-    if code is None:
-        return []
+@lru_cache(maxsize=256)
+def _global_names(code: CodeType) -> tuple[str, ...]:
+    """The names in a piece of code, and in those within it, that may be of globals."""
     names: set[str] = set()
     pending: list[CodeType] = [code]
     while pending:
         current = pending.pop()
         names.update(current.co_names)
         pending.extend(part for part in current.co_consts if isinstance(part, CodeType))
+    return tuple(sorted(names))
+
+
+def free_names(function: Callable[..., Any]) -> list[tuple[str, Any]]:
+    """What the function's free names mean now: the globals it names, then closure cells."""
+    function = inspect.unwrap(function)
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return []
     scope = function.__globals__
-    found = [(name, scope.get(name)) for name in sorted(names)]
+    found = [(name, scope.get(name)) for name in _global_names(code)]
     for name, cell in zip(code.co_freevars, function.__closure__ or ()):
         try:
             found.append((name, cell.cell_contents))

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..value import core
+from .chains import gathered
 from .program import CAPTURED, CONSTANT, ROW, SEED, Input, Instruction, Program
 
 _ROWS = core.OP_NAMES[: core.OP_NAMES.index("leaf")]
@@ -22,7 +23,7 @@ STEPS = {name: index for index, name in enumerate(_ROWS)} | {
     name: _FIRST + place
     for place, name in enumerate(
         (
-            *("fma", "sum", "dot", "take", "scatter"),
+            *("fma", "sum", "dot", "chain", "take", "scatter"),
             *("load", "eight", "fetch", "store", "reduce", "guard"),
         )
     )
@@ -41,15 +42,14 @@ IN_PLACE = ROW_OPS | {"fma"}
 class Plan:
     """What the executor runs.
 
-    ``uniforms`` has the constants in their places; ``captured`` and ``arguments`` say where the
-    numbers of captured leaves and of uniform arguments go, the latter with their ids.
+    ``uniforms`` begins with places for the numbers of captured leaves, and has the constants in
+    theirs; ``arguments`` says where those of uniform arguments go, beside their ids.
     """
 
     steps: array[int]
     uniform_steps: array[int]
     extras: array[int]
     uniforms: Any
-    captured: Any
     arguments: list[int]
     argument_ids: list[int]
     columns: array[int]
@@ -116,6 +116,7 @@ class _Layout:
         self.steps: list[int] = []
         self.uniform_steps: list[int] = []
         self.extras: list[int] = []
+        self.lists: dict[bytes, int] = {}
         self.place: dict[int, int] = {}
         self.free: list[int] = []
         self.slots = 0
@@ -124,7 +125,6 @@ class _Layout:
         self.carried = -1
         self.last_use: dict[int, int] = {}
         self.constants: list[tuple[int, float]] = []
-        self.captured: list[int] = []
         self.arguments: list[int] = []
         self.argument_ids: list[int] = []
         self.checked: set[int] = set()
@@ -140,15 +140,13 @@ class _Layout:
         place = self.uniform(index)
         if given.kind == CONSTANT:
             self.constants.append((place, given.number))
-        elif given.kind == CAPTURED:
-            self.captured.append(place)
-        else:
+        elif given.kind != CAPTURED:
             self.arguments.append(place)
             self.argument_ids.append(index)
 
     def _filled_uniforms(self) -> Any:
-        """Eight equal lanes a uniform number: constants are there, the rest comes with a run."""
-        uniforms = np.zeros((self.uniforms + 1, 8))
+        """The uniform numbers: constants are there, the rest comes with a run."""
+        uniforms = np.zeros(self.uniforms + 1)
         for place, number in self.constants:
             uniforms[place] = number
         return uniforms
@@ -166,13 +164,14 @@ class _Layout:
     def run(self, outputs: list[tuple[str, int]]) -> Plan:
         program = self.program
         row_inputs = set()
-        for index, given in program.inputs.items():
+        for index, given in sorted(program.inputs.items(), key=lambda i: i[1].kind != CAPTURED):
             if given.kind in (ROW, SEED):
                 row_inputs.add(index)
             else:
                 self._place_input(index, given)
         place = self.place
-        for op, results, args, _ in program.instructions:
+        instructions = gathered(program, [index for _, index in outputs])
+        for op, results, args, _ in instructions:
             if op == "take" and program.guards:
                 continue  # its index may be meant for rows that pass them
             if all([arg in place for arg in args]):
@@ -192,7 +191,7 @@ class _Layout:
             after.setdefault(guard.condition, []).append(
                 (STEPS["guard"], int(guard.outcome), number)
             )
-        lanes = [i for i in program.instructions if i.results[0] not in place]
+        lanes = [i for i in instructions if i.results[0] not in place]
         last = self.last_use
         for position, instruction in enumerate(lanes):
             for arg in instruction.args:
@@ -245,7 +244,6 @@ class _Layout:
             array("I", self.uniform_steps),
             array("I", self.extras or [0]),
             self._filled_uniforms(),
-            np.array(self.captured, dtype=np.intp),
             self.arguments,
             self.argument_ids,
             array("I", self.columns),
@@ -308,13 +306,28 @@ class _Layout:
             steps += (STEPS[op], int(passes), out, *operands)
             return
         operands = [place[arg] & ~UNIFORM if strip else place[arg] for arg in args]
-        offset = len(self.extras)
-        self.extras += operands
+        half = len(args) // 2
         if op == "scatter":
-            steps += (STEPS[op], len(results), out, offset, len(args) // 2, 0)
+            steps += (STEPS[op], len(results), out, self._list(operands), half, 0)
+        elif op in ("dot", "chain"):
+            lefts, rights = self._list(operands[:half]), self._list(operands[half : 2 * half])
+            start = self._list(operands[-1:]) + 1 if len(args) % 2 else 0
+            steps += (STEPS[op], half, out, lefts, rights, start)
         else:
-            count = {"sum": len(args), "dot": len(args) // 2, "take": len(args) - 1}[op]
-            steps += (STEPS[op], count, out, offset, 0, 0)
+            count = len(args) - (op == "take")
+            steps += (STEPS[op], count, out, self._list(operands), 0, 0)
+
+    def _list(self, operands: list[int]) -> int:
+        """Where a list of operands is among the extras.
+
+        What is listed again and again, as the input of a matrix for each of its rows, is there
+        once: that is a small part of it all, and stays in the cache.
+        """
+        key = array("I", operands).tobytes()
+        known = self.lists.setdefault(key, len(self.extras))
+        if known == len(self.extras):
+            self.extras += operands
+        return known
 
 
 def with_fetches(steps: list[int]) -> list[int]:

@@ -39,7 +39,7 @@ class Ready:
     program: Program
     plan: Plan
     columns: array[int]
-    code: list[Any] = field(default_factory=lambda: [None, None])
+    code: list[Any] = field(default_factory=lambda: [None] * 3)
 
     @classmethod
     def of(cls, program: Program, plan: Plan, arguments: int) -> Ready:
@@ -78,14 +78,17 @@ class Part:
         plan = ready.plan
         uniforms = plan.uniforms.copy()
         if captured:
-            now = np.empty(len(captured))
-            core.read_data(captured, now)
-            uniforms[plan.captured] = now[:, None]
+            core.read_data(captured, uniforms[: len(captured)])
         for place, argument in zip(plan.arguments, plan.argument_ids):
             uniforms[place] = numbers[argument]
         sums = np.zeros((max(-(-rows // CHUNK), 1), plan.reduced))
         failed = np.full(rows if plan.guards else 0, -1, dtype=np.int32)
         return cls(ready, rows, index, uniforms, sums, failed)
+
+    @property
+    def any_failed(self) -> bool:
+        """Whether a guard failed on any row."""
+        return bool(len(self.failed)) and bool((self.failed >= 0).any())
 
     def native(self) -> tuple[Any, ...]:
         """What the executor takes."""
@@ -112,6 +115,8 @@ def run(parts: Sequence[Part], inputs: Any, outputs: Any, threads: int) -> None:
 
 def added(sums: Any) -> Any:
     """The chunks' sums added in their order."""
+    if len(sums) == 1:
+        return sums[0] + 0.0
     total = np.zeros(sums.shape[1])
     with np.errstate(all="ignore"):
         for chunk in sums:

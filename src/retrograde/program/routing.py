@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import GuardError
-from .derived import Mode
+from .derived import REDUCED, STORED, Mode
 from .plan import laid_out
 from .program import ROW, Input, Program
 from .replay import CHUNK, Part, Ready, added, run
@@ -77,7 +77,7 @@ class Router:
 
     def store(self, count: int, outputs: Any) -> None:
         """Store every output per row; ``outputs`` are arrays of (address, stride)."""
-        work = _Assigned(self, self.mode_of(), ("store",) * count, outputs)
+        work = _Assigned(self, self.mode_of(), STORED * count, outputs)
         rows = self.call.rows
         if self._mostly(self.family.main, work):
             self._lead(self._try_main(self.family.main, work), work)
@@ -86,16 +86,16 @@ class Router:
                 self._batch(work, first, min(first + BATCH, rows))
         self._finish()
 
-    def reduce(self, kinds: Sequence[str], outputs: Any) -> Any:
+    def reduce(self, kinds: str, outputs: Any) -> Any:
         """Store some outputs per row and add up the others over all rows.
 
-        ``kinds`` says which; ``outputs`` are the destinations of those that are stored.
+        ``kinds`` says which, a letter each; ``outputs`` are where those go that are stored.
         """
         family, call = self.family, self.call
         if len(family.traces) == 1:
             part = self._whole(family.traces[0], self.mode_of(), self._all_of(kinds))
             run([part], call.inputs, outputs, call.threads)
-            if not (part.failed >= 0).any():
+            if not part.any_failed:
                 self.count(family.traces[0], call.rows)
                 return added(part.sums)
         sums: list[Any] = []
@@ -107,7 +107,7 @@ class Router:
                 sums.append(chunk_sums)
                 first = last
         self._finish()
-        width = self._all_of(kinds).count("reduce")
+        width = self._all_of(kinds).count(REDUCED)
         padded = [np.pad(chunk, ((0, 0), (0, width - chunk.shape[1]))) for chunk in sums]
         return added(np.concatenate(padded) if padded else np.zeros((0, width)))
 
@@ -119,19 +119,17 @@ class Router:
         self._finish()
         return [(trace, np.sort(np.concatenate(found))) for trace, found in work.rows.values()]
 
-    def _all_of(self, kinds: Sequence[str]) -> tuple[str, ...]:
+    def _all_of(self, kinds: str) -> str:
         """The kinds of all outputs: gradients of captured leaves that turned up are reduced."""
         mode = self.mode_of()
         if mode.kind == "backward":
-            return ("reduce",) * (1 + len(mode.wrt))
-        return tuple(kinds)
+            return REDUCED * (1 + len(mode.wrt))
+        return kinds
 
-    def _reduced_batch(
-        self, mode: Mode, kinds: tuple[str, ...], outputs: Any, first: int
-    ) -> tuple[Any, int]:
+    def _reduced_batch(self, mode: Mode, kinds: str, outputs: Any, first: int) -> tuple[Any, int]:
         """The sums of the chunks of one batch, and where the next one starts."""
         call = self.call
-        reduced = kinds.count("reduce")
+        reduced = kinds.count(REDUCED)
         size = SCRATCH // (8 * max(reduced, 1)) // CHUNK * CHUNK
         last = min(first + min(max(size, CHUNK), BATCH), call.rows)
         scratch = np.empty((reduced, last - first))
@@ -139,9 +137,9 @@ class Router:
         # rows are numbered from the first of the call, the scratch from the first of the batch
         own = iter([(address + place * width - first * 8, 8) for place in range(reduced)])
         given = iter(outputs.tolist())
-        places = [next(given) if kind == "store" else next(own) for kind in kinds]
+        places = [next(given) if kind == STORED else next(own) for kind in kinds]
         table = np.array(places, dtype=np.int64).reshape(-1, 2)
-        self._batch(_Assigned(self, mode, ("store",) * len(kinds), table), first, last)
+        self._batch(_Assigned(self, mode, STORED * len(kinds), table), first, last)
         columns = [(address + place * width, 8) for place in range(reduced)]
         part = Part.of(_adding(reduced), last - first, (), [])
         inputs = np.array(columns, dtype=np.int64).reshape(-1, 2)
@@ -150,7 +148,7 @@ class Router:
 
     # ---- one batch ---------------------------------------------------------------------------
 
-    def _whole(self, trace: Trace, mode: Mode, what: tuple[str, ...]) -> Part:
+    def _whole(self, trace: Trace, mode: Mode, what: str) -> Part:
         """A trace over all rows of the call, with its guards."""
         ready = trace.ready(mode, what, self.call.arguments)
         return Part.of(ready, self.call.rows, self.call.numbers, trace.captured)
@@ -297,7 +295,7 @@ class Router:
 class _Assigned:
     """Rows that have found their traces, run together."""
 
-    def __init__(self, router: Router, mode: Mode, what: tuple[str, ...], outputs: Any) -> None:
+    def __init__(self, router: Router, mode: Mode, what: str, outputs: Any) -> None:
         self.router = router
         self.mode = mode
         self.what = what
@@ -326,7 +324,7 @@ class _Sorted(_Assigned):
     """Rows that have found their traces, and are not run."""
 
     def __init__(self, router: Router) -> None:
-        super().__init__(router, Mode("value"), (), None)
+        super().__init__(router, Mode("value"), "", None)
 
     def add(self, trace: Trace, rows: Any) -> None:
         """These rows are that trace's."""

@@ -15,11 +15,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from operator import is_
 from typing import Any
 
 from ..sites import Site
-from ..value import Value
-from .derived import Mode, derived
+from ..value import Value, core
+from .derived import REDUCED, STORED, Mode, derived
 from .passes import improved
 from .plan import laid_out
 from .program import Program
@@ -29,6 +30,8 @@ LEAST_TRACES = 500
 """Traces that are kept whatever their length."""
 MOST_INSTRUCTIONS = 2_000_000
 """Instructions past which no more traces are kept, beyond the least."""
+
+_WHAT = {STORED: "store", REDUCED: "reduce"}
 
 
 @contextmanager
@@ -68,14 +71,14 @@ class Trace:
         """The line of a guard."""
         return self.program.site(self.program.guards[guard].site)
 
-    def ready(self, mode: Mode, what: tuple[str, ...], arguments: int) -> Ready:
-        """The plan of a mode; ``what`` says for each output whether to ``store`` or ``reduce``."""
+    def ready(self, mode: Mode, what: str, arguments: int) -> Ready:
+        """The plan of a mode; ``what`` is a letter an output: stored or reduced."""
         key = (mode, what)
         known = self.plans.get(key)
         if known is None:
             with collector_paused():
                 program = improved(derived(self.program, self.numbers, mode))
-                plan = laid_out(program, list(zip(what, program.outputs)))
+                plan = laid_out(program, [(_WHAT[w], i) for w, i in zip(what, program.outputs)])
                 known = self.plans[key] = Ready.of(program, plan, arguments)
         return known
 
@@ -143,6 +146,24 @@ def routes(traces: Sequence[Trace]) -> Route:
     return top[0]
 
 
+@dataclass(frozen=True)
+class Taking:
+    """Some captured leaves that take gradients, and the mode of a backward pass to them."""
+
+    flags: bytes
+    leaves: list[Value]
+    hooked: list[int]
+    mode: Mode
+
+    @classmethod
+    def of(cls, captured: list[Value], flags: bytes, seeds: int) -> Taking:
+        """``flags`` says which of the captured ones: 0, 1, or 2 with hooks."""
+        numbers = tuple(number for number, takes in enumerate(flags) if takes)
+        leaves = [captured[number] for number in numbers]
+        hooked = [place for place, number in enumerate(numbers) if flags[number] == 2]
+        return cls(flags, leaves, hooked, Mode("backward", numbers, seeds))
+
+
 class Family:
     """All traces of a function for one kind of arguments, and what it captured."""
 
@@ -152,6 +173,7 @@ class Family:
         self.traces: list[Trace] = []
         self.captured: list[Value] = []
         self.root: Route | None = None
+        self._taking: dict[int, Taking] = {}
         self.splits: Counter[Site | None] = Counter()
         self._by_path: dict[bytes, Trace] = {}
         self._numbers: dict[int, int] = {}
@@ -159,9 +181,15 @@ class Family:
 
     def is_bound_to(self, bindings: Sequence[Any]) -> bool:
         """Whether the function's free names mean what they did."""
-        return len(self.bindings) == len(bindings) and all(
-            then is now for then, now in zip(self.bindings, bindings)
-        )
+        return len(self.bindings) == len(bindings) and all(map(is_, self.bindings, bindings))
+
+    def taking(self, seeds: int) -> Taking:
+        """The captured leaves that take gradients now, and the mode that asks for them."""
+        flags = core.taking(self.captured)
+        known = self._taking.get(seeds)
+        if known is None or known.flags != flags:
+            known = self._taking[seeds] = Taking.of(self.captured, flags, seeds)
+        return known
 
     def adopt(self, trace: Trace) -> Trace:
         """Give the trace's captured leaves their numbers."""
