@@ -179,6 +179,9 @@ int rg_run_uniform(const RgRun *run, double *arena) {
 
 /* ---- rows ---- */
 
+/* From here on a column of results, 4 MiB, would push everything else out of a core's caches. */
+enum { STREAMED_ROWS = 1 << 19 };
+
 int rg_run_chunk(const RgRun *run, size_t chunk, double *arena, double *sums) {
     size_t first = chunk * RG_CHUNK, lanes = run->kernels->lanes;
     size_t end = first + RG_CHUNK < run->rows ? first + RG_CHUNK : run->rows;
@@ -187,7 +190,8 @@ int rg_run_chunk(const RgRun *run, size_t chunk, double *arena, double *sums) {
                    .inputs = run->inputs,
                    .outputs = run->outputs,
                    .sums = sums,
-                   .failed = run->failed};
+                   .failed = run->failed,
+                   .streams = run->rows >= STREAMED_ROWS};
     memset(sums, 0, run->sum_count * run->kernels->equal * sizeof(double));
     for (; first < end; first += lanes) {
         tile.first = first;
@@ -195,6 +199,9 @@ int rg_run_chunk(const RgRun *run, size_t chunk, double *arena, double *sums) {
         run->kernels->run(run->code, arena, &tile);
         if (tile.stop) return -1;
     }
+#if defined(__x86_64__)
+    if (tile.streams) __builtin_ia32_sfence(); /* before another thread may look */
+#endif
     double *added = run->sums + chunk * run->sum_count;
     if (run->kernels->equal == 1) memcpy(added, sums, run->sum_count * sizeof(double));
     for (size_t j = 0; j < run->sum_count && run->kernels->equal == 8; j++) {

@@ -65,6 +65,7 @@ typedef struct {
     const RgColumn *inputs, *outputs;
     double *sums;    /* of as many lanes as a uniform number */
     int32_t *failed; /* the first failed guard of each row, or -1; NULL without guards */
+    int streams;     /* results go past the caches: there are more than these would keep */
     int stop;        /* an index was out of range */
 } RgTile;
 

@@ -29,6 +29,7 @@ typedef __mmask8 vm;
 SIMD vd v_set(double x) { return _mm512_set1_pd(x); }
 SIMD vd v_load(const double *p) { return _mm512_loadu_pd(p); }
 SIMD void v_store(double *p, vd x) { _mm512_storeu_pd(p, x); }
+SIMD void v_stream(double *p, vd x) { _mm512_stream_pd(p, x); }
 SIMD vd v_add(vd x, vd y) { return _mm512_add_pd(x, y); }
 SIMD vd v_sub(vd x, vd y) { return _mm512_sub_pd(x, y); }
 SIMD vd v_mul(vd x, vd y) { return _mm512_mul_pd(x, y); }
@@ -89,6 +90,7 @@ typedef __m256d vm;
 SIMD vd v_set(double x) { return _mm256_set1_pd(x); }
 SIMD vd v_load(const double *p) { return _mm256_loadu_pd(p); }
 SIMD void v_store(double *p, vd x) { _mm256_storeu_pd(p, x); }
+SIMD void v_stream(double *p, vd x) { _mm256_stream_pd(p, x); }
 SIMD vd v_add(vd x, vd y) { return _mm256_add_pd(x, y); }
 SIMD vd v_sub(vd x, vd y) { return _mm256_sub_pd(x, y); }
 SIMD vd v_mul(vd x, vd y) { return _mm256_mul_pd(x, y); }
@@ -142,6 +144,7 @@ typedef int vm;
 SIMD vd v_set(double x) { return x; }
 SIMD vd v_load(const double *p) { return *p; }
 SIMD void v_store(double *p, vd x) { *p = x; }
+SIMD void v_stream(double *p, vd x) { *p = x; }
 SIMD vd v_add(vd x, vd y) { return x + y; }
 SIMD vd v_sub(vd x, vd y) { return x - y; }
 SIMD vd v_mul(vd x, vd y) { return x * y; }

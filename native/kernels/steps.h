@@ -268,8 +268,13 @@ HANDLER(do_store) {
     EACH(OPERAND_OF, x)
     if (side_by_side(column, tile)) {
         double *to = (double *)column.base + tile->first;
+        if (tile->streams && (uintptr_t)to % (RG_LANES * sizeof(double)) == 0) {
 #pragma GCC unroll 8
-        for (int j = 0; j < RG_TILE; j++) v_store(to + j * RG_LANES, x[j]);
+            for (int j = 0; j < RG_TILE; j++) v_stream(to + j * RG_LANES, x[j]);
+        } else {
+#pragma GCC unroll 8
+            for (int j = 0; j < RG_TILE; j++) v_store(to + j * RG_LANES, x[j]);
+        }
     } else {
         double lanes[RG_TILE_LANES];
 #pragma GCC unroll 8

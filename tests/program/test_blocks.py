@@ -55,12 +55,30 @@ def test_whatever_part_is_held_keeps_it(blocks: Any, hold: Any) -> None:
 
 
 def test_what_is_kept_is_bounded(blocks: Any) -> None:
-    held = [blocks.take(1, 2**20 * size) for size in (1, 2, 3, 4, 5, 6)]
+    held = [blocks.take(1, 2**14 * size) for size in range(1, 2 * room.MOST_BLOCKS)]
+    assert len(blocks._kept) == room.MOST_BLOCKS
+    held += [blocks.take(1, 2**20 * size) for size in (1, 2, 3, 4, 5, 6)]
     assert len(blocks._kept) <= room.MOST_BLOCKS
     assert blocks._bytes() <= room.MOST_BYTES
     huge = blocks.take(1, room.MOST_BYTES // 8 + 1)
     assert huge.flags.owndata
     del held
+
+
+@pytest.mark.parametrize("count", [2**14, 2**14 + 1, 2**17 + 5])
+def test_a_block_begins_at_a_cache_line(blocks: Any, count: int) -> None:
+    assert address(blocks.take(1, count)) % 64 == 0
+
+
+def test_a_call_with_many_results_finds_all_its_blocks_again(native: Any, blocks: Any) -> None:
+    f = native.compile(lambda a, b, c, d, e, g: a * b + c * d + e * g)
+    x = np.arange(float(ROWS))
+    places = []
+    for _ in range(2):
+        value, gradients = f.value_and_grad(x, x, x, x, x, x)
+        places.append({address(array) for array in (value, *gradients)})
+        del value, gradients
+    assert places[0] == places[1]
 
 
 def test_results_stay_what_they_were(native: Any, blocks: Any) -> None:

@@ -17,7 +17,10 @@ import numpy as np
 MOST_BYTES = 128 * 1024 * 1024
 LEAST_BYTES = 64 * 1024
 """Smaller blocks come from the allocator, which keeps them itself."""
-MOST_BLOCKS = 4
+MOST_BLOCKS = 16
+"""A call takes one for every result."""
+LINE = 8
+"""Numbers in a cache line; blocks begin at one, as stores across two cost twice."""
 
 
 @dataclass
@@ -26,6 +29,12 @@ class _Block:
 
     memory: Any
     lent: Any = None
+
+    @classmethod
+    def of(cls, count: int) -> _Block:
+        memory = np.empty(count + LINE - 1)
+        ahead = -(memory.__array_interface__["data"][0] // 8) % LINE
+        return cls(memory[ahead : ahead + count])
 
     def lend(self, count: int) -> Any:
         # over a memoryview: views of an array that owns nothing refer to it, not to the memory
@@ -52,7 +61,7 @@ class _Blocks:
             for block in self._kept:
                 if count <= block.memory.size <= 2 * count and block.is_free:
                     return block.lend(count).reshape(rows, columns)
-            block = _Block(np.empty(count))
+            block = _Block.of(count)
             self._kept.append(block)
             while len(self._kept) > MOST_BLOCKS or self._bytes() > MOST_BYTES:
                 del self._kept[0]
