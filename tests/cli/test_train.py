@@ -164,6 +164,9 @@ def test_a_finished_run_only_samples(cli, capsys, tmp_path, text):
         (["{text}", "--learning-rate", "-1"], "lr must be a number from 0 up"),
         (["{text}", "--validation", "1"], "the share for validation must be"),
         (["{text}", "--start", "xyz"], "the model does not know 'x', 'y', 'z'"),
+        (["{text}", "--start", "ab" * 9], "the length of the start must be shorter than the cont"),
+        (["{text}", "--temperature", "-1"], "the temperature must be a number from 0 up"),
+        (["{text}/folder"], "text file"),
         (["--resume", "{tmp}/nowhere"], "there is no checkpoint at"),
     ],
 )
@@ -180,6 +183,50 @@ def test_bad_input_is_one_message_and_exit_code_1(cli, capsys, tmp_path, text, a
     assert shown.err.startswith("retrograde: ")
     assert message in shown.err
     assert not out.exists()
+
+
+def test_a_finished_run_is_sampled_from_without_writing(cli, tmp_path, text):
+    out = tmp_path / "run"
+    train(cli, text, "--steps", "2", "--out", str(out), *SMALL)
+    files = [out / "checkpoint.npz", out / "loss.svg"]
+    before = [(file.stat().st_mtime_ns, file.stat().st_ino) for file in files]
+    assert train(cli, "--resume", str(out / "checkpoint.npz"), "--samples", "1") == 0
+    assert [(file.stat().st_mtime_ns, file.stat().st_ino) for file in files] == before
+    files[1].unlink()
+    assert train(cli, "--resume", str(out), "--samples", "1") == 0
+    assert files[1].exists()
+
+
+def test_a_folder_that_cannot_be_written_is_said_before_the_first_step(
+    cli, capsys, tmp_path, text, monkeypatch
+):
+    module = importlib.import_module(f"{cli.__name__}.train")
+    monkeypatch.setattr(module.Trainer, "step", lambda trainer: pytest.fail("it began"))
+    (tmp_path / "file").write_text("")
+    assert train(cli, text, "--out", str(tmp_path / "file" / "run"), *SMALL) == 1
+    assert "could not be written: Not a directory" in capsys.readouterr().err
+
+
+def test_a_run_that_comes_apart_says_so_and_its_last_whole_checkpoint_stays(
+    cli, capsys, tmp_path, text
+):
+    out = tmp_path / "wild"
+    wild = [text, "--learning-rate", "1e300", "--steps", "9", "--every", "1", "--out", str(out)]
+    assert train(cli, *wild, *SMALL) == 1
+    shown = capsys.readouterr()
+    assert "training came apart: after " in shown.err
+    assert "Use a learning rate below 1e+300" in shown.err
+    assert shown.out == ""
+    with np.load(out / "checkpoint.npz") as file:
+        assert all(np.isfinite(file[name]).all() for name in file.files)
+
+
+def test_a_run_cannot_end_before_where_it_stands(cli, capsys, tmp_path, text):
+    out = str(tmp_path / "run")
+    train(cli, text, "--steps", "3", "--out", out, *SMALL)
+    capsys.readouterr()
+    assert train(cli, "--resume", out, "--steps", "2") == 1
+    assert "has taken 3 steps already, so 2 cannot be its last" in capsys.readouterr().err
 
 
 def test_an_earlier_run_is_not_written_over(cli, capsys, tmp_path, text):
