@@ -126,12 +126,16 @@ def test_a_run_that_was_killed_goes_on_to_the_bit(tmp_path):
     killed = subprocess.Popen(
         command(*options, "--out", str(parts)), env=environment, stdout=subprocess.DEVNULL
     )
-    while not (parts / "checkpoint.npz").exists() and killed.poll() is None:
+
+    def done():
+        file = parts / "checkpoint.npz"
+        return json.loads(bytes(np.load(file)["about"]))["done"] if file.exists() else 0
+
+    while not done() and killed.poll() is None:
         time.sleep(0.005)
     killed.kill()
     killed.wait()
-    done = json.loads(bytes(np.load(parts / "checkpoint.npz")["about"]))["done"]
-    assert 0 < done <= 400
+    assert 0 < done() <= 400
     subprocess.run(
         command("--resume", str(parts), "--samples", "0"), check=True, env=environment,
         stdout=subprocess.DEVNULL,

@@ -70,6 +70,13 @@ class StateError(RetrogradeError, ValueError):
         )
 
     @classmethod
+    def numbers(cls, name: str, got: object) -> Self:
+        return cls(
+            f"the state does not fit: {name} must be an array of real numbers, got {kind_of(got)}. "
+            "Give what state_dict() gave."
+        )
+
+    @classmethod
     def optimizer(cls, name: str, problem: str) -> Self:
         return cls(
             f"the state does not fit this {name}: {problem}. "
