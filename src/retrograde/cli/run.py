@@ -145,6 +145,12 @@ class _Run:
                 "script's own differ from ours, or could not be compared, and were kept.",
                 file=sys.stderr,
             )
+        if replaced.differing:
+            print(
+                f"retrograde: .{', .'.join(replaced.differing)} of {replaced.name} "
+                f"read{'s' * (len(replaced.differing) == 1)} differently: ours, not the script's.",
+                file=sys.stderr,
+            )
         error = outcome.error
         if isinstance(error, AttributeError) and error.name in replaced.lost:
             print(
@@ -164,6 +170,7 @@ class _Run:
                 "line": replaced.line,
                 "added": replaced.added,
                 "kept": replaced.kept,
+                "differing": replaced.differing,
             }
         if self._last_pass is not None:
             told["explain"] = self._explained(outcome, source)
