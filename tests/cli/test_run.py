@@ -119,7 +119,13 @@ def test_our_class_is_really_in_its_place(core):
     done = retrograde_run(SCRIPTS / "gpt.py", "--replace", "Value", "--profile", "--json",
                           core=core)  # fmt: skip
     told = json.loads(done.stdout)
-    assert told["replaced"] == {"class": "Value", "line": 17, "added": [], "kept": []}
+    assert told["replaced"] == {
+        "class": "Value",
+        "line": 17,
+        "added": [],
+        "kept": [],
+        "differing": [],
+    }
     assert told["profile"]["passes"] == 3
     assert "step 3 / 3" in done.stderr  # what the script printed makes room for the data
 
@@ -564,6 +570,22 @@ def test_what_a_script_finds_is_what_python_gives_it(core, script, tmp_path):
     assert (tmp_path / "written.txt").read_text() == "here"
     ours = retrograde_run(path, "--replace", "Value", "--", "-x", core=core, **options)
     assert "later <class 'retrograde" in ours.stdout
+
+
+def test_a_script_given_by_a_relative_path_knows_where_it_is(script, tmp_path):
+    path = script(
+        """
+        import os, pathlib, sys
+        os.chdir("/")
+        print(__file__, sys.argv[0], pathlib.Path(__file__).exists())
+        def fail(): raise ValueError("here")
+        fail()
+        """
+    )
+    name = os.path.basename(path)
+    plain = python(name, cwd=tmp_path)
+    ours = retrograde_run(name, cwd=tmp_path)
+    assert (ours.stdout, ours.stderr) == (plain.stdout, plain.stderr)
 
 
 def test_an_interrupted_script_ends_as_python_does(script):

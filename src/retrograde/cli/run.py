@@ -97,6 +97,8 @@ class _Run:
             if module:
                 self._stack.enter_context(replacing_in(module, replacement, options.script))
             else:
+                if tree_of(source) is not None:
+                    replacement.statement(source, options.script)
                 compiler = replacement.code
         before = set(threading.enumerate())
         with ExitStack() as watchers:
