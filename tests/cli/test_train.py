@@ -40,7 +40,7 @@ def test_a_run_says_what_it_did_and_writes_its_files(cli, capsys, tmp_path, text
     out = tmp_path / "run"
     assert train(cli, text, "--steps", "5", "--out", str(out), *SMALL) == 0
     shown = capsys.readouterr()
-    assert "parameters: 3 tokens, embedding 2, 1 heads, 1 layer, context 4" in shown.out
+    assert "parameters: 3 tokens, embedding 2, 1 head, 1 layer, context 4" in shown.out
     assert "5 of 5 steps" in shown.out
     assert "validation" in shown.out
     assert "made up, at temperature 0.7" in shown.out
@@ -54,7 +54,7 @@ def test_in_a_pipe_it_is_silent_but_for_notes(cli, capsys, tmp_path, text):
     train(cli, text, "--steps", "2", "--out", str(tmp_path / "run"), *SMALL)
     lines = " ".join(capsys.readouterr().err.split())
     assert lines == (
-        "note: 4 documents longer than the context of 4 learnt from only as far as it reaches; "
+        "note: 4 documents longer than the context of 4, learnt from only as far as it reaches; "
         "--context 5 takes in all"
     )
 

@@ -148,7 +148,7 @@ class CheckpointError(RetrogradeError, RuntimeError):
     @classmethod
     def damaged(cls, path: object, why: str) -> Self:
         return cls(
-            f"{path} is not a whole checkpoint: {why}. "
+            f"{path} is not a whole checkpoint: {why.rstrip('.')}. "
             "Resume from another one, or begin anew without --resume."
         )
 

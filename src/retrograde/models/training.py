@@ -203,8 +203,8 @@ class Trainer:
             if corpus.digest != about["corpus"]["digest"]:
                 raise CheckpointError.corpus(path, about["corpus"]["source"], corpus.source)
             settings = Settings(**{**about["settings"], **({"steps": steps} if steps else {})})
-            if settings.steps < about["done"]:
-                raise CheckpointError.past(path, about["done"], settings.steps)
+            if steps and steps < about["done"]:
+                raise CheckpointError.past(path, about["done"], steps)
             trainer = cls(corpus, about["sizes"], settings, make_step)
             trainer._restore(about, checkpoint.arrays)
         except CheckpointError:
