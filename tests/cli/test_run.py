@@ -355,6 +355,14 @@ def test_the_default_of_an_attribute_is_not_taken_for_it(run, script):
     assert "the script's own Value sets .n on its objects" in err
 
 
+def test_a_counter_that_the_script_keeps_on_its_class_is_not_read_wrongly(run, script):
+    engine = ENGINE.replace("= data, 0\n", "= data, 0; Value.made += 1\n")
+    path = script(engine + "    made = 0\nx = Value(2.0) * 3\nprint(x.data)\nprint(Value.made)\n")
+    code, out, err = run(path, "--replace", "Value")
+    assert (code, out) == (1, "6.0\n")
+    assert "the script's own Value sets .made on its objects" in err
+
+
 def test_an_attribute_that_reads_differently_is_told(run, script):
     path = script(
         ENGINE.replace(

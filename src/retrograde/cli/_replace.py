@@ -164,8 +164,14 @@ def _is_slot(member: Any) -> bool:
 
 
 def _attributes(statement: ast.ClassDef) -> Iterator[str]:
-    """The attributes that a class's methods set on ``self``."""
-    for node in ast.walk(statement):
-        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
-            if isinstance(node.value, ast.Name) and node.value.id == "self":
-                yield node.attr
+    """The attributes that a class's methods set on ``self``.
+
+    With them those that it sets on the class, as counters are, in methods that ours stand in for.
+    """
+    for method in statement.body:
+        ours = isinstance(method, ast.FunctionDef) and method.name in _ALWAYS_OURS
+        places = {"self", statement.name} if ours else {"self"}
+        for node in ast.walk(method):
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+                if isinstance(node.value, ast.Name) and node.value.id in places:
+                    yield node.attr
