@@ -649,6 +649,12 @@ def test_scripts_that_cannot_be_read_are_named(run, tmp_path):
     )  # fmt: skip
 
 
+def test_arguments_of_a_script_may_follow_our_options(run, script):
+    path = script("import sys\nclass Value: pass\nprint(sys.argv[1:])\n")
+    assert run(path, "--replace", "Value", "3", "a b")[1] == "['3', 'a b']\n"
+    assert run(path, "1", "--replace", "Value", "2", "--", "-3")[1] == "['1', '2', '-3']\n"
+
+
 def test_options_that_make_no_sense_are_refused(run, script):
     path = script("print('ran')\n")
     assert run(path, "--steps", "3")[0] == 2

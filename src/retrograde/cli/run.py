@@ -60,7 +60,11 @@ def run(options: argparse.Namespace) -> int:
     """Run the command; the exit code is the script's."""
     options.explain |= any(each is not None for each in (options.at, options.ledger, options.html))
     for text in options.more:
-        return _misused(f"there is no option '{text}'; what is meant for the script follows --.")
+        if text.startswith("-"):
+            return _misused(
+                f"there is no option '{text}'; what is meant for the script follows --."
+            )
+    options.arguments += options.more  # those that stand after options of ours
     if options.json and not (options.explain or options.doctor or options.profile):
         return _misused("--json prints what --explain, --doctor or --profile find; add one.")
     if options.html is not None:
