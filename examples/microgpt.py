@@ -173,6 +173,8 @@ def main() -> None:
     names = resources.files("retrograde.models") / "names.txt"
     text = (Path(options.file) if options.file else names).read_text(encoding="utf-8")
     documents = [line.strip() for line in text.splitlines() if line.strip()]
+    if not documents:
+        parser.error("the file has no documents: it needs one on each line")
     characters = sorted(set("".join(documents)))
     edge = len(characters)
 

@@ -54,7 +54,8 @@ def drawing(model: rg.nn.MLP, points: list, cells: int) -> str:
     width, height = PIXELS, int(PIXELS * (high - low) / (right - left))
     down, across = int(cells * height / width), cells
     wide, tall = width / across, height / down
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}">']
+    size = f'viewBox="0 0 {width} {height}" width="{1.5 * width:.0f}"'
+    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" {size}>', '<g shape-rendering="crispEdges">']
     with rg.no_grad():
         for i in range(across):
             for j in range(down):
@@ -63,9 +64,10 @@ def drawing(model: rg.nn.MLP, points: list, cells: int) -> str:
                 score = math.tanh(model([x, y]).data)
                 hue, strength = ("#d9480f", 0.6 * score) if score > 0 else ("#1864ab", -0.6 * score)
                 parts.append(
-                    f'<rect x="{i * wide:.1f}" y="{j * tall:.1f}" width="{wide + 0.5:.1f}" '
-                    f'height="{tall + 0.5:.1f}" fill="{hue}" fill-opacity="{strength:.2f}"/>'
+                    f'<rect x="{i * wide:.3f}" y="{j * tall:.3f}" width="{wide:.3f}" '
+                    f'height="{tall:.3f}" fill="{hue}" fill-opacity="{strength:.2f}"/>'
                 )
+    parts.append("</g>")
     for (x, y), side in points:
         parts.append(
             f'<circle cx="{width * (x - left) / (right - left):.1f}" '

@@ -61,6 +61,13 @@ def test_misuse_is_one_message_and_exit_code_2(cli, capsys, arguments, message):
     assert shown.err.splitlines() == [message, "Try 'retrograde --help'."]
 
 
+def test_a_choice_that_an_option_does_not_have_is_not_taken_for_a_command(cli, capsys):
+    assert cli.main(["run", "x.py", "--shim", "y"]) == 2
+    said, cure = capsys.readouterr().err.splitlines()
+    assert said.startswith("retrograde: argument --shim: invalid choice: 'y' (choose from ")
+    assert cure == "Try 'retrograde run --help'."
+
+
 def test_an_error_of_the_package_is_one_message_and_exit_code_1(cli, rg, capsys, monkeypatch):
     def fail(options):
         raise rg.errors.ShapeError("the shapes do not agree; make them agree.")

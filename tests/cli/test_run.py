@@ -119,7 +119,13 @@ def test_our_class_is_really_in_its_place(core):
     done = retrograde_run(SCRIPTS / "gpt.py", "--replace", "Value", "--profile", "--json",
                           core=core)  # fmt: skip
     told = json.loads(done.stdout)
-    assert told["replaced"] == {"class": "Value", "line": 17, "added": [], "kept": []}
+    assert told["replaced"] == {
+        "class": "Value",
+        "line": 17,
+        "added": [],
+        "kept": [],
+        "differing": [],
+    }
     assert told["profile"]["passes"] == 3
     assert "step 3 / 3" in done.stderr  # what the script printed makes room for the data
 
@@ -250,6 +256,124 @@ def test_a_decorated_class_with_bases_is_replaced(run, script):
     )
     code, out, err = run(path, "--replace", "Number")
     assert (code, out, err) == (0, "6.0 2.0\n", "")
+
+
+def test_attributes_under_other_names_are_found(run, script):
+    """A class that calls everything differently, and a program that walks its graph."""
+    path = script(OTHER_NAMES)
+    expected = python(path).stdout
+    assert expected.startswith("4.0 2.0 1.0\nplus 8.0\n  times 6.0\n")
+    code, out, err = run(path, "--replace", "Node")
+    assert (code, out, err) == (0, expected, "")
+
+
+OTHER_NAMES = """
+class Node:
+    colour = "red"
+    depth = 0
+
+    def __init__(self, value, parents=None, local=(), kind="leaf"):
+        self.value, self.adjoint = value, 0.0
+        self.parents, self.local = parents, list(local)
+
+    def __add__(self, other):
+        return Node(self.value + other.value, [self, other], (1.0, 1.0))
+
+    def __mul__(self, other):
+        return Node(self.value * other.value, [self, other], (other.value, self.value))
+
+    def backward(self):
+        order, seen = [], set()
+
+        def visit(node):
+            if node not in seen:
+                seen.add(node)
+                for parent in node.parents or ():
+                    visit(parent)
+                order.append(node)
+
+        visit(self)
+        self.adjoint = 1.0
+        for node in reversed(order):
+            for parent, slope in zip(node.parents or (), node.local):
+                parent.adjoint += slope * node.adjoint
+
+
+def show(node, depth=0):
+    kind = {(1.0, 1.0): "plus", (): "leaf"}.get(tuple(node.local), "times")
+    print("  " * depth + kind, node.value)
+    for parent in node.parents or ():
+        show(parent, depth + 1)
+
+
+a, b = Node(2.0), Node(3.0)
+c = a * b + a
+c.backward()
+print(a.adjoint, b.adjoint, c.adjoint)
+show(c)
+a.value -= 0.5 * a.adjoint
+a.adjoint = 0.0
+print(a.value, a.adjoint, a.parents, a.local, Node.colour)
+"""
+
+
+def test_fields_of_a_dataclass_are_read_not_their_defaults(run, script):
+    path = script(
+        """
+        from dataclasses import dataclass
+
+        @dataclass(eq=False)
+        class Value:
+            data: float
+            prev: tuple = ()
+            slopes: tuple = ()
+            grad: float = 0.0
+
+            def __mul__(self, other):
+                return Value(self.data * other.data, (self, other), (other.data, self.data))
+
+            def backward(self):
+                self.grad = 1.0
+                for one, slope in zip(self.prev, self.slopes):
+                    one.grad += slope
+
+        x, y = Value(2.0), Value(3.0)
+        z = x * y
+        z.backward()
+        print(z, len(z.prev), z.slopes)
+        """
+    )
+    code, out, err = run(path, "--replace", "Value")
+    assert (code, out, err) == (0, python(path).stdout, "")
+
+
+def test_the_default_of_an_attribute_is_not_taken_for_it(run, script):
+    engine = ENGINE.replace("= data, 0\n", "= data, 0; self.n = 1\n")
+    path = script(engine + "    n = 0\nprint(Value(2.0).n)\n")
+    code, out, err = run(path, "--replace", "Value")
+    assert (code, out) == (1, "")
+    assert "the script's own Value sets .n on its objects" in err
+
+
+def test_a_counter_that_the_script_keeps_on_its_class_is_not_read_wrongly(run, script):
+    engine = ENGINE.replace("= data, 0\n", "= data, 0; Value.made += 1\n")
+    path = script(engine + "    made = 0\nx = Value(2.0) * 3\nprint(x.data)\nprint(Value.made)\n")
+    code, out, err = run(path, "--replace", "Value")
+    assert (code, out) == (1, "6.0\n")
+    assert "the script's own Value sets .made on its objects" in err
+
+
+def test_an_attribute_that_reads_differently_is_told(run, script):
+    path = script(
+        ENGINE.replace(
+            "def __init__(self, data, children=(), local_grads=()):",
+            "def __init__(self, data, children=(), local_grads=()):\n        self.op = '?'",
+        )
+        + "print((Value(2.0) * 3).data)\n"
+    )
+    code, out, err = run(path, "--replace", "Value")
+    assert (code, out) == (0, "6.0\n")
+    assert err == "retrograde: .op of Value reads differently: ours, not the script's.\n"
 
 
 def test_a_class_without_backward_keeps_its_rules(run, script):
@@ -456,6 +580,22 @@ def test_what_a_script_finds_is_what_python_gives_it(core, script, tmp_path):
     assert "later <class 'retrograde" in ours.stdout
 
 
+def test_a_script_given_by_a_relative_path_knows_where_it_is(script, tmp_path):
+    path = script(
+        """
+        import os, pathlib, sys
+        os.chdir("/")
+        print(__file__, sys.argv[0], pathlib.Path(__file__).exists())
+        def fail(): raise ValueError("here")
+        fail()
+        """
+    )
+    name = os.path.basename(path)
+    plain = python(name, cwd=tmp_path)
+    ours = retrograde_run(name, cwd=tmp_path)
+    assert (ours.stdout, ours.stderr) == (plain.stdout, plain.stderr)
+
+
 def test_an_interrupted_script_ends_as_python_does(script):
     path = script("class Value: pass\nprint('ready', flush=True)\nwhile True: pass\n")
     process = subprocess.Popen(
@@ -507,6 +647,12 @@ def test_scripts_that_cannot_be_read_are_named(run, tmp_path):
     assert (code, err) == (
         1, f"retrograde: cannot read the script {tmp_path}: Is a directory.\n"
     )  # fmt: skip
+
+
+def test_arguments_of_a_script_may_follow_our_options(run, script):
+    path = script("import sys\nclass Value: pass\nprint(sys.argv[1:])\n")
+    assert run(path, "--replace", "Value", "3", "a b")[1] == "['3', 'a b']\n"
+    assert run(path, "1", "--replace", "Value", "2", "--", "-3")[1] == "['1', '2', '-3']\n"
 
 
 def test_options_that_make_no_sense_are_refused(run, script):

@@ -40,7 +40,7 @@ def test_a_run_says_what_it_did_and_writes_its_files(cli, capsys, tmp_path, text
     out = tmp_path / "run"
     assert train(cli, text, "--steps", "5", "--out", str(out), *SMALL) == 0
     shown = capsys.readouterr()
-    assert "parameters: 3 tokens, embedding 2, 1 heads, 1 layer, context 4" in shown.out
+    assert "parameters: 3 tokens, embedding 2, 1 head, 1 layer, context 4" in shown.out
     assert "5 of 5 steps" in shown.out
     assert "validation" in shown.out
     assert "made up, at temperature 0.7" in shown.out
@@ -54,7 +54,7 @@ def test_in_a_pipe_it_is_silent_but_for_notes(cli, capsys, tmp_path, text):
     train(cli, text, "--steps", "2", "--out", str(tmp_path / "run"), *SMALL)
     lines = " ".join(capsys.readouterr().err.split())
     assert lines == (
-        "note: 4 documents longer than the context of 4 learnt from only as far as it reaches; "
+        "note: 4 documents longer than the context of 4, learnt from only as far as it reaches; "
         "--context 5 takes in all"
     )
 
@@ -126,12 +126,16 @@ def test_a_run_that_was_killed_goes_on_to_the_bit(tmp_path):
     killed = subprocess.Popen(
         command(*options, "--out", str(parts)), env=environment, stdout=subprocess.DEVNULL
     )
-    while not (parts / "checkpoint.npz").exists() and killed.poll() is None:
+
+    def done():
+        file = parts / "checkpoint.npz"
+        return json.loads(bytes(np.load(file)["about"]))["done"] if file.exists() else 0
+
+    while not done() and killed.poll() is None:
         time.sleep(0.005)
     killed.kill()
     killed.wait()
-    done = json.loads(bytes(np.load(parts / "checkpoint.npz")["about"]))["done"]
-    assert 0 < done <= 400
+    assert 0 < done() <= 400
     subprocess.run(
         command("--resume", str(parts), "--samples", "0"), check=True, env=environment,
         stdout=subprocess.DEVNULL,
@@ -164,6 +168,9 @@ def test_a_finished_run_only_samples(cli, capsys, tmp_path, text):
         (["{text}", "--learning-rate", "-1"], "lr must be a number from 0 up"),
         (["{text}", "--validation", "1"], "the share for validation must be"),
         (["{text}", "--start", "xyz"], "the model does not know 'x', 'y', 'z'"),
+        (["{text}", "--start", "ab" * 9], "the length of the start must be shorter than the cont"),
+        (["{text}", "--temperature", "-1"], "the temperature must be a number from 0 up"),
+        (["{text}/folder"], "text file"),
         (["--resume", "{tmp}/nowhere"], "there is no checkpoint at"),
     ],
 )
@@ -180,6 +187,50 @@ def test_bad_input_is_one_message_and_exit_code_1(cli, capsys, tmp_path, text, a
     assert shown.err.startswith("retrograde: ")
     assert message in shown.err
     assert not out.exists()
+
+
+def test_a_finished_run_is_sampled_from_without_writing(cli, tmp_path, text):
+    out = tmp_path / "run"
+    train(cli, text, "--steps", "2", "--out", str(out), *SMALL)
+    files = [out / "checkpoint.npz", out / "loss.svg"]
+    before = [(file.stat().st_mtime_ns, file.stat().st_ino) for file in files]
+    assert train(cli, "--resume", str(out / "checkpoint.npz"), "--samples", "1") == 0
+    assert [(file.stat().st_mtime_ns, file.stat().st_ino) for file in files] == before
+    files[1].unlink()
+    assert train(cli, "--resume", str(out), "--samples", "1") == 0
+    assert files[1].exists()
+
+
+def test_a_folder_that_cannot_be_written_is_said_before_the_first_step(
+    cli, capsys, tmp_path, text, monkeypatch
+):
+    module = importlib.import_module(f"{cli.__name__}.train")
+    monkeypatch.setattr(module.Trainer, "step", lambda trainer: pytest.fail("it began"))
+    (tmp_path / "file").write_text("")
+    assert train(cli, text, "--out", str(tmp_path / "file" / "run"), *SMALL) == 1
+    assert "could not be written: Not a directory" in capsys.readouterr().err
+
+
+def test_a_run_that_comes_apart_says_so_and_its_last_whole_checkpoint_stays(
+    cli, capsys, tmp_path, text
+):
+    out = tmp_path / "wild"
+    wild = [text, "--learning-rate", "1e300", "--steps", "9", "--every", "1", "--out", str(out)]
+    assert train(cli, *wild, *SMALL) == 1
+    shown = capsys.readouterr()
+    assert "training came apart: after " in shown.err
+    assert "Use a learning rate below 1e+300" in shown.err
+    assert shown.out == ""
+    with np.load(out / "checkpoint.npz") as file:
+        assert all(np.isfinite(file[name]).all() for name in file.files)
+
+
+def test_a_run_cannot_end_before_where_it_stands(cli, capsys, tmp_path, text):
+    out = str(tmp_path / "run")
+    train(cli, text, "--steps", "3", "--out", out, *SMALL)
+    capsys.readouterr()
+    assert train(cli, "--resume", out, "--steps", "2") == 1
+    assert "has taken 3 steps already, so 2 cannot be its last" in capsys.readouterr().err
 
 
 def test_an_earlier_run_is_not_written_over(cli, capsys, tmp_path, text):

@@ -228,6 +228,13 @@ def checkpoint(rg):
     models(rg).load_checkpoint("nowhere.npz")
 
 
+def training(rg):
+    room = models(rg)
+    trainer = room.Trainer(room.read_corpus(), {"embedding": 2, "heads": 1}, room.Settings(steps=1))
+    trainer.model.head.weight[0][0].data = float("nan")
+    trainer.step()
+
+
 def raise_as(rg, action):
     """Only the native core compiles; the same exceptions of the other copy are built by hand."""
     if core_of(rg) == "native":
@@ -288,6 +295,7 @@ CASES = {
     "TokenError": (token, ValueError, "does not know '7'", "Use those characters"),
     "CorpusError": (corpus, ValueError, "cannot be read: No such file", "Give the path of a text"),
     "CheckpointError": (checkpoint, RuntimeError, "no checkpoint at", "Begin one without --resume"),
+    "TrainingError": (training, ArithmeticError, "document is nan", "a learning rate below 0.01"),
     "HookError": (hook, TypeError, "got int (3)", "takes a function of the gradient"),
 }  # fmt: skip
 BY_IMPORT = {"CoreError"}  # raised while importing: further down

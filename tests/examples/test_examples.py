@@ -25,7 +25,7 @@ def test_two_moons_are_told_apart_and_drawn(tmp_path, capsys):
     out = tmp_path / "moons.svg"
     moons.main(["--points", "60", "--steps", "60", "--cells", "20", "--out", str(out)])
     root = ElementTree.parse(out).getroot()
-    kinds = [part.tag.rpartition("}")[2] for part in root]
+    kinds = [part.tag.rpartition("}")[2] for part in root.iter()]
     assert kinds.count("circle") == 60
     assert kinds.count("rect") == 20 * 12
     printed = capsys.readouterr().out

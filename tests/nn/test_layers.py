@@ -140,6 +140,23 @@ def test_losses_agree_with_torch(rg, torch):
         assert rg.grads(inputs) == pytest.approx(given.grad.numpy(), rel=1e-12, abs=1e-15)
 
 
+def test_losses_take_nests_of_one_shape(rg, torch):
+    numbers, targets = [[0.3, -1.2, 2.0], [0.1, 0.9, -0.4]], [[1, -1, -1], [-1, 1, 1]]
+    for name, theirs in (
+        ("mse", torch.nn.functional.mse_loss),
+        ("hinge", lambda scores, sides: torch.relu(1 - scores * sides).mean()),
+    ):
+        nest = [values(rg, row) for row in numbers]
+        given = torch.tensor(numbers, dtype=torch.float64, requires_grad=True)
+        mine = getattr(rg.nn, name)(nest, np.array(targets))
+        expected = theirs(given, torch.tensor(targets, dtype=torch.float64))
+        assert mine.data == pytest.approx(expected.item(), rel=1e-13)
+        mine.backward()
+        expected.backward()
+        assert rg.grads(nest) == pytest.approx(given.grad.numpy(), rel=1e-12, abs=1e-15)
+    assert rg.nn.mse(rg.Value(3.0), np.array(1.0)).data == 4.0
+
+
 def test_losses_do_not_overflow(rg):
     assert rg.nn.cross_entropy(values(rg, [1000.0, 0.0]), 1).data == 1000.0
     assert rg.nn.cross_entropy([-1000.0, -1000.0], 0) == pytest.approx(math.log(2))
@@ -158,6 +175,18 @@ def test_losses_do_not_overflow(rg):
         (lambda nn: nn.Attention(4, heads=3), "a divisor of the size, 4"),
         (lambda nn: nn.attention([1.0], [[1.0]], []), "1 keys and 0 values"),
         (lambda nn: nn.Linear(1, 1)(["a"]), "linear: item 0 is str ('a')"),
+        (lambda nn: nn.mse([[1.0, 2.0], [1.0]], [[1.0, 2.0], [1.0, 2.0]]), "1 predictions but 2"),
+        (lambda nn: nn.mse([[1.0], [2.0]], [1.0, 2.0, 3.0]), "2 predictions but 3 targets"),
+        (lambda nn: nn.mse([1.0], ["a"]), "cannot compute with str ('a')"),
+        (lambda nn: nn.Linear(0, 2), "the inputs of Linear must be a whole number from 1 up"),
+        (lambda nn: nn.Linear(2, 1.5), "the outputs of Linear must be a whole number from 1 up"),
+        (lambda nn: nn.Embedding(0, 2), "the count of Embedding must be a whole number"),
+        (lambda nn: nn.LayerNorm(-1), "the size of LayerNorm must be a whole number from 1 up"),
+        (lambda nn: nn.Neuron(0), "the inputs of a neuron must be a whole number from 1 up"),
+        (lambda nn: nn.Layer(2, 0), "the neurons of a layer must be a whole number from 1 up"),
+        (lambda nn: nn.MLP(2, 4), "the layers of an MLP must be a list of sizes, one a layer"),
+        (lambda nn: nn.MLP(2, [1], seed="a"), "a seed must be a whole number, a random.Random or"),
+        (lambda nn: nn.MLP(2, [1], seed=1.5), "got float (1.5)"),
     ],
 )
 def test_mistakes_are_named(rg, act, text):

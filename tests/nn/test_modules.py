@@ -121,6 +121,11 @@ def test_a_state_that_does_not_fit_changes_nothing(rg):
         model.load_state_dict(bent)
     with pytest.raises(rg.RetrogradeError):
         model.load_state_dict({name: np.full(a.shape, "x") for name, a in state.items()})
+    for wrong in (["x", "y"], [1j, 2], [None, 1.0], [[1.0], 2.0]):
+        with pytest.raises(rg.errors.StateError, match=r"layers.1.neurons.0.w must be an array of"):
+            model.load_state_dict({**bent, "layers.1.neurons.0.w": wrong})
+    with pytest.raises(rg.errors.SettingError, match="a state must be a dict of arrays by name"):
+        model.load_state_dict(3)
     assert [p.data for p in model.parameters()] == before
 
 

@@ -158,6 +158,7 @@ def test_a_loss_that_becomes_infinite_on_the_way_is_survived(rg):
     [
         (lambda rg, x: rg.optim.LBFGS([x], line_search_fn="armijo"), "line_search_fn must be"),
         (lambda rg, x: rg.optim.LBFGS([x], max_iter=0), "max_iter must be a whole number"),
+        (lambda rg, x: rg.optim.LBFGS([x], tolerance_grad="a"), "tolerance_grad must be a number"),
         (lambda rg, x: rg.optim.LBFGS([x]).step(), "closure must be a function"),
         (lambda rg, x: rg.optim.LBFGS([{"params": [x]}, {"params": [rg.Value(1.0)]}]), "one"),
     ],

@@ -187,6 +187,8 @@ def test_what_may_be_given_as_parameters(rg):
         (lambda rg, x: rg.optim.SGD([1.0]), "takes values"),
         (lambda rg, x: rg.optim.SGD([x], lr=-1.0), "lr must be a number from 0 up, got float"),
         (lambda rg, x: rg.optim.SGD([x], lr=float("nan")), "lr must be"),
+        (lambda rg, x: rg.optim.SGD([x], lr="0.1"), "lr must be a number from 0 up, got str"),
+        (lambda rg, x: rg.optim.SGD([x], dampening="a"), "dampening must be a number, got str"),
         (lambda rg, x: rg.optim.SGD([x], nesterov=True), "where nesterov is True"),
         (lambda rg, x: rg.optim.Adam([x], betas=(0.9, 1.0)), "each of betas must be"),
         (lambda rg, x: rg.optim.Adam([x], betas=(0.9,)), "betas must be two numbers"),
@@ -199,6 +201,14 @@ def test_mistakes_are_named(rg, make, text):
     with pytest.raises(rg.RetrogradeError) as caught:
         make(rg, rg.Value(1.0))
     assert text in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64, np.int64])
+def test_settings_may_be_numbers_of_numpy(rg, kind):
+    x = rg.Value(1.0)
+    x.grad = 1.0
+    rg.optim.SGD([x], lr=kind(1)).step()
+    assert x.data == 0.0
 
 
 def test_the_engine_checks_what_it_is_given(rg):

@@ -66,7 +66,7 @@ class _Parser(argparse.ArgumentParser):
     """A parser whose errors are one message, with a guess at what was meant."""
 
     def error(self, message: str) -> NoReturn:
-        unknown = re.search(r"invalid choice: '([^']*)'", message)
+        unknown = re.search(r"^argument command: invalid choice: '([^']*)'", message)
         if unknown:
             close = difflib.get_close_matches(unknown[1], COMMANDS, n=1)
             cure = f"did you mean '{close[0]}'?" if close else f"choose from {', '.join(COMMANDS)}."

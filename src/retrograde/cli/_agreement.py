@@ -26,13 +26,16 @@ _TOLERANCE = 1e-9
 _ONE_OPERAND = frozenset(("__neg__", "__pos__", "__abs__"))
 
 
-def agrees(theirs: type, name: str) -> bool:
-    """Whether a method both classes have gives the same numbers and gradients in both."""
+def agrees(theirs: type, name: str, data: str = "data", grad: str = "grad") -> bool:
+    """Whether a method both classes have gives the same numbers and gradients in both.
+
+    ``data`` and ``grad`` are what theirs calls them.
+    """
     state = random.getstate()
     try:
         with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere):
             trials = _trials(name)
-            compared = [_same(theirs, name, trial) for trial in trials]
+            compared = [_same(theirs, name, trial, (data, grad)) for trial in trials]
     finally:
         random.setstate(state)
     told = [same for same in compared if same is not None]
@@ -52,12 +55,14 @@ def _trials(name: str) -> Iterator[tuple[Operand, ...]]:
         yield from (((x, True), (y, False)) for x, y in _WITH_NUMBERS)
 
 
-def _same(theirs: type, name: str, operands: tuple[Operand, ...]) -> bool | None:
+def _same(
+    theirs: type, name: str, operands: tuple[Operand, ...], called: tuple[str, str]
+) -> bool | None:
     """None where theirs cannot do it, or gives no real number."""
-    found = _numbers(theirs, name, operands)
+    found = _numbers(theirs, name, operands, called)
     if found is None:
         return None
-    ours = _numbers(Value, name, operands)
+    ours = _numbers(Value, name, operands, ("data", "grad"))
     return ours is not None and len(ours) == len(found) and all(map(_close, found, ours))
 
 
@@ -69,7 +74,9 @@ def _close(one: float, other: float) -> bool:
     return abs(one - other) <= _TOLERANCE * max(1.0, abs(one), abs(other))
 
 
-def _numbers(kind: Any, name: str, operands: tuple[Operand, ...]) -> list[float] | None:
+def _numbers(
+    kind: Any, name: str, operands: tuple[Operand, ...], called: tuple[str, str]
+) -> list[float] | None:
     """The result and the gradients of the operands; None where it cannot be had."""
     try:
         given: list[Any] = [kind(x) if is_value else x for x, is_value in operands]
@@ -81,6 +88,8 @@ def _numbers(kind: Any, name: str, operands: tuple[Operand, ...]) -> list[float]
             grads = core.gradients((result,), (1.0,), tuple(inputs), 0)
             return None if grads is None else [result.data, *(grad or 0.0 for grad in grads)]
         result.backward()
-        return [float(number) for number in (result.data, *(x.grad for x in inputs))]
+        data, grad = called
+        held = getattr(result, data), *(getattr(x, grad) for x in inputs)
+        return [float(number) for number in held]
     except Exception:
         return None

@@ -80,7 +80,8 @@ class Profiler:
 
     def __init__(self, path: str) -> None:
         self._path = path
-        self._folder = os.path.dirname(os.path.abspath(path)) + os.sep
+        self._place = os.path.abspath(path)
+        self._folder = os.path.dirname(self._place) + os.sep
         self._whose: dict[str, bool] = {}
         self._entered: dict[int, float] = {}
         self._running: dict[int, float] = {}
@@ -175,7 +176,7 @@ class Profiler:
         if known is None:
             place = os.path.abspath(file)
             inside = place.startswith(self._folder) and "site-packages" not in place
-            known = self._whose[file] = file == self._path or inside
+            known = self._whose[file] = place == self._place or inside
         return known
 
     def profile(self) -> Profile:

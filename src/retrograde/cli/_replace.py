@@ -16,6 +16,7 @@ from typing import Any
 from ..errors import ReplaceError
 from ..value import Value
 from ._agreement import agrees
+from ._renamed import differing, renamed
 
 _BINDER = "__retrograde_class__"
 
@@ -39,7 +40,8 @@ class Replacement:
 
     ``added`` are methods and constants that ours lacks, ``kept`` those that give other results than
     ours or could not be compared; both are the script's own code, working on our values.
-    ``lost`` are attributes of its objects that ours do not have.
+    ``lost`` are attributes of its objects that ours do not have, ``differing`` those that ours
+    have too, but read differently.
     """
 
     name: str
@@ -47,6 +49,8 @@ class Replacement:
     added: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
     lost: frozenset[str] = frozenset()
+    differing: list[str] = field(default_factory=list)
+    _attributes: frozenset[str] = frozenset()
     _before: dict[str, Any] = field(default_factory=dict)
 
     def statement(self, source: bytes, path: str) -> tuple[ast.Module, ast.ClassDef]:
@@ -69,7 +73,7 @@ class Replacement:
         """A source compiled so that its class statement binds our class."""
         tree, statement = self.statement(source, path)
         self.line = statement.lineno
-        self.lost = frozenset(_attributes(statement)) - set(dir(Value))
+        self._attributes = frozenset(_attributes(statement))
         first = statement.decorator_list[0] if statement.decorator_list else statement
         binder = ast.Name(_BINDER, ast.Load())
         binder.lineno = binder.end_lineno = first.lineno
@@ -89,23 +93,37 @@ class Replacement:
         members: dict[str, Any] = {}
         for owner in reversed(theirs.__mro__[:-1]):
             members.update(vars(owner))
+        attributes = {*self._attributes, *getattr(theirs, "__dataclass_fields__", ())}
+        own = attributes - set(dir(Value))
         before = names.get(self.name, _BINDER)
         names[self.name] = theirs  # its methods make values by this name
         try:
+            held = renamed(theirs, own)
+            self.differing = differing(theirs, attributes - own - _ALWAYS_OURS)
+            called = {answer.ours: name for name, answer in held.items()}
             stays = {
                 name: member
                 for name, member in members.items()
                 if name not in _ALWAYS_OURS
+                and name not in own  # the default of an attribute: reading it would be wrong
                 and not _is_slot(member)
-                and (name in _PRINTING or not hasattr(Value, name) or not agrees(theirs, name))
+                and (
+                    name in _PRINTING
+                    or not hasattr(Value, name)
+                    or not agrees(
+                        theirs, name, called.get("data", "data"), called.get("grad", "grad")
+                    )
+                )
             }
         finally:
             if before is _BINDER:
                 del names[self.name]
             else:
                 names[self.name] = before
-        for name, member in stays.items():
-            if name not in _PRINTING:
+        self.lost = frozenset(own - held.keys())
+        answers = {name: answer.property for name, answer in held.items()}
+        for name, member in {**answers, **stays}.items():
+            if name not in _PRINTING and name not in held:
                 (self.kept if hasattr(Value, name) else self.added).append(name)
             self._before[name] = vars(Value).get(name, _BINDER)
             setattr(Value, name, member)
@@ -146,8 +164,14 @@ def _is_slot(member: Any) -> bool:
 
 
 def _attributes(statement: ast.ClassDef) -> Iterator[str]:
-    """The attributes that a class's methods set on ``self``."""
-    for node in ast.walk(statement):
-        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
-            if isinstance(node.value, ast.Name) and node.value.id == "self":
-                yield node.attr
+    """The attributes that a class's methods set on ``self``.
+
+    With them those that it sets on the class, as counters are, in methods that ours stand in for.
+    """
+    for method in statement.body:
+        ours = isinstance(method, ast.FunctionDef) and method.name in _ALWAYS_OURS
+        places = {"self", statement.name} if ours else {"self"}
+        for node in ast.walk(method):
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+                if isinstance(node.value, ast.Name) and node.value.id in places:
+                    yield node.attr

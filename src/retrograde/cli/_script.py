@@ -80,20 +80,20 @@ def run_script(
     """
     source = source_of(path)
     module = ModuleType("__main__")
-    module.__file__ = path
+    module.__file__ = place = os.path.abspath(path)  # as Python does: a script may leave its folder
     try:
-        code = compiler(source, path, vars(module))
+        code = compiler(source, place, vars(module))
     except RetrogradeError:
         raise
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        return replace(_raised(error.with_traceback(None), path, vars(module)), ran=False)
+        return replace(_raised(error.with_traceback(None), place, vars(module)), ran=False)
     with _as_main(module, path, arguments, quiet):
         try:
             exec(code, vars(module))
         except SystemExit as leaving:
             return Outcome(_exit_code(leaving), names=vars(module))
         except BaseException as error:
-            return _raised(error, path, vars(module))
+            return _raised(error, place, vars(module))
     return Outcome(0, names=vars(module))
 
 

@@ -5,6 +5,7 @@ Numbers of the pass are kept when it is done, since optimizers change leaves rig
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import PurePath
@@ -30,6 +31,7 @@ class LastPass:
 
     def __init__(self, path: str, at: int | None, passing: Collection[str] | None = None) -> None:
         self.path, self.at, self.passing = path, at, passing
+        self._place = os.path.abspath(path)
         self.variables: dict[str, Any] = {}
         self.count = 0
         self.lines: list[int] = []
@@ -48,7 +50,7 @@ class LastPass:
             self._keep(this, finished=False)
 
     def done(self, this: Pass) -> None:
-        line = this.site.line if this.site and this.site.file == self.path else None
+        line = this.site.line if this.site and this.site.file == self._place else None
         if line is not None and line not in self.lines:
             self.lines.append(line)
         if self._wanted(this):
@@ -58,7 +60,7 @@ class LastPass:
     def _wanted(self, this: Pass) -> bool:
         if self.at is None:
             return True
-        return this.site is not None and (this.site.file, this.site.line) == (self.path, self.at)
+        return this.site is not None and (this.site.file, this.site.line) == (self._place, self.at)
 
     def _keep(self, this: Pass, finished: bool) -> None:
         try:

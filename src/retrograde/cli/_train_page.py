@@ -91,6 +91,7 @@ def print_report(report: Report) -> None:
     sizes, settings = report["sizes"], report["settings"]
     print_line(page, ("retrograde", STRONG), (f" train · {report['core']} core", QUIET))
     page.print()
+    heads = f"{sizes['heads']} head{'s' * (sizes['heads'] != 1)}"
     layers = f"{sizes['layers']} layer{'s' * (sizes['layers'] != 1)}"
     rows: list[Row] = [
         (("documents ", QUIET), (f"{report['documents']:,} from {report['source']}", "")),
@@ -98,7 +99,7 @@ def print_report(report: Report) -> None:
             ("model ", QUIET),
             (
                 f"{report['parameters']:,} parameters: {sizes['vocabulary']} tokens, embedding "
-                f"{sizes['embedding']}, {sizes['heads']} heads, {layers}, context "
+                f"{sizes['embedding']}, {heads}, {layers}, context "
                 f"{sizes['context']}",
                 "",
             ),

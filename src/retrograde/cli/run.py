@@ -60,7 +60,11 @@ def run(options: argparse.Namespace) -> int:
     """Run the command; the exit code is the script's."""
     options.explain |= any(each is not None for each in (options.at, options.ledger, options.html))
     for text in options.more:
-        return _misused(f"there is no option '{text}'; what is meant for the script follows --.")
+        if text.startswith("-"):
+            return _misused(
+                f"there is no option '{text}'; what is meant for the script follows --."
+            )
+    options.arguments += options.more  # those that stand after options of ours
     if options.json and not (options.explain or options.doctor or options.profile):
         return _misused("--json prints what --explain, --doctor or --profile find; add one.")
     if options.html is not None:
@@ -97,6 +101,8 @@ class _Run:
             if module:
                 self._stack.enter_context(replacing_in(module, replacement, options.script))
             else:
+                if tree_of(source) is not None:
+                    replacement.statement(source, options.script)
                 compiler = replacement.code
         before = set(threading.enumerate())
         with ExitStack() as watchers:
@@ -145,6 +151,12 @@ class _Run:
                 "script's own differ from ours, or could not be compared, and were kept.",
                 file=sys.stderr,
             )
+        if replaced.differing:
+            print(
+                f"retrograde: .{', .'.join(replaced.differing)} of {replaced.name} "
+                f"read{'s' * (len(replaced.differing) == 1)} differently: ours, not the script's.",
+                file=sys.stderr,
+            )
         error = outcome.error
         if isinstance(error, AttributeError) and error.name in replaced.lost:
             print(
@@ -164,6 +176,7 @@ class _Run:
                 "line": replaced.line,
                 "added": replaced.added,
                 "kept": replaced.kept,
+                "differing": replaced.differing,
             }
         if self._last_pass is not None:
             told["explain"] = self._explained(outcome, source)

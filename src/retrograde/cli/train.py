@@ -86,8 +86,10 @@ def run(options: argparse.Namespace) -> int:
     if options.samples < 0:
         raise SettingError.of("samples", options.samples, "a whole number from 0 up")
     folder = Path(options.resume or options.out or "microgpt")
+    if options.resume and folder.is_file():
+        folder = folder.parent  # the checkpoint itself was named
     trainer = _resumed(folder, options) if options.resume else _begun(folder, options)
-    trainer.samples(0, options.temperature, options.start)  # a start it cannot read is said now
+    trainer.samples(0, options.temperature, options.start)  # what it cannot do is said now
     resumed_at = trainer.done
     notices = trainer.corpus.notices + cut_notice(trainer.corpus, trainer.model.shape.context)
     seconds, interrupted = _trained(trainer, folder, options, notices)
@@ -176,6 +178,10 @@ def _trained(
 
     began = time.perf_counter()
     steps = trainer.settings.steps
+    if trainer.done == steps and options.steps is None and (folder / CURVE).exists():
+        return 0.0, False  # it had ended: there is nothing to write
+    if not trainer.done:
+        trainer.save(folder / CHECKPOINT)  # a folder that cannot be written is said now
     with _interrupts() as interrupted, Bar(trainer.done, steps, trainer.settings.batch) as bar:
         if not options.json:
             bar.notify(notices)

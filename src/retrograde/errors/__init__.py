@@ -51,6 +51,7 @@ from .training import ParameterError as ParameterError
 from .training import SettingError as SettingError
 from .training import StateError as StateError
 from .training import TokenError as TokenError
+from .training import TrainingError as TrainingError
 from .wording import RetrogradeError as RetrogradeError
 from .wording import describe as describe
 from .wording import place as place

@@ -70,6 +70,13 @@ class StateError(RetrogradeError, ValueError):
         )
 
     @classmethod
+    def numbers(cls, name: str, got: object) -> Self:
+        return cls(
+            f"the state does not fit: {name} must be an array of real numbers, got {kind_of(got)}. "
+            "Give what state_dict() gave."
+        )
+
+    @classmethod
     def optimizer(cls, name: str, problem: str) -> Self:
         return cls(
             f"the state does not fit this {name}: {problem}. "
@@ -105,6 +112,24 @@ class CorpusError(RetrogradeError, ValueError):
         return cls(f"{path} cannot be read: {why}. Give the path of a text file.")
 
 
+class TrainingError(RetrogradeError, ArithmeticError):
+    """Training came apart: a loss or a parameter is not finite any more."""
+
+    @classmethod
+    def diverged(cls, step: int, what: str, rate: float) -> Self:
+        return cls(
+            f"training came apart: after {step} step{'s' * (step != 1)} {what}. "
+            f"Use a learning rate below {rate:g}; checkpoints written before are as they were."
+        )
+
+    @classmethod
+    def scores(cls) -> Self:
+        return cls(
+            "the model's scores are not finite, so nothing can be drawn from them. "
+            "Train it anew with a lower learning rate, or sample from an earlier checkpoint."
+        )
+
+
 class CheckpointError(RetrogradeError, RuntimeError):
     """A checkpoint cannot be written, read, or gone on from."""
 
@@ -123,7 +148,7 @@ class CheckpointError(RetrogradeError, RuntimeError):
     @classmethod
     def damaged(cls, path: object, why: str) -> Self:
         return cls(
-            f"{path} is not a whole checkpoint: {why}. "
+            f"{path} is not a whole checkpoint: {why.rstrip('.')}. "
             "Resume from another one, or begin anew without --resume."
         )
 
@@ -139,6 +164,13 @@ class CheckpointError(RetrogradeError, RuntimeError):
         return cls(
             f"{path} was trained on other documents ({trained}) than those given ({given}). "
             "Give the same file, unchanged, or begin anew without --resume."
+        )
+
+    @classmethod
+    def past(cls, path: object, done: int, steps: int) -> Self:
+        return cls(
+            f"{path} has taken {done} steps already, so {steps} cannot be its last. "
+            "Leave --steps out, or give a larger number."
         )
 
     @classmethod

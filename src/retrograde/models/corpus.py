@@ -73,7 +73,7 @@ def cut_notice(corpus: Corpus, context: int) -> list[str]:
     if not cut:
         return []
     return [
-        f"{_counted(cut)} longer than the context of {context} learnt from only as far as it "
+        f"{_counted(cut)} longer than the context of {context}, learnt from only as far as it "
         f"reaches; --context {longest + 1} takes in all"
     ]
 

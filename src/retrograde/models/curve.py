@@ -16,6 +16,7 @@ _STYLE = """
     .each { fill: none; stroke: #9ec5f0; stroke-width: 1; }
     .smooth { fill: none; stroke: #0969da; stroke-width: 2; }
     .validation { fill: #cf222e; }
+    .key { text-anchor: end; }
     @media (prefers-color-scheme: dark) {
       text { fill: #8b949e; } .title { fill: #e6edf3; } .grid { stroke: #30363d; }
       .each { stroke: #1f4b7a; } .smooth { stroke: #58a6ff; } .validation { fill: #ff7b72; }
@@ -47,6 +48,23 @@ def ticks(low: float, high: float, about: int = 5) -> list[float]:
     step = next((unit * k for k in (1.0, 2.0, 2.5, 5.0, 10.0) if unit * k >= raw * 0.9), unit * 10)
     first, last = ceil(low / step - 1e-9), floor(high / step + 1e-9)
     return [round(k * step, 10) for k in range(first, last + 1)]
+
+
+def _key(validated: bool) -> list[str]:
+    """What the marks mean, along the top from the right."""
+    marks = [("running mean", 96, "smooth"), ("each step", 72, "each")]
+    if validated:
+        marks.insert(0, ("validation", 74, "validation"))
+    parts, right = [], WIDTH - RIGHT
+    for words, width, kind in marks:
+        left = right - width - 8
+        parts.append(f'<text class="key" x="{right}" y="22">{words}</text>')
+        if kind == "validation":
+            parts.append(f'<circle class="{kind}" cx="{left + 4}" cy="18" r="3.5"/>')
+        else:
+            parts.append(f'<polyline class="{kind}" points="{left - 12},18 {left + 6},18"/>')
+        right = left - 28
+    return parts
 
 
 def loss_curve(
@@ -82,6 +100,7 @@ def loss_curve(
         f"<style>{_STYLE}</style>",
         f'<text class="title" x="{LEFT}" y="22">{escape(title)}</text>',
     ]
+    parts += _key(bool(validated))
     for y in ticks(low, high):
         parts.append(
             f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{down(y):.1f}" '

@@ -10,9 +10,10 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from math import isfinite
 from typing import Any
 
-from ..errors import SettingError
+from ..errors import SettingError, TrainingError
 from ..functions import mean, softmax
 from ..lists import each
 from ..modes import no_grad
@@ -121,11 +122,7 @@ class GPT(Module):
 
         Low temperatures keep to what is likely; 0 takes the likeliest each time.
         """
-        if not temperature >= 0.0 or temperature == float("inf"):
-            raise SettingError.of("the temperature", temperature, "a number from 0 up")
-        if len(start) >= self._shape.context:
-            allowed = f"shorter than the context, {self._shape.context}"
-            raise SettingError.of("the length of the start", len(start), allowed)
+        self.check_sample(temperature, start)
         tokens, pasts = [edge, *start], self.pasts()
         with no_grad():
             for position in range(self._shape.context):
@@ -138,6 +135,14 @@ class GPT(Module):
                 tokens.append(token)
         return tokens[1:]
 
+    def check_sample(self, temperature: float, start: Sequence[int]) -> None:
+        """Refuse what :meth:`sample` cannot do."""
+        if not temperature >= 0.0 or temperature == float("inf"):
+            raise SettingError.of("the temperature", temperature, "a number from 0 up")
+        if len(start) >= self._shape.context:
+            allowed = f"shorter than the context, {self._shape.context}"
+            raise SettingError.of("the length of the start", len(start), allowed)
+
     def __repr__(self) -> str:
         sizes = ", ".join(f"{name}={size}" for name, size in asdict(self._shape).items())
         return f"GPT({sizes})"
@@ -149,6 +154,8 @@ def _number(logit: Any) -> float:
 
 def _drawn(logits: list[float], temperature: float, draw: random.Random) -> int:
     """A token, as likely as its share."""
+    if not all(map(isfinite, logits)):
+        raise TrainingError.scores()
     if temperature == 0.0:
         return max(range(len(logits)), key=logits.__getitem__)
     shares = softmax([logit / temperature for logit in logits])

@@ -9,12 +9,13 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from math import isfinite
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
-from ..errors import CheckpointError, RetrogradeError, SettingError
+from ..errors import CheckpointError, RetrogradeError, SettingError, TrainingError
 from ..modes import no_grad
 from ..optim import Adam
 from ..value import core
@@ -119,6 +120,7 @@ class Trainer:
         settings = self.settings
         documents = [self._next() for _ in range(settings.batch)]
         loss = self._compute(documents)
+        self._refuse_divergence("the loss of a document", loss)
         left = 1.0 - self.done / settings.steps
         self.optimizer.param_groups[0]["lr"] = settings.learning_rate * left
         self.optimizer.step()
@@ -127,15 +129,25 @@ class Trainer:
         return loss
 
     def validate(self) -> float | None:
-        """The mean loss over the documents set aside; None where there are none."""
+        """The mean loss over the documents set aside; None where there are none.
+
+        Like :meth:`step` it raises :class:`TrainingError` where the loss is not finite.
+        """
         if not self._validation:
             return None
         with no_grad():
             total = sum(self.model.loss(tokens).data for tokens in self._validation)
         loss = float(total) / len(self._validation)
+        self._refuse_divergence("the loss in validation", loss)
         if not self.validated or self.validated[-1][0] != self.done:
             self.validated.append((self.done, loss))
         return loss
+
+    def _refuse_divergence(self, what: str, number: float) -> None:
+        """Stop before anything is learnt from, or saved with, a number that is not finite."""
+        if not isfinite(number):
+            rate = self.settings.learning_rate
+            raise TrainingError.diverged(self.done, f"{what} is {number}", rate)
 
     def samples(
         self, count: int, temperature: float, start: str = "", seed: int | None = None
@@ -143,6 +155,7 @@ class Trainer:
         """Documents of the model's own, each beginning with ``start``."""
         draw = random.Random(self.settings.seed if seed is None else seed)
         begin, edge = self.tokenizer.tokens(start), self.tokenizer.edge
+        self.model.check_sample(temperature, begin)
         return [
             self.tokenizer.text(self.model.sample(edge, draw, temperature, begin))
             for _ in range(count)
@@ -167,6 +180,8 @@ class Trainer:
             "round": {"before": self._before_round, "at": self._at},
         }
         arrays = {f"model/{name}": array for name, array in self.model.state_dict().items()}
+        for array in arrays.values():
+            self._refuse_divergence("a parameter", float(array.sum()))
         for name, array in self.optimizer.state[0].items():
             arrays[f"optimizer/{name}"] = array
         arrays["losses"] = np.array(self.losses)
@@ -188,6 +203,8 @@ class Trainer:
             if corpus.digest != about["corpus"]["digest"]:
                 raise CheckpointError.corpus(path, about["corpus"]["source"], corpus.source)
             settings = Settings(**{**about["settings"], **({"steps": steps} if steps else {})})
+            if steps and steps < about["done"]:
+                raise CheckpointError.past(path, about["done"], steps)
             trainer = cls(corpus, about["sizes"], settings, make_step)
             trainer._restore(about, checkpoint.arrays)
         except CheckpointError:

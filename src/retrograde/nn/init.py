@@ -9,11 +9,13 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from math import prod, sqrt
-from typing import Any, TypeAlias
+from operator import index
+from typing import Any, SupportsIndex, TypeAlias
 
+from ..errors import SettingError
 from ..value import Value
 
-Seed: TypeAlias = "int | random.Random | None"
+Seed: TypeAlias = "SupportsIndex | random.Random | None"
 Initialiser: TypeAlias = "Callable[[tuple[int, ...], random.Random], float]"
 
 
@@ -23,10 +25,23 @@ def generator(seed: Seed) -> random.Random:
     >>> generator(3).random() == generator(3).random()
     True
     """
-    if isinstance(seed, int):
-        return random.Random(seed)
+    if isinstance(seed, SupportsIndex):
+        return random.Random(index(seed))
     draw: Any = random if seed is None else seed  # the module has its hidden generator's methods
+    if not (hasattr(draw, "uniform") and hasattr(draw, "gauss")):
+        raise SettingError.of("a seed", seed, "a whole number, a random.Random or None")
     return draw  # type: ignore[no-any-return]
+
+
+def checked_size(what: str, size: Any) -> int:
+    """A size as a whole number from 1 up; anything else raises :class:`SettingError`.
+
+    >>> checked_size("the inputs of Linear", 3)
+    3
+    """
+    if not hasattr(size, "__index__") or index(size) < 1:
+        raise SettingError.of(what, size, "a whole number from 1 up")
+    return index(size)
 
 
 def filled(shape: tuple[int, ...], initialiser: Initialiser, seed: Seed = None) -> Any:

@@ -5,13 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..errors import SettingError, ShapeError
+from ..errors import ShapeError
 from ..functions import dot
 from ..functions import sum as sum_
 from ..lists import each, linear
 from ..take import take
 from ..value import Value, belongs_to_caller
-from .init import Initialiser, Seed, fan_in_uniform, filled, generator, normal, ones, zeros
+from .init import (
+    Initialiser,
+    Seed,
+    checked_size,
+    fan_in_uniform,
+    filled,
+    generator,
+    normal,
+    ones,
+    zeros,
+)
 from .module import Module
 
 
@@ -34,6 +44,8 @@ class Linear(Module):
         seed: Seed = None,
     ) -> None:
         draw = generator(seed)
+        nin = checked_size("the inputs of Linear", nin)
+        nout = checked_size("the outputs of Linear", nout)
         self.weight = filled((nout, nin), init or fan_in_uniform(), draw)
         self.bias = None
         if bias:
@@ -62,6 +74,8 @@ class Embedding(Module):
     def __init__(
         self, count: int, size: int, init: Initialiser | None = None, seed: Seed = None
     ) -> None:
+        count = checked_size("the count of Embedding", count)
+        size = checked_size("the size of Embedding", size)
         self.weight = filled((count, size), init or normal(), seed)
 
     def __call__(self, index: Any) -> list[Any]:
@@ -84,8 +98,8 @@ class RMSNorm(Module):
     """
 
     def __init__(self, size: int, eps: float = 1e-5, affine: bool = True) -> None:
-        self.size, self.eps = size, eps
-        self.weight = filled((size,), ones()) if affine else None
+        self.size, self.eps = checked_size("the size of RMSNorm", size), eps
+        self.weight = filled((self.size,), ones()) if affine else None
 
     def __call__(self, x: Sequence[Value | float]) -> list[Any]:
         """The list, scaled."""
@@ -106,9 +120,9 @@ class LayerNorm(Module):
     """
 
     def __init__(self, size: int, eps: float = 1e-5, affine: bool = True) -> None:
-        self.size, self.eps = size, eps
-        self.weight = filled((size,), ones()) if affine else None
-        self.bias = filled((size,), zeros()) if affine else None
+        self.size, self.eps = checked_size("the size of LayerNorm", size), eps
+        self.weight = filled((self.size,), ones()) if affine else None
+        self.bias = filled((self.size,), zeros()) if affine else None
 
     def __call__(self, x: Sequence[Value | float]) -> list[Any]:
         """The list, centred and scaled."""
@@ -125,8 +139,6 @@ class LayerNorm(Module):
 
 
 def _check_size(layer: str, size: int, x: Sequence[Any]) -> None:
-    if size < 1:
-        raise SettingError.of(f"the size of {layer}", size, "at least 1")
     if len(x) != size:
         raise ShapeError.layer(layer, size, len(x))
 

@@ -15,7 +15,7 @@ from ..value import Value, belongs_to_caller
 
 def _paired(loss: str, predictions: Any, targets: Any) -> tuple[list[Any], list[Any]]:
     """Predictions and targets as lists of equal length; single ones become lists of one."""
-    pairs = [list(x) if hasattr(x, "__len__") else [x] for x in (predictions, targets)]
+    pairs = [list(x) if _is_list(x) else [x] for x in (predictions, targets)]
     if len(pairs[0]) != len(pairs[1]):
         raise ShapeError.targets(loss, len(pairs[0]), len(pairs[1]))
     if not pairs[0]:
@@ -23,13 +23,32 @@ def _paired(loss: str, predictions: Any, targets: Any) -> tuple[list[Any], list[
     return pairs[0], pairs[1]
 
 
+def _flat(loss: str, predictions: Any, targets: Any) -> tuple[list[Any], list[Any]]:
+    """The same for nests, level by level: both must have one shape (a list of one is its item)."""
+    ours, theirs = _paired(loss, predictions, targets)
+    while any(map(_is_list, ours)) or any(map(_is_list, theirs)):
+        pairs = [_paired(loss, one, other) for one, other in zip(ours, theirs)]
+        ours = [item for pair in pairs for item in pair[0]]
+        theirs = [item for pair in pairs for item in pair[1]]
+    return ours, theirs
+
+
+def _is_list(thing: Any) -> bool:
+    """Whether it has items; an array of no dimensions has a length by name only."""
+    return (
+        hasattr(thing, "__len__") and not isinstance(thing, str) and getattr(thing, "ndim", 1) > 0
+    )
+
+
 def mse(predictions: Any, targets: Any) -> Any:
-    """The mean of the squared differences.
+    """The mean of the squared differences, of lists or of nests of one shape.
 
     >>> mse([1.0, 2.0], [1.0, 4.0])
     2.0
+    >>> mse([[1.0, 2.0], [3.0, 4.0]], [[1.0, 2.0], [3.0, 8.0]])
+    4.0
     """
-    predictions, targets = _paired("mse", predictions, targets)
+    predictions, targets = _flat("mse", predictions, targets)
     errors = each("sub", predictions, targets)
     return dot(errors, errors) / len(errors)
 
@@ -56,7 +75,7 @@ def hinge(scores: Any, targets: Any) -> Any:
     >>> hinge([2.0, 0.5], [1, -1])
     0.75
     """
-    scores, targets = _paired("hinge", scores, targets)
+    scores, targets = _flat("hinge", scores, targets)
     for target in targets:
         if not isinstance(target, Value) and target not in (-1, 1):
             raise SettingError.of("a target of hinge", target, "-1 or 1")

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import bulk
-from ..errors import StateError
+from ..errors import SettingError, StateError
 from ..value import Value, core
 
 LIST = (list, tuple)
@@ -174,12 +174,14 @@ class Module(metaclass=_Labelling):
         Names missing from it, or found in it alone, raise :class:`StateError` unless ``strict`` is
         False; a wrong shape always does.
         """
+        if not isinstance(state, Mapping):
+            raise SettingError.of("a state", state, "a dict of arrays by name")
         slots = {slot.name: slot for slot in self._slots()}
         loaded = Loaded([n for n in slots if n not in state], [n for n in state if n not in slots])
         if strict and any(loaded):
             raise StateError.names(type(self).__name__, *loaded)
         chosen = {name: slot for name, slot in slots.items() if name in state}
-        arrays = {name: np.asarray(state[name]) for name in chosen}
+        arrays = {name: _numbers(name, state[name]) for name in chosen}
         for name, slot in chosen.items():
             if arrays[name].shape != slot.shape:
                 raise StateError.shape(name, slot.shape, arrays[name].shape)
@@ -201,6 +203,17 @@ class Module(metaclass=_Labelling):
         ]
         name = type(self).__name__
         return "\n".join([f"{name}(", *lines, ")"]) if lines else f"{name}()"
+
+
+def _numbers(name: str, given: Any) -> Any:
+    """What a state has under a name, as an array of real numbers."""
+    try:
+        array = np.asarray(given)
+    except ValueError:  # ragged
+        raise StateError.numbers(name, given) from None
+    if array.dtype.kind not in "biuf":
+        raise StateError.numbers(name, given)
+    return array
 
 
 def _item(name: str, index: int, item: Any) -> str:

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..errors import SettingError
 from ..lists import linear
 from ..value import Value, belongs_to_caller
-from .init import Seed, generator
+from .init import Seed, checked_size, generator
 from .module import Module
 
 
@@ -25,7 +26,7 @@ class Neuron(Module):
     """
 
     def __init__(self, nin: int, nonlin: bool = True, seed: Seed = None) -> None:
-        draw = generator(seed)
+        draw, nin = generator(seed), checked_size("the inputs of a neuron", nin)
         self.w = [Value(draw.uniform(-1, 1)) for _ in range(nin)]
         self.b = Value(0.0)
         self.nonlin = nonlin
@@ -51,7 +52,7 @@ class Layer(Module):
     """
 
     def __init__(self, nin: int, nout: int, seed: Seed = None, **kwargs: Any) -> None:
-        draw = generator(seed)
+        draw, nout = generator(seed), checked_size("the neurons of a layer", nout)
         self.neurons = [Neuron(nin, seed=draw, **kwargs) for _ in range(nout)]
 
     def __call__(self, x: Sequence[Value | float]) -> Any:
@@ -77,6 +78,8 @@ class MLP(Module):
     """
 
     def __init__(self, nin: int, nouts: Sequence[int], seed: Seed = None) -> None:
+        if not hasattr(nouts, "__len__"):
+            raise SettingError.of("the layers of an MLP", nouts, "a list of sizes, one a layer")
         draw, sizes, last = generator(seed), [nin, *nouts], len(nouts) - 1
         self.layers = [
             Layer(sizes[i], sizes[i + 1], seed=draw, nonlin=i != last) for i in range(len(nouts))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import inf, isnan
+from numbers import Real
 from typing import Any
 
 from .. import bulk
@@ -25,7 +26,7 @@ def clip_grad_value(params: Any, clip_value: float) -> None:
     >>> rg.optim.clip_grad_value([x], 1.0); x.grad
     -1.0
     """
-    if not clip_value >= 0.0:
+    if not isinstance(clip_value, Real) or not clip_value >= 0.0:
         raise SettingError.of("clip_value", clip_value, "a number from 0 up")
     core.clip_grad(_values(params), float(clip_value))
 
@@ -43,9 +44,9 @@ def clip_grad_norm(params: Any, max_norm: float, norm_type: float = 2.0) -> floa
     >>> round(x.grad, 6), round(y.grad, 6)
     (0.6, 0.8)
     """
-    if not norm_type > 0.0:
+    if not isinstance(norm_type, Real) or not norm_type > 0.0:
         raise SettingError.of("norm_type", norm_type, "a number above 0, or inf")
-    if not max_norm >= 0.0:
+    if not isinstance(max_norm, Real) or not max_norm >= 0.0:
         raise SettingError.of("max_norm", max_norm, "a number from 0 up")
     values = _values(params)
     length: float = core.grad_norm(values, float(norm_type))

@@ -14,7 +14,7 @@ import numpy as np
 from .. import bulk
 from ..errors import SettingError
 from ..value import Value, core
-from .optimizer import Group, Optimizer, check_setting
+from .optimizer import Group, Optimizer
 
 Array = Any
 
@@ -83,7 +83,7 @@ class LBFGS(Optimizer):
 
     def check(self, group: Group) -> None:
         """The counts are whole and positive."""
-        check_setting("lr", group["lr"])
+        super().check(group)
         for name in ("max_iter", "max_eval", "history_size"):
             if not isinstance(group[name], int) or group[name] < 1:
                 raise SettingError.of(name, group[name], "a whole number from 1 up")

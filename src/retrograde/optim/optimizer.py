@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,6 +26,9 @@ RANGES: dict[str, tuple[Callable[[float], bool], str]] = {
     "eps": (lambda x: x >= 0.0, "a number from 0 up"),
     "weight_decay": (lambda x: x >= 0.0, "a number from 0 up"),
     "momentum": (lambda x: x >= 0.0, "a number from 0 up"),
+    "dampening": (lambda x: True, "a number"),
+    "tolerance_grad": (lambda x: x >= 0.0, "a number from 0 up"),
+    "tolerance_change": (lambda x: x >= 0.0, "a number from 0 up"),
     "alpha": (lambda x: 0.0 <= x < 1.0, "a number from 0 up to but not 1"),
     "beta": (lambda x: 0.0 <= x < 1.0, "a number from 0 up to but not 1"),
 }
@@ -33,9 +37,9 @@ RANGES: dict[str, tuple[Callable[[float], bool], str]] = {
 def check_setting(name: str, number: Any, kind: str | None = None) -> None:
     """Refuse a setting out of its range."""
     fits, allowed = RANGES[kind or name]
-    if isinstance(number, bool) or not isinstance(number, (int, float)):
+    if isinstance(number, bool) or not isinstance(number, Real):
         raise SettingError.of(name, number, allowed)
-    if not isfinite(number) or not fits(number):
+    if not isfinite(number) or not fits(float(number)):
         raise SettingError.of(name, number, allowed)
 
 
