@@ -98,3 +98,15 @@ def test_columns_of_one_block_come_without_a_copy(native: Any, blocks: Any) -> N
     assert first.shape == (ROWS, 2)
     assert np.array_equal(first, v)
     assert first.base is second.base
+
+
+@pytest.mark.parametrize("begin", [0, 1])
+def test_results_that_go_past_the_caches_arrive(native: Any, begin: int) -> None:
+    rows = 2**19 + 1000
+    f = native.compile(lambda x: x * x + 1.0)
+    x = np.random.default_rng(1).standard_normal(rows)
+    out = np.empty(rows + begin)[begin:]  # at a cache line, or not
+    for threads in (1, 2):
+        out[:] = 0.0
+        f(x, threads=threads, out=out)
+        assert np.array_equal(out, x * x + 1.0)
