@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from .program import ROW, SEED, Instruction, Program
 
@@ -44,11 +45,11 @@ class _Chains:
         self.instructions = program.instructions
         self.varying = {i for i, given in program.inputs.items() if given.kind in (ROW, SEED)}
         self.last: dict[int, int] = {}
-        self.uses: Counter[int] = Counter(outputs)
-        self.uses.update(guard.condition for guard in program.guards)
+        conditions = (guard.condition for guard in program.guards)
+        read = chain.from_iterable(args for _, _, args, _ in self.instructions)
+        self.uses = Counter(chain(outputs, conditions, read))
         varying, last = self.varying, self.last
         for position, (_, results, args, _) in enumerate(self.instructions):
-            self.uses.update(args)
             for arg in args:
                 last[arg] = position
             if not varying.isdisjoint(args):
@@ -64,13 +65,13 @@ class _Chains:
         for end in links:
             if end in before:
                 continue
-            chain = [end]
-            while chain[-1] in links:
-                chain.append(links[chain[-1]])
-            if len(chain) >= LEAST_LINKS:
-                chains.append(chain[::-1])
-        for chain in chains:
-            for position in chain:
+            one = [end]
+            while one[-1] in links:
+                one.append(links[one[-1]])
+            if len(one) >= LEAST_LINKS:
+                chains.append(one[::-1])
+        for one in chains:
+            for position in one:
                 self.sharing.update(self.instructions[position].args[:2])
         return chains
 
