@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import signal
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -19,6 +20,12 @@ import retrograde
 from retrograde import value
 
 REFERENCE = "retrograde_reference"
+
+
+def pytest_configure() -> None:
+    """Ctrl-C is tested in processes that inherit it: in the background a shell may have it off."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _load_reference() -> ModuleType:

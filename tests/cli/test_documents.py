@@ -108,7 +108,8 @@ def test_programs_print_what_their_comments_say(run, page):
 def test_the_tests_of_the_page_on_pytest_do_what_it_says(run, tmp_path):
     (tmp_path / "test_page.py").write_text("\n".join(blocks(TESTS)), encoding="utf-8")
     done = run(
-        "import pytest, sys; sys.exit(pytest.main(sys.argv[1:]))",
+        "import os, sys; os.environ['PYTEST_DISABLE_PLUGIN_AUTOLOAD'] = '1'\n"
+        "import pytest; sys.exit(pytest.main(sys.argv[1:]))",
         "-q", "-p", "no:cacheprovider", "-p", "retrograde_pytest", "-c", "/dev/null",
         "--rootdir", str(tmp_path), str(tmp_path / "test_page.py"),
     )  # fmt: skip

@@ -282,7 +282,7 @@ def index_page() -> str:
         "rg.RetrogradeError",
         "rg.Value",
     }
-    public = {f"rg.{name}" for name in dir(retrograde) if not name.startswith("_")}
+    public = {f"rg.{name}" for name in dir(retrograde) if name[0].isalpha()}
     modules = {
         f"rg.{file.stem}"
         for file in (SOURCE / "retrograde").glob("*")
