@@ -97,7 +97,7 @@ def test_an_absent_package_is_named_with_its_extra(rg, monkeypatch, package):
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(rg.errors.MissingPackageError) as caught:
         rg.compare(lambda x: x * x, 2.0, against=package)
-    assert f"pip install 'retrograde[{package}]'" in str(caught.value)
+    assert f"pip install '.[{package}]'" in str(caught.value)
 
 
 def test_an_unknown_engine_is_refused(rg):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,10 +23,11 @@ QUIET, STRONG, GOOD, BAD, NOTICE = "dim", "bold", "bold green", "bold red", "bol
 LONGEST_PRINTED = 600
 
 
-def started(page: Console, folder: Folder) -> None:
-    """The folder is there; where to go."""
+def started(page: Console, folder: Folder, says_how: bool) -> None:
+    """The folder is there; where to go, unless that is where we are going."""
     print_line(page, ("The exercises are in ", ""), (f"{folder.path}", STRONG), (".", ""))
-    print_line(page, ("retrograde learn next", STRONG), (" shows the first one.", ""))
+    if says_how:
+        print_line(page, ("retrograde learn next", STRONG), (" shows the first one.", ""))
 
 
 def listed(
@@ -66,8 +68,9 @@ def introduced(page: Console, it: Exercise, folder: Folder) -> None:
         (("edit", QUIET), (str(folder.file(it)), STRONG)),
         (("check", QUIET), ("retrograde learn check", STRONG)),
         (("stuck", QUIET), ("retrograde learn hint", STRONG)),
-        (("pytest", QUIET), (f"python -m pytest {folder.path / it.test_file}", QUIET)),
     ]
+    if find_spec("pytest"):
+        rows.append((("pytest", QUIET), (f"python -m pytest {folder.path / it.test_file}", QUIET)))
     print_rows(page, rows, "ll", indent=2)
 
 
@@ -206,9 +209,11 @@ def graded(page: Console, grade: Grade) -> None:
             print_line(page, (f"theirs {wrong.got}, right {wrong.expected}", NOTICE), indent=4)
     page.print()
     style = GOOD if grade.right == grade.counted else NOTICE
+    absent = any(it.verdict == "absent" for it in grade.capabilities)
     print_line(
-        page, (f"{grade.right} of {grade.counted} capabilities right ({grade.score:.0%})", style)
-    )
+        page, (f"{grade.right} of {grade.counted} capabilities right ({grade.score:.0%})", style),
+        ("   · absent, not counted" if absent else "", QUIET),
+    )  # fmt: skip
 
 
 def graded_class(page: Console, grades: Sequence[Grade]) -> None:

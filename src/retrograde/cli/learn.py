@@ -75,7 +75,7 @@ def _start(options: argparse.Namespace) -> int:
     if options.json:
         _print_json({"folder": str(folder.path), "exercises": len(exercises())})
     else:
-        show.started(console(), folder)
+        show.started(console(), folder, says_how=True)
     return PASSED
 
 
@@ -106,7 +106,7 @@ def _next(options: argparse.Namespace) -> int:
     except LearnError:
         folder = Folder.start(options.folder or DEFAULT)
         if not options.json:
-            show.started(console(), folder)
+            show.started(console(), folder, says_how=False)
     it = folder.current
     finished = len(folder.done) == len(exercises())
     if options.json:

@@ -399,5 +399,6 @@ class MissingPackageError(RetrogradeError, ImportError):
     @classmethod
     def extra(cls, package: str, what: str) -> Self:
         return cls(
-            f"{what} needs {package}, which is not installed: pip install 'retrograde[{package}]'."
+            f"{what} needs {package}, which is not installed: pip install {package}, or in a "
+            f"checkout of retrograde pip install '.[{package}]', the version it is tested with."
         )

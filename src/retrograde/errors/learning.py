@@ -45,7 +45,7 @@ class LearnError(RetrogradeError, ValueError):
 
     @classmethod
     def unread(cls, file: str, why: str) -> Self:
-        return cls(f"cannot read {file}: {why}. Give a text file of Python.")
+        return cls(f"cannot read {file}: {why}. Give a text file of Python, or a folder of them.")
 
     @classmethod
     def progress(cls, file: str) -> Self:
