@@ -83,6 +83,57 @@ def test_a_forward_birth_is_not_told_again_as_a_backward_one(rg):
     assert found.gradients > 0
 
 
+@pytest.mark.parametrize(
+    ("make", "made"),
+    [
+        (lambda rg, x: rg.log(x), "log produced -inf"),
+        (lambda rg, x: 1.0 / x, "div produced inf"),
+        (lambda rg, x: rg.atanh(x + 1.0), "atanh produced inf"),
+    ],
+)
+def test_the_reason_says_what_the_forward_pass_made(rg, make, made):
+    """A slope is infinite at a pole too, and there the forward value is not finite."""
+    found = rg.births(make(rg, rg.Value(0.0, label="x")))
+    first = found.backward[0]
+    assert first.cause == "infinite partial"
+    assert f"why: {made} in the forward pass, and its slope there is infinite." in str(first)
+    assert "the forward value is finite" not in str(found)
+    json.dumps(found.as_dict(), allow_nan=False)
+
+
+def test_a_finite_value_with_an_infinite_slope_is_said_to_be_finite(rg):
+    found = rg.births(rg.sqrt(rg.Value(0.0)))
+    assert "why: the forward value is finite, but its slope here is infinite." in str(found)
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda rg, x: rg.sqrt(x), "1 gradient is not finite; the result is finite."),
+        (
+            lambda rg, x: rg.log(x) * 2.0,
+            "2 values and 1 gradient are not finite; the result is not finite.",
+        ),
+        (lambda rg, x: rg.sqrt(x * 1.0), "2 gradients are not finite; the result is finite."),
+    ],
+)
+def test_the_first_sentence_counts_and_says_how_the_result_is(rg, make, sentence):
+    found = rg.births(make(rg, rg.Value(0.0, label="x")))
+    assert str(found).splitlines()[0] == sentence
+
+
+def test_the_text_is_folded_and_keeps_its_indent(rg):
+    x = rg.Value(0.0, label="x")
+    lines = str(rg.births(rg.where(x > 0.0, rg.sqrt(x), 0.0))).splitlines()
+    assert max(len(line) for line in lines if not line.startswith("  at ")) <= 80
+    after = lines[next(i for i, line in enumerate(lines) if "why:" in line) + 1]
+    assert after.startswith("    in the result")
+    assert f"      {SOURCE}" in lines
+
+
+SOURCE = "lines = str(rg.births(rg.where(x > 0.0, rg.sqrt(x), 0.0))).splitlines()"
+
+
 def test_closures_can_give_birth(rg):
     x = rg.Value(1.0, label="x")
     out = rg.Value(1.0, (x,), "mine")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -176,6 +177,54 @@ def test_rows_are_a_threshold(rg):
     assert ("dead gate", "w") in alarms(rg.doctor(loss, [w], rows=3))
 
 
+# ---- gradients that are not finite ---------------------------------------------------------------
+
+
+def test_a_nan_gradient_is_not_a_zero(rg):
+    x = rg.Value(0.0, label="x")
+    y = rg.where(x > 0.0, rg.sqrt(x), 0.0)
+    y.backward()
+    report = rg.doctor(y, [x])
+    (group,) = report.groups
+    assert all(map(math.isnan, (x.grad, group.norm, group.share, group.ratio)))
+    assert group.zeros == 0
+    assert [verdict.kind for verdict in report.verdicts] == ["birth backward"]
+    assert "worth knowing" not in report.text()
+    assert table(report)[1].split() == ["x", "1", "nan", "nan", "nan", "1"]
+    assert "<td>nan</td><td>nan</td><td>nan</td>" in report.html()
+    assert math.isnan(report.history[0].gradient_norm)
+    assert report.as_dict()["groups"][0]["norm"] == "nan"
+
+
+def test_an_infinite_gradient_is_shown_as_such(rg):
+    x, y = rg.Value(0.0, label="x"), rg.Value(2.0, label="y")
+    report = rg.doctor(rg.sqrt(x) + 3.0 * y, [x, y])
+    groups = {group.name: group for group in report.groups}
+    assert (groups["x"].norm, groups["x"].ratio, groups["x"].zeros) == (math.inf, math.inf, 0)
+    assert (groups["y"].norm, groups["y"].ratio) == (3.0, 1.5)
+    assert {verdict.kind for verdict in report.verdicts} == {"birth backward"}
+
+
+def test_a_nan_among_others_leaves_them_alone(rg):
+    x, y = rg.Value(0.0, label="x"), rg.Value(2.0, label="y")
+    loss = rg.where(x > 0.0, rg.sqrt(x), 0.0) + rg.relu(-y)
+    report = rg.doctor(loss, {"x": x, "y": y})
+    assert {verdict.group for verdict in report.verdicts if "zero" in verdict.sentence} == {"y"}
+    both = rg.doctor(loss, [x, y], groups=lambda name: "both").groups[0]
+    assert math.isnan(both.norm)
+    assert both.zeros == 1
+
+
+def test_a_nan_seen_once_is_not_forgotten(rg):
+    x = rg.Value(0.0, label="x")
+    with rg.doctor.watch([x]) as watched:
+        rg.where(x > 0.0, rg.sqrt(x), 0.0).backward()
+        (x * 0.0).backward()
+    (group,) = watched.report().groups
+    assert math.isnan(group.norm)
+    assert group.zeros == 0
+
+
 # ---- renderers --------------------------------------------------------------------------------
 
 
@@ -193,6 +242,42 @@ def test_text_is_narrow_and_complete(rg):
         assert verdict.sentence.split(":")[0] in text.replace("\n    ", " ")
     assert max(map(len, text.split("born in the")[0].splitlines())) <= 110
     assert str(report) == text
+
+
+def table(report):
+    lines = report.text().splitlines()
+    first = next(i for i, line in enumerate(lines) if line.startswith("group"))
+    return lines[first : first + 1 + len(report.groups)]
+
+
+@pytest.mark.parametrize("name", ["c", "group", "layers.0.weight", "n" * 40])
+def test_columns_stand_under_their_heads(rg, name):
+    w, c = rg.Value(1.5), rg.Value(2.0)
+    head, *rows = table(rg.doctor(w * c * 3.0, {name: w, "d": [c]}))
+    for row in rows:
+        for column in ("size", "gradient", "share", "ratio", "depth"):
+            end = head.index(column) + len(column)
+            assert row[end - 1] != " "
+            assert row[end : end + 1] in (" ", "")
+        assert len(row) <= 80
+
+
+def test_wide_counts_keep_the_columns(rg):
+    w = rg.Value(1.5)
+    report = rg.doctor(w * 3.0, [w])
+    many = replace(report.groups[0], name="many", parameters=12_345_678)
+    head, *rows = table(replace(report, groups=(*report.groups, many)))
+    assert {len(row) for row in rows} == {head.index("depth") + len("depth")}
+
+
+def test_one_is_singular(rg):
+    w = rg.Value(1.5, label="w")
+    assert rg.doctor(w * 3.0, [w]).text().startswith("healthy: 1 parameter in 1 group, 1 pass, ")
+    b = rg.Value(-9.0, label="b")
+    loss = rg.relu(b)
+    said = " ".join(verdict.sentence for verdict in rg.doctor(loss, [b]).verdicts)
+    assert "1 units" not in said
+    assert "1 rows" not in said
 
 
 def test_the_page_is_whole_and_needs_nothing_else(rg):

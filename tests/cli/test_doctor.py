@@ -83,6 +83,34 @@ def test_births_are_shown_with_their_line(shell, script):
     )
 
 
+BRANCH = """
+import retrograde as rg
+x = rg.Value(0.0, label="x")
+y = rg.where(x > 0.0, rg.sqrt(x), 0.0)
+y.backward()
+"""
+
+
+def test_a_nan_gradient_is_shown_as_nan(shell, script):
+    done = shell("doctor", script(BRANCH))
+    assert done.returncode == 1
+    assert "1 alarm: 1 parameter in 1 group, 1 pass, " in done.stdout
+    assert "add up to exactly zero" not in done.stdout
+    assert "x          1       nan    nan       nan     1\n" in done.stdout
+    assert "1 gradient is not finite; the result is finite." in done.stdout
+
+
+@pytest.mark.parametrize("columns", ["80", "50"])
+def test_folded_lines_keep_their_indent(shell, script, columns):
+    done = shell("doctor", script(BRANCH), COLUMNS=columns)
+    lines = done.stdout.splitlines()
+    assert max(map(len, lines)) <= int(columns)
+    first = next(i for i, line in enumerate(lines) if line.startswith("  why: "))
+    last = next(i for i, line in enumerate(lines) if line.startswith("  cure: "))
+    assert last > first + 1
+    assert all(line.startswith("    ") for line in lines[first + 1 : last])
+
+
 def test_parameters_are_found_in_the_locals_of_functions(shell, script):
     done = shell("doctor", script(MODEL), "--json")
     assert done.returncode == 1, done.stderr

@@ -18,6 +18,7 @@ from .. import birth
 from ..birth import Birth
 from ..errors import AnomalyError, NotAValueError
 from ..value import Value, core
+from .births_text import births_lines
 from .thresholds import KINDS
 
 MOST = 32
@@ -57,16 +58,26 @@ class Births:
         }
 
     def __str__(self) -> str:
-        if not self and self.values + self.gradients == 0:
-            return "Every value and every gradient is finite."
-        lines = [
-            f"{self.values:,} values and {self.gradients:,} gradients are not finite; the result "
-            f"{'is' if self.roots_are_finite else 'is not'}."
+        return "\n".join(births_lines(self))
+
+
+@dataclass(frozen=True)
+class BirthAtAPole(Birth):
+    """A birth in the backward pass where the op was not finite in the forward pass already.
+
+    ``made`` is what it produced there.
+    """
+
+    made: float = float("nan")
+
+    def _details(self) -> list[str]:
+        made = f"{self.op} produced {self.made!r} in the forward pass"
+        return [
+            f"  why: {made}, and its slope there is infinite."
+            if line.startswith("  why: ")
+            else line
+            for line in super()._details()
         ]
-        for title, found in (("forward", self.forward), ("backward", self.backward)):
-            lines += ["", f"born in the {title} pass: {len(found) or 'nothing'}"]
-            lines += [str(each) for each in found]
-        return "\n".join(lines)
 
 
 def births(root: Any, *, raising: bool = False) -> Births:
@@ -188,7 +199,9 @@ class _Backward:
         cause = birth.cause_of(slope, upstream, before)
         self._add(
             value, cause,
-            lambda: birth.backward(value, number, slope, upstream, before, self.roots),
+            lambda: _described(
+                birth.backward(value, number, slope, upstream, before, self.roots), value.data
+            ),
         )  # fmt: skip
 
     def _call(self, value: Value, upstream: float) -> None:
@@ -216,3 +229,10 @@ class _Backward:
         finally:
             for v, old in zip(lent, before):
                 v.grad = old
+
+
+def _described(found: Birth, made: float) -> Birth:
+    """A birth in the backward pass at a value whose number is ``made``."""
+    if isfinite(made) or found.cause != birth.INFINITE_PARTIAL:
+        return found
+    return BirthAtAPole(**vars(found), made=made)

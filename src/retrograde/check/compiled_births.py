@@ -24,6 +24,7 @@ from ..program.replay import Part, Ready, default_threads, run
 from ..program.results import Store
 from ..value import Value
 from .births import births_under
+from .births_text import row_lines
 
 if TYPE_CHECKING:
     from ..program.calling import Replayable
@@ -34,7 +35,6 @@ BATCH_BYTES = 64 * 1024 * 1024
 MOST_ROWS = 65_536
 MOST_GROUPS = 64
 """Places told apart; rows of further ones are counted only."""
-MOST_LISTED = 8
 
 
 @dataclass(frozen=True)
@@ -83,20 +83,7 @@ class RowBirths:
         return spelled(shown)  # type: ignore[no-any-return]
 
     def __str__(self) -> str:
-        if not self:
-            return f"Every value and every gradient of {self.rows:,} rows is finite."
-        lines = [f"{len(self.sick):,} of {self.rows:,} rows are not finite."]
-        for group in (*self.forward, *self.backward):
-            listed = ", ".join(map(str, group.rows[:MOST_LISTED].tolist()))
-            more = ", …" if group.count > MOST_LISTED else ""
-            lines += [
-                "",
-                f"{group.count:,} rows ({listed}{more}), {group.phase}:",
-                str(group.birth),
-            ]
-        if self.unplaced:
-            lines += ["", f"{self.unplaced:,} more rows in further places"]
-        return "\n".join(lines)
+        return "\n".join(row_lines(self))
 
 
 def births_of_rows(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
+from .births_text import counted
 from .doctor_text import headline, levels_of, number, percent, shown_groups, units_of
 
 if TYPE_CHECKING:
@@ -70,8 +71,7 @@ def as_fragment(report: Report, styled: bool = True) -> str:
     state = (
         '<span class="good">✓ Healthy</span>'
         if report.healthy
-        else f'<span class="bad">✗ {len(report.alarms)} alarm'
-        f"{'s' if len(report.alarms) != 1 else ''}</span>"
+        else f'<span class="bad">✗ {counted(len(report.alarms), "alarm")}</span>'
     )
     parts = [
         f"<style>{STYLE}</style>" if styled else "",
@@ -111,7 +111,7 @@ def _groups(report: Report) -> str:
         for g in shown_groups(report)
     )
     more = len(report.groups) - len(shown_groups(report))
-    note = f'<p class="quiet">… and {more} more groups</p>' if more else ""
+    note = f'<p class="quiet">… and {counted(more, "more group")}</p>' if more else ""
     head = "".join(f'<th scope="col">{name}</th>' for name in heads)
     return (
         f'<h2>Groups</h2><div class="wide" tabindex="0" role="region" aria-label="Groups of '

@@ -2,52 +2,46 @@
 
 from __future__ import annotations
 
-import textwrap
 from math import isfinite, log10
 from typing import TYPE_CHECKING
+
+from .births_text import WIDTH, births_lines, counted, folded
 
 if TYPE_CHECKING:
     from .report import Group, Report, Verdict
 
-WIDTH = 80
 MOST_GROUPS = 24
 MOST_NOTES = 12
 BARS = 24
 
 
-def as_text(report: Report) -> str:
-    """The whole report."""
+def as_text(report: Report, width: int = WIDTH) -> str:
+    """The whole report; sentences are folded to the width."""
     lines = [headline(report), ""]
-    lines += _verdicts("what is wrong", report.alarms, "✗")
-    lines += _verdicts("worth knowing", report.notes, "·")
+    lines += _verdicts("what is wrong", report.alarms, "✗", width)
+    lines += _verdicts("worth knowing", report.notes, "·", width)
     lines += group_table(report)
     lines += profile_lines(report)
     if report.births:
-        lines += ["", *str(report.births).splitlines()]
+        lines += ["", *births_lines(report.births, width)]
     return "\n".join(lines).rstrip()
 
 
 def headline(report: Report) -> str:
     """One line: healthy or not, and what was seen."""
-    count = len(report.alarms)
-    state = "healthy" if report.healthy else f"{count} alarm{'s' if count != 1 else ''}"
-    parameters = sum(group.parameters for group in report.groups)
-    passes = f"{report.passes:,} pass{'es' if report.passes != 1 else ''}"
-    groups = f"{len(report.groups)} group{'s' if len(report.groups) != 1 else ''}"
-    return (
-        f"{state}: {parameters:,} parameters in {groups}, {passes}, "
-        f"{report.nodes:,} values, loss {number(report.loss)}"
-    )
+    state = "healthy" if report.healthy else counted(len(report.alarms), "alarm")
+    parameters = counted(sum(group.parameters for group in report.groups), "parameter")
+    groups, passes = counted(len(report.groups), "group"), counted(report.passes, "pass")
+    values = counted(report.nodes, "value")
+    return f"{state}: {parameters} in {groups}, {passes}, {values}, loss {number(report.loss)}"
 
 
-def _verdicts(title: str, verdicts: tuple[Verdict, ...], sign: str) -> list[str]:
+def _verdicts(title: str, verdicts: tuple[Verdict, ...], sign: str, width: int) -> list[str]:
     if not verdicts:
         return []
     lines = [title]
     for verdict in verdicts[:MOST_NOTES]:
-        lines += textwrap.wrap(
-            verdict.sentence, WIDTH, initial_indent=f"  {sign} ", subsequent_indent="    "
-        )
+        lines += folded(verdict.sentence, width, f"  {sign} ")
         if verdict.site:
             lines.append(f"    at {verdict.site}")
     if len(verdicts) > MOST_NOTES:
@@ -64,18 +58,22 @@ def shown_groups(report: Report) -> list[Group]:
 def group_table(report: Report) -> list[str]:
     """One line a group."""
     groups = shown_groups(report)
-    widest = min(max((len(group.name) for group in groups), default=5), 26)
-    head = f"{'group':<{widest}} {'size':>6} {'gradient':>9} {'share':>6} {'ratio':>9} {'depth':>5}"
-    lines = [f"{head}  units"]
-    for group in groups:
+    widest = min(max(len(name) for name in ("group", *(group.name for group in groups))), 26)
+    sizes = [f"{group.parameters:,}" for group in groups]
+    wide = max(6, max(map(len, sizes), default=0))
+    lines = [
+        f"{'group':<{widest}} {'size':>{wide}} {'gradient':>9} {'share':>6} {'ratio':>9} "
+        f"{'depth':>5}  units"
+    ]
+    for group, size in zip(groups, sizes):
         name = group.name if len(group.name) <= widest else group.name[: widest - 1] + "…"
         depth = str(group.depth) if group.depth >= 0 else "–"
         lines.append(
-            f"{name:<{widest}} {group.parameters:>6,} {number(group.norm):>9} "
+            f"{name:<{widest}} {size:>{wide}} {number(group.norm):>9} "
             f"{percent(group.share):>6} {number(group.ratio):>9} {depth:>5}  {units_of(group)}"
         )
     if len(report.groups) > len(groups):
-        lines.append(f"… and {len(report.groups) - len(groups)} more groups")
+        lines.append(f"… and {counted(len(report.groups) - len(groups), 'more group')}")
     return [line.rstrip() for line in lines]
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .births import Births
+from .births_text import counted
 from .record import Cut, Record, Unit, scaled_norm
 from .report import ALARM, NOTE, Group, Report, Verdict
 from .zeros import (
@@ -106,7 +107,7 @@ def _groups(record: Record, members: dict[str, Any]) -> tuple[Group, ...]:
                 norm=norm,
                 share=(norm / largest) ** 2 / total if isfinite(norm) else float("nan"),
                 weight=weight,
-                ratio=norm / weight if weight else 0.0,
+                ratio=norm / weight if weight else (0.0 if isfinite(norm) else norm),
                 depth=int(record.depths[numbers].max(initial=-1)),
                 units=len(units),
                 dead=sum(not unit.saturates for unit in shut),
@@ -161,9 +162,10 @@ def _stale(record: Record, members: dict[str, Any]) -> Iterator[Verdict]:
     concerned = [name for name, numbers in members.items() if record.stale[numbers].any()]
     yield Verdict(
         "stale", ALARM if sick else NOTE, ", ".join(concerned[:4]),
-        f"Stale gradients: in {record.stale_passes} of {record.steps} steps the backward pass was "
-        f"added to gradients nobody had reset since the step before ({_listed(concerned)}). Call "
-        "zero_grad before backward.", record.stale_site, int((record.stale > 0).sum()),
+        f"Stale gradients: in {record.stale_passes} of {counted(record.steps, 'step')} the "
+        "backward pass was added to gradients nobody had reset since the step before "
+        f"({_listed(concerned)}). Call zero_grad before backward.",
+        record.stale_site, int((record.stale > 0).sum()),
     )  # fmt: skip
 
 
@@ -217,8 +219,8 @@ def _vanishing(
         name = record.parameters.names[lost[0]] or "parameters"
         yield Verdict(
             "vanishing", ALARM, name,
-            f"Vanishing: gradients of {len(lost)} parameters ('{name}', …) are smaller than the "
-            "smallest number and have become exactly 0.", None, len(lost),
+            f"Vanishing: gradients of {_parameters(name, len(lost))} are smaller than the smallest "
+            "number and have become exactly 0.", None, len(lost),
         )  # fmt: skip
 
 
@@ -359,17 +361,19 @@ def _unit_verdict(record: Record, name: str, shut: list[Unit], count: int, sick:
     rows = max(each.rows for each in shut)
     line = f" on line {unit.site.line}" if unit.site else ""
     threshold = f"threshold {record.thresholds.shut_units:g} of the units"
+    verb, their = ("is", "its") if len(shut) == 1 else ("are", "their")
+    who = f"{len(shut)} of {counted(count, 'unit')} of '{name}' {verb}"
     if unit.saturates:
         return Verdict(
             "saturated units", ALARM if sick else NOTE, name,
-            f"{len(shut)} of {count} units of '{name}' are saturated: the slope of their {unit.op}"
-            f"{line} is at most {record.thresholds.saturated:g} of its steepest in all {rows:,} "
-            f"rows ({threshold}).", unit.site, len(shut),
+            f"{who} saturated: the slope of {their} {unit.op}{line} is at most "
+            f"{record.thresholds.saturated:g} of its steepest in {_all_rows(rows)} ({threshold}).",
+            unit.site, len(shut),
         )  # fmt: skip
     return Verdict(
         "dead units", ALARM if sick else NOTE, name,
-        f"{len(shut)} of {count} units of '{name}' are dead: their {unit.op}{line} is off in all "
-        f"{rows:,} rows ({threshold}).", unit.site, len(shut),
+        f"{who} dead: {their} {unit.op}{line} is off in {_all_rows(rows)} ({threshold}).",
+        unit.site, len(shut),
     )  # fmt: skip
 
 
@@ -378,7 +382,15 @@ def _unit_verdict(record: Record, name: str, shut: list[Unit], count: int, sick:
 
 def _listed(names: list[str]) -> str:
     shown = ", ".join(f"'{name}'" for name in names[:4])
-    return shown + (f" and {len(names) - 4} more groups" if len(names) > 4 else "")
+    return shown + (f" and {counted(len(names) - 4, 'more group')}" if len(names) > 4 else "")
+
+
+def _parameters(name: str, count: int) -> str:
+    return f"'{name}'" if count == 1 else f"{count:,} parameters ('{name}', …)"
+
+
+def _all_rows(rows: int) -> str:
+    return "the only row" if rows == 1 else f"all {rows:,} rows"
 
 
 def _some(mask: Any, name: str) -> str:

@@ -138,7 +138,7 @@ class Record:
         sizes = np.abs(gradients)
         with np.errstate(over="ignore", invalid="ignore"):
             self.squares += gradients * gradients
-            np.fmax(self.largest, sizes, out=self.largest)
+            np.maximum(self.largest, sizes, out=self.largest)  # NaN stays
         self.reached |= reached
         self.depths = np.maximum(self.depths, np.frombuffer(seen["depths"], dtype=np.int32))
         self.latest = gradients

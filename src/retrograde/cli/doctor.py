@@ -14,6 +14,7 @@ import sys
 from dataclasses import fields
 from pathlib import PurePath
 
+from ..check.births_text import WIDTH, counted
 from ..check.report import Report
 from ..check.scripted import Rounds, watching_a_program
 from ..check.thresholds import Thresholds
@@ -85,7 +86,9 @@ def _show(options: argparse.Namespace, rounds: Rounds, reports: list[Report]) ->
     elif not options.html:
         _print(name, reports)
     if rounds.unexamined:
-        print(f"{rounds.unexamined:,} passes of further models were not examined", file=sys.stderr)
+        passes = counted(rounds.unexamined, "pass")
+        verb = "was" if rounds.unexamined == 1 else "were"
+        print(f"{passes} of further models {verb} not examined", file=sys.stderr)
 
 
 def _title(name: str, place: int, reports: list[Report]) -> str:
@@ -93,6 +96,7 @@ def _title(name: str, place: int, reports: list[Report]) -> str:
 
 
 def _print(name: str, reports: list[Report]) -> None:
+    from ..check.doctor_text import as_text
     from ._terminal import console
 
     page = console()
@@ -100,8 +104,9 @@ def _print(name: str, reports: list[Report]) -> None:
         if place:
             page.print()
         print_line(page, (_title(name, place, reports), "bold"))
-        for number, line in enumerate(report.text().splitlines()):
+        for number, line in enumerate(as_text(report, min(page.width, WIDTH)).splitlines()):
             tone = "red" if line.startswith("  ✗") else ""
             if number == 0:
                 tone = "bold green" if report.healthy else "bold red"
-            print_line(page, (line, tone))
+            words = line.lstrip()
+            print_line(page, (words, tone), indent=len(line) - len(words))
