@@ -52,7 +52,8 @@ class Birth:
 
     ``phase`` is "forward" or "backward", ``cause`` the reason in a few words, ``result`` the number
     that is not finite. In the backward pass ``partial``, ``upstream`` and ``before`` are the
-    numbers that made it, and ``target`` the operand whose gradient it is. ``route`` leads from here
+    numbers that made it, ``target`` the operand whose gradient it is, and ``made`` what the op had
+    produced where that was not finite either. ``route`` leads from here
     to the root, ``steps`` is how long it is. ``count`` is how many such births share op and line.
     """
 
@@ -67,6 +68,7 @@ class Birth:
     partial: float | None = None
     upstream: float | None = None
     before: float | None = None
+    made: float | None = None
     site: Site | None = None
     source: str = ""
     cure: str = ""
@@ -110,8 +112,12 @@ class Birth:
     def _details(self) -> list[str]:
         lines = [f"  operand {operand.words}" for operand in self.operands]
         if self.more_operands:
-            lines.append(f"  and {self.more_operands} more operands")
-        if self.phase == BACKWARD and self.cause in _WHY:
+            plural = "" if self.more_operands == 1 else "s"
+            lines.append(f"  and {self.more_operands} more operand{plural}")
+        if self.made is not None:
+            made = f"{self.op} produced {self.made!r} in the forward pass"
+            lines.append(f"  why: {made}, and its slope there is infinite.")
+        elif self.phase == BACKWARD and self.cause in _WHY:
             lines.append(f"  why: {_WHY[self.cause]}.")
         if self.cure:
             lines.append(f"  cure: {self.cure}.")
@@ -230,10 +236,12 @@ def backward(
             f"; under a where, choose the operand before the op, as in "
             f"rg.{value.op}(rg.where(condition, x, 1.0))"
         )
+    made = _number(value)
     birth = Birth(
         BACKWARD, cause, value.op, value.label,
         before + partial * upstream, operands, more, describe(value.inputs[index]),
-        partial, upstream, before, cure=cure,
+        partial, upstream, before,
+        made=None if isfinite(made) or cause != INFINITE_PARTIAL else made, cure=cure,
     )  # fmt: skip
     return _placed(birth, value, roots)
 

@@ -61,25 +61,6 @@ class Births:
         return "\n".join(births_lines(self))
 
 
-@dataclass(frozen=True)
-class BirthAtAPole(Birth):
-    """A birth in the backward pass where the op was not finite in the forward pass already.
-
-    ``made`` is what it produced there.
-    """
-
-    made: float = float("nan")
-
-    def _details(self) -> list[str]:
-        made = f"{self.op} produced {self.made!r} in the forward pass"
-        return [
-            f"  why: {made}, and its slope there is infinite."
-            if line.startswith("  why: ")
-            else line
-            for line in super()._details()
-        ]
-
-
 def births(root: Any, *, raising: bool = False) -> Births:
     """Find where NaN and infinities under a root, or a list of roots, were born.
 
@@ -199,9 +180,7 @@ class _Backward:
         cause = birth.cause_of(slope, upstream, before)
         self._add(
             value, cause,
-            lambda: _described(
-                birth.backward(value, number, slope, upstream, before, self.roots), value.data
-            ),
+            lambda: birth.backward(value, number, slope, upstream, before, self.roots),
         )  # fmt: skip
 
     def _call(self, value: Value, upstream: float) -> None:
@@ -229,10 +208,3 @@ class _Backward:
         finally:
             for v, old in zip(lent, before):
                 v.grad = old
-
-
-def _described(found: Birth, made: float) -> Birth:
-    """A birth in the backward pass at a value whose number is ``made``."""
-    if isfinite(made) or found.cause != birth.INFINITE_PARTIAL:
-        return found
-    return BirthAtAPole(**vars(found), made=made)
