@@ -72,6 +72,17 @@ def _is_ours(module: str) -> bool:
     return module == _PACKAGE or module.startswith(_PACKAGE + ".")
 
 
+def site_of_error(error: BaseException) -> Site | None:
+    """The innermost line of an exception's traceback that is not ours."""
+    found, trace = None, error.__traceback__
+    while trace is not None:
+        if not _is_ours(trace.tb_frame.f_globals.get("__name__", "")):
+            code = trace.tb_frame.f_code
+            found = Site(code.co_filename, trace.tb_lineno, code.co_name)
+        trace = trace.tb_next
+    return found
+
+
 def site_of(instruction: tuple[CodeType, int] | None) -> Site | None:
     """Work out the line that an instruction belongs to."""
     if instruction is None:

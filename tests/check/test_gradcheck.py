@@ -254,6 +254,14 @@ def test_a_wrong_compiled_gradient_is_found(native, monkeypatch):
         (lambda rg: lambda x: x, "a", "CheckError", "a point is a number"),
         (lambda rg: lambda x: x, [], "CheckError", "holds no number"),
         (lambda rg: lambda x, y: x, [1.0, 2.0], "CheckError", "Give them as a tuple"),
+        (
+            lambda rg: lambda x: x,
+            (1.0, 2.0),
+            "CheckError",
+            "takes 1 argument, but the point is a tup",
+        ),
+        (lambda rg: lambda x, y: x, (1.0,) * 3, "CheckError", "Write a function of 3."),
+        (lambda rg: lambda: 3.0, 1.0, "CheckError", "give the values that it closes over"),
         (lambda rg: 3.0, 1.0, "CheckError", "takes a function"),
     ],
 )

@@ -18,7 +18,7 @@ REAL_SCALARS = [
 REFUSED_NUMBERS = [
     ("3.0", "str ('3.0')", "Write float(...) around it"),
     (b"3.0", "bytes (b'3.0')", "Write float(...) around it"),
-    (None, "None", "Write float(...) around it"),
+    (None, "None", "None is no number: did a function forget to return?"),
     (1 + 2j, "complex ((1+2j))", "Values are real: take .real, .imag or abs()"),
     (np.complex64(1 + 2j), "complex64", "Values are real: take .real, .imag or abs()"),
     (np.complex128(1 + 2j), "complex128", "Values are real: take .real, .imag or abs()"),

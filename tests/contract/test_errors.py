@@ -298,6 +298,38 @@ CASES = {
     "TrainingError": (training, ArithmeticError, "document is nan", "a learning rate below 0.01"),
     "HookError": (hook, TypeError, "got int (3)", "takes a function of the gradient"),
 }  # fmt: skip
+FURTHER = {
+    "Value(None)": (lambda rg: rg.Value(None), "NumberError", "got None", "forget to return?"),
+    "a point of too many": (
+        lambda rg: rg.gradcheck(lambda q: q * 2, (1.0, 2.0)),
+        "CheckError", "takes 1 argument, but the point is a tuple of 2", "give one list",
+    ),
+    "a row gone through": (
+        lambda rg: raise_as(rg, lambda: retrograde.compile(lambda x: x[0])(np.ones(2))),
+        "CompileError", "each row of x is one number", "pass x[None, :], or a list",
+    ),
+    "a row computed with": (
+        lambda rg: raise_as(rg, lambda: retrograde.compile(lambda x: x / 2)(np.ones((2, 1)))),
+        "CompileError", "for /: 'list' and 'int': x has 2 axes", "Pass x[:, 0] or x.ravel()",
+    ),
+    "a row computed with a number": (
+        lambda rg: raise_as(rg, lambda: retrograde.compile(lambda x, k: x / k)(np.ones((2, 1)), 2)),
+        "CompileError", "x has 2 axes", "Pass x[:, 0] or x.ravel()",
+    ),
+    "NumPy while recording": (
+        lambda rg: raise_as(rg, lambda: retrograde.compile(lambda x: np.exp(x))(1.0)),
+        "GraphExitError", "np.exp(...) would take the number out", "Write rg.exp(...) in its",
+    ),
+    "text for numbers": (
+        lambda rg: raise_as(rg, lambda: retrograde.compile(lambda x: x)(np.array(["80"]))),
+        "RowsError", "x is ndarray (array(['80']", "pass x.astype(float)",
+    ),
+    "a flag": (
+        lambda rg: raise_as(rg, lambda: retrograde.compile(lambda x: x)("call")),
+        "RowsError", "x is str ('call')", "close over it, or compile one function for each kind",
+    ),
+}  # fmt: skip
+"""Further words of exceptions that have a case above."""
 BY_IMPORT = {"CoreError"}  # raised while importing: further down
 
 
@@ -313,6 +345,15 @@ def test_every_error_has_its_kinds_its_cause_and_its_cure(rg, name):
     text = str(caught.value)
     assert cause in text
     assert cure in text
+
+
+@pytest.mark.parametrize("name", FURTHER)
+def test_further_causes_have_their_cure(rg, name):
+    act, error, cause, cure = FURTHER[name]
+    with pytest.raises(getattr(rg.errors, error)) as caught:
+        act(rg)
+    assert cause in str(caught.value)
+    assert cure in str(caught.value)
 
 
 def test_every_error_is_tried(rg):

@@ -292,3 +292,99 @@ def test_threads_are_a_whole_number(rg: Any, threads: Any) -> None:
         with pytest.raises(rg.errors.CompileError, match="is no whole number; None is all cores"):
             call(np.ones(3), threads=threads)
     assert f(np.ones(3), threads=np.int64(2)).tolist() == [2.0, 2.0, 2.0]
+
+
+# ---- what the function makes of its arguments ----------------------------------------------------
+
+
+def total(path: Any, strike: Any) -> Any:
+    worth = 0.0
+    for spot in path:
+        worth = worth + spot
+    return worth - strike
+
+
+def ratio(spot: Any, strike: Any) -> Any:
+    return spot / strike
+
+
+def test_going_through_one_number_a_row_names_the_argument_and_its_axes(rg: Any) -> None:
+    compiled = rg.compile(total)
+    for call in (compiled, compiled.grad):
+        text = refusal(rg.errors.CompileError, call, X, 1.0)
+        assert text.startswith("total: '")
+        assert "Value' object is not iterable: each row of path is one number, as of " in text
+        assert "For one sequence pass path[None, :], or a list.\n  at " in text
+        assert ", in total\n      for spot in path:" in text
+    assert compiled(X[None, :], 1.0)[0] == pytest.approx(X.sum() - 1.0)
+    assert "path is one number. Pass a list of numbers as path." in refusal(
+        rg.errors.CompileError, compiled, 1.0, 1.0
+    )
+    for function in (lambda p: p[0], lambda p: p * len(p)):
+        assert "pass p[None, :]" in refusal(rg.errors.CompileError, rg.compile(function), X)
+
+
+def test_the_first_error_stays_behind_the_clearer_one(rg: Any) -> None:
+    with pytest.raises(rg.errors.CompileError) as caught:
+        rg.compile(total)(X, 1.0)
+    assert type(caught.value.__cause__) is TypeError
+
+
+def test_computing_with_a_row_of_several_names_the_argument_and_its_axes(rg: Any) -> None:
+    compiled = rg.compile(ratio)
+    text = refusal(rg.errors.CompileError, compiled, X.reshape(-1, 1), 2.0)
+    assert text.startswith(
+        "ratio: div: cannot compute with list: spot has 2 axes, so each row of it is a list of 1 "
+        "number. Pass spot[:, 0] or spot.ravel() for one number a row.\n  at "
+    )
+    text = refusal(rg.errors.CompileError, compiled, X, np.ones((len(X), 3)))
+    assert "strike has 2 axes, so each row of it is a list of 3 numbers. Pass its columns" in text
+    for function in (
+        lambda x: -x,
+        lambda x: x + 1.0,
+        lambda x: x * 2.0,
+        lambda x: x**2,
+        lambda x: 1.0 - x,
+        lambda x: x if x > 0.0 else x[0],
+        lambda x: rg.exp(x),
+        lambda x: rg.maximum(x, 0.0),
+    ):
+        text = refusal(rg.errors.CompileError, rg.compile(function), np.ones((2, 1)))
+        assert "x has 2 axes, so each row of it is a list of 1 number" in text
+
+
+def test_errors_that_are_the_functions_own_stay_as_they_are(rg: Any) -> None:
+    assert refusal(TypeError, rg.compile(lambda x: x + len(3)), X) == (
+        "object of type 'int' has no len()"
+    )
+    text = refusal(rg.errors.OperandError, rg.compile(lambda x: x * [1.0]), X)
+    assert text.startswith("mul: cannot compute with list ([1.0]); loop over it")
+
+
+@pytest.mark.parametrize(
+    ("function", "text"),
+    [
+        (lambda x: np.exp(x), "np.exp(...) would take the number out of the graph and lose its "
+         "gradient. Write rg.exp(...) in its place.\n  at "),
+        (lambda x: np.maximum(x, 0), "Write rg.maximum(...) in its place."),
+        (lambda x: np.arctan2(x, 1.0), "Write rg.atan2(...) in its place."),
+        (lambda x: np.heaviside(x, 0), "np.heaviside(...) would take"),
+    ],
+)  # fmt: skip
+def test_numpy_functions_are_told_their_counterpart(rg: Any, function: Any, text: str) -> None:
+    said = refusal(rg.errors.GraphExitError, rg.compile(function), X)
+    assert text in said
+    assert f"at {__file__}:" in said
+
+
+def test_text_is_told_how_it_becomes_numbers_and_flags_where_they_belong(rg: Any) -> None:
+    compiled = rg.compile(ratio)
+    for words in (np.array(["80", "90"]), np.array([b"80"]), np.array([80.0, 90.0], dtype=object)):
+        text = refusal(rg.errors.RowsError, compiled, words, 1.0)
+        assert "If it holds numbers, pass spot.astype(float);" in text
+    text = refusal(rg.errors.RowsError, compiled, X, "call")
+    assert text.startswith(
+        "strike is str ('call'). If it is a flag, close over it, or compile one function for each "
+        "kind; arguments of a compiled function are numbers"
+    )
+    assert "pass array.astype(float);" in refusal(rg.errors.RowsError, rg.uniform, np.array(["a"]))

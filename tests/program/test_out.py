@@ -120,6 +120,20 @@ def test_results_may_not_share_memory(rg: Any) -> None:
         f.value_and_grad(X, X, out=(None, (one, one)))
 
 
+def test_the_gradients_alone_are_called_out(rg: Any) -> None:
+    f = rg.compile(branchy)
+    for wrt, out, text in [
+        ("x", np.empty(3), r"^out: it must be a float64 array"),
+        (None, (np.empty(4), np.empty(3)), r"^out\[1\]: it must be a float64 array"),
+    ]:
+        with pytest.raises(rg.errors.RowsError, match=text):
+            f.grad(X, X, wrt=wrt, out=out)
+    with pytest.raises(rg.errors.RowsError, match=r"^out\[1\]: it must be a float64 array"):
+        f.value_and_grad(X, X, wrt="x", out=(None, np.empty(3)))
+    with pytest.raises(rg.errors.CompileError, match=r"out\[1\] must be a tuple of 2 entries"):
+        f.value_and_grad(X, X, out=(None, np.empty(4)))
+
+
 def test_wrong_nests_are_refused(rg: Any) -> None:
     f = rg.compile(branchy)
     with pytest.raises(rg.errors.CompileError, match="out must be a tuple of 2 entries"):

@@ -310,6 +310,17 @@ def _required(function: Callable[..., Any]) -> int | None:
     return len([p for p in parameters if p.default is p.empty and p.kind not in free])
 
 
+def _most(function: Callable[..., Any]) -> int | None:
+    """How many arguments a function can take in a row; None where that is open or not known."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return None
+    if any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in parameters):
+        return None
+    return len([p for p in parameters if p.kind <= inspect.Parameter.POSITIONAL_OR_KEYWORD])
+
+
 def _names(function: Callable[..., Any], count: int) -> list[str]:
     try:
         parameters = list(inspect.signature(function).parameters.values())
@@ -342,6 +353,9 @@ def subject_of(caller: str, function: Callable[..., Any], point: Any) -> Subject
             return Parameters(caller, function, leaves)
     if required is not None and required > len(arguments):
         raise CheckError.arguments(caller, function, required, point)
+    most = _most(function)
+    if most is not None and len(arguments) > most:
+        raise CheckError.too_many(caller, function, most, len(arguments))
     if isinstance(function, Compiled):
         subject: Subject = Replayed(caller, function, arguments)
     else:

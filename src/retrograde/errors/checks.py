@@ -63,6 +63,18 @@ class CheckError(RetrogradeError, ValueError):
         )
 
     @classmethod
+    def too_many(cls, caller: str, function: Any, most: int, given: int) -> Self:
+        name = getattr(function, "__name__", "the function")
+        takes = "no argument" if most == 0 else f"{most} argument" + "s" * (most > 1)
+        point = f"a tuple of {given}, one for each argument" if given > 1 else "one argument"
+        cure = f"Write a function of {given}"
+        if most == 0:
+            cure += ", or give the values that it closes over"
+        elif most == 1:
+            cure += ", or give one list, as in [1.0, 2.0]"
+        return cls(f"{caller}: {name} takes {takes}, but the point is {point}. {cure}.")
+
+    @classmethod
     def interior(cls, caller: str, value: Value) -> Self:
         return cls(
             with_place(

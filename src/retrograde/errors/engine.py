@@ -22,7 +22,9 @@ class NumberError(RetrogradeError, TypeError):
     @classmethod
     def of(cls, what: str, got: object) -> Self:
         cure = "Write float(...) around it if it holds a number."
-        if type(got).__name__ == "Value" or hasattr(got, "requires_grad"):
+        if got is None:
+            cure = "None is no number: did a function forget to return?"
+        elif type(got).__name__ == "Value" or hasattr(got, "requires_grad"):
             cure = "Write .data for the number inside it."
         elif isinstance(got, complex) or getattr(getattr(got, "dtype", None), "kind", "") == "c":
             cure = "Values are real: take .real, .imag or abs() of it first."
@@ -198,21 +200,49 @@ class GraphExitError(RetrogradeError, TypeError):
     @classmethod
     def conversion(cls, what: str, line: str, ops: frozenset[str]) -> Self:
         """For float(v), int(v): when the line calls a math function, name its counterpart."""
-        called = re.search(r"\b(?:math|np|numpy|cmath)\s*\.\s*(\w+)\s*\(", line)
-        if called:
-            name = {"fabs": "abs", "arctan": "atan", "arcsin": "asin", "arccos": "acos"}.get(
-                called[1], called[1]
+        called, name = _called(line)
+        if name in ops:
+            return cls.of(
+                called, f"Write v.{name}() or rg.{name}(v), or v.data for the plain number."
             )
-            if name in ops:
-                return cls.of(
-                    f"{called[0]}...)",
-                    f"Write v.{name}() or rg.{name}(v), or v.data for the plain number.",
-                )
         return cls.of(
             what,
             "Write v.data for the plain number, or an op that keeps the graph: "
             "v.exp() or rg.exp(v) for math.exp(v), and so on.",
         )
+
+    @classmethod
+    def numpy(cls, line: str, ops: frozenset[str], place: str) -> Self:
+        """For a NumPy function met while recording: its counterpart, where the line names it."""
+        called, name = _called(line)
+        if name in ops:
+            said = cls.of(called, f"Write rg.{name}(...) in its place.")
+        else:
+            said = cls.of(
+                called or "a NumPy function of a value",
+                "Write rg.exp(v) for np.exp(v), and so on; a = a * v for a *= v.",
+            )
+        return cls(f"{said}{place}")
+
+
+_OUR_NAMES = {
+    "fabs": "abs",
+    "absolute": "abs",
+    "arctan": "atan",
+    "arctan2": "atan2",
+    "arcsin": "asin",
+    "arccos": "acos",
+    "power": "pow",
+}
+"""What other libraries call our ops."""
+
+
+def _called(line: str) -> tuple[str, str]:
+    """The first function of math or NumPy that a line calls, and our name for it; '' for none."""
+    called = re.search(r"\b(?:math|np|numpy|cmath)\s*\.\s*(\w+)\s*\(", line)
+    if called is None:
+        return "", ""
+    return f"{called[0]}...)", _OUR_NAMES.get(called[1], called[1])
 
 
 class NoGradientError(RetrogradeError, RuntimeError):

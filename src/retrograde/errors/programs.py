@@ -166,9 +166,15 @@ class RowsError(RetrogradeError, ValueError):
 
     @classmethod
     def kind(cls, name: str, got: object) -> Self:
+        cure = ":"
+        if isinstance(got, (str, bytes)):
+            cure = ". If it is a flag, close over it, or compile one function for each kind;"
+        elif getattr(getattr(got, "dtype", None), "kind", "") in ("U", "S", "O"):
+            array = "array" if name == "uniform" else name
+            cure = f". If it holds numbers, pass {array}.astype(float);"
         return cls(
-            f"{name} is {kind_of(got)}: arguments of a compiled function are numbers, float arrays "
-            "of one or two axes, and lists, tuples and dicts of those."
+            f"{name} is {kind_of(got)}{cure} arguments of a compiled function are numbers, float "
+            "arrays of one or two axes, and lists, tuples and dicts of those."
         )
 
     @classmethod
@@ -215,6 +221,27 @@ class CompileError(RetrogradeError, TypeError):
             f"{function} was not recorded for such arguments, and a loaded function cannot record. "
             f"Given:\n  {given}\nrecorded:{listed}\n  cure: call the compiled function on such "
             "arguments before saving it."
+        )
+
+    @classmethod
+    def number(cls, function: str, said: str, names: list[str], rows: bool, place: str) -> Self:
+        """A function went through an argument of which each row is one number."""
+        listed, first = ", ".join(names), names[0]
+        fact = f"{listed} " + ("is one number" if len(names) == 1 else "are one number each")
+        cure = f"Pass a list of numbers as {first}"
+        if rows:
+            fact = f"each row of {listed} is one number, as of every array with one axis"
+            cure = f"For one sequence pass {first}[None, :], or a list"
+        return cls(f"{function}: {said}: {fact}. {cure}.{place}")
+
+    @classmethod
+    def sequence(cls, function: str, said: str, name: str, width: int, place: str) -> Self:
+        """A function computed with an argument of which each row is a list."""
+        cure = f"{name}[:, 0] or {name}.ravel()" if width == 1 else f"its columns, as {name}[:, 0],"
+        numbers = "1 number" if width == 1 else f"{width} numbers"
+        return cls(
+            f"{function}: {said}: {name} has 2 axes, so each row of it is a list of {numbers}. "
+            f"Pass {cure} for one number a row.{place}"
         )
 
     @classmethod

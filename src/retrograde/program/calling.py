@@ -103,6 +103,20 @@ class Replayable:
         >>> f.value_and_grad(np.array([1.0, 2.0]), 3.0, wrt="a", reduce="sum")
         (15.0, 5.0)
         """
+        return self._value_and_grad(args, kwargs, wrt, reduce, weights, threads, out, "out[1]")
+
+    def _value_and_grad(
+        self,
+        args: Any,
+        kwargs: Any,
+        wrt: Any,
+        reduce: str | None,
+        weights: Any,
+        threads: int | None,
+        out: Any,
+        gradient_place: str,
+    ) -> tuple[Any, Any]:
+        """``gradient_place`` is what the caller calls the gradients' part of ``out``."""
         bound, shapes = self._bind(args, kwargs)
         family = self._family(bound, shapes)
         chosen, bare = self._chosen(shapes, wrt)
@@ -120,11 +134,15 @@ class Replayable:
             nests = [gradient_nest(shape.key, source, bound.rows, reduce) for shape in chosen]
             return value, nests[0] if bare else tuple(nests)
         value_out, gradient_out = _entries(out, 2, self._name)
-        outs = [gradient_out] if bare else _entries(gradient_out, len(chosen), self._name)
+        outs = (
+            [gradient_out]
+            if bare
+            else _entries(gradient_out, len(chosen), self._name, gradient_place)
+        )
         store = Store(bound)
         value = store.into(value_out, None, "out[0]")
         nests = [
-            store.like(shape.key, given, "out[1]" if bare else f"out[1][{number}]")
+            store.like(shape.key, given, gradient_place if bare else f"{gradient_place}[{number}]")
             for number, (shape, given) in enumerate(zip(chosen, outs))
         ]
         self._stored(family, bound, shapes, mode, store, threads, seeds)
@@ -134,10 +152,19 @@ class Replayable:
             nests = [gradient_nest(shape.key, source, None) for shape in chosen]
         return value, nests[0] if bare else tuple(nests)
 
-    def grad(self, *args: Any, out: Any = None, **options: Any) -> Any:
+    def grad(
+        self,
+        *args: Any,
+        wrt: Any = None,
+        reduce: str | None = None,
+        weights: Any = None,
+        threads: int | None = None,
+        out: Any = None,
+        **kwargs: Any,
+    ) -> Any:
         """The gradients alone; see :meth:`value_and_grad`. ``out`` is like the gradients."""
         pair = None if out is None else (None, out)
-        return self.value_and_grad(*args, out=pair, **options)[1]
+        return self._value_and_grad(args, kwargs, wrt, reduce, weights, threads, pair, "out")[1]
 
     def jacobian(
         self, *args: Any, wrt: Any = None, threads: int | None = None, **kwargs: Any

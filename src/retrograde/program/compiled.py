@@ -24,6 +24,7 @@ from ..value import Value, core, core_name, core_reason
 from .calling import Replayable
 from .encoding import Stored
 from .loaded import Loaded
+from .misfits import retold
 from .naming import free_names, named
 from .program import Input
 from .record import record
@@ -202,11 +203,21 @@ class Compiled(Replayable):
 
         call = self._signature.bind_partial()
         call.arguments.update(arguments)
+
+        def called() -> Any:
+            try:
+                return self._function(*call.args, **call.kwargs)
+            except TypeError as error:
+                clearer = retold(error, self._name, shapes)
+                if clearer is None:
+                    raise
+                raise clearer from error
+
         depth = core.swap_no_grad(0)  # a later call may want gradients
         try:
             with collector_paused():
                 program, captured = record(
-                    lambda: self._function(*call.args, **call.kwargs),
+                    called,
                     list(zip(values, inputs)),
                     flatten,
                     since,

@@ -1,0 +1,52 @@
+"""Mistakes of a function under recording that come from what its arguments are.
+
+Python and NumPy do not know the arguments: "not iterable" says nothing of an array with one axis.
+Here such an error is told again, with the argument, the line and what to pass instead.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ..errors import CompileError, GraphExitError, OperandError
+from ..ops import OPS
+from ..sites import site_of_error, source_line
+from .rows import Shape
+
+_OPS = frozenset(OPS)
+_USED_AS_LIST = re.compile(r"Value' (object is not (iterable|subscriptable)|has no len\(\))")
+_LIST_COMPUTED = re.compile(
+    r"\w+: cannot compute with list\b"
+    r"|unsupported operand type.*'list'.*"
+    r"|bad operand type for .*'list'"
+    r"|'..?' not supported between instances of .*'list'.*"
+    r"|can't multiply sequence by non-int.*"
+    r"|can only concatenate list.*"
+)
+
+
+def retold(error: TypeError, function: str, shapes: Sequence[Shape]) -> TypeError | None:
+    """The error in the words of the arguments; None where they have nothing to do with it."""
+    said, site = str(error), site_of_error(error)
+    line = source_line(site) if site else ""
+    place = (f"\n  at {site}" if site else "") + (f"\n      {line}" if line else "")
+    if type(error) is TypeError and "does not support ufuncs" in said:
+        return GraphExitError.numpy(line, _OPS, place)
+    if type(error) is TypeError and _USED_AS_LIST.search(said):
+        for key in ("r", "u"):
+            names = [shape.name for shape in shapes if shape.key == key]
+            if names:
+                meant = [name for name in names if _names(line, name)]
+                return CompileError.number(function, said, meant or names, key == "r", place)
+    if type(error) in (TypeError, OperandError) and (computed := _LIST_COMPUTED.match(said)):
+        lists = [shape for shape in shapes if shape.key[0] == "r" and shape.key != "r"]
+        if lists:
+            shape = next((one for one in lists if _names(line, one.name)), lists[0])
+            name, width = shape.name, shape.key[1]
+            return CompileError.sequence(function, computed[0], name, width, place)
+    return None
+
+
+def _names(line: str, name: str) -> bool:
+    return re.search(rf"\b{re.escape(name)}\b", line) is not None
