@@ -212,15 +212,9 @@ static void load_eight(const RgCode *code, double *arena, const RgTile *tile) {
         return;
     }
     size_t whole = tile->rows & ~(size_t)7;
-    const char *at = columns[0].base + (ptrdiff_t)tile->first * columns[0].stride;
-    for (size_t i = 0; i < whole; i += 8, at += 8 * columns[0].stride) {
+    for (size_t i = 0; i < whole; i += 8) {
         const char *row[8];
-        if (tile->index) {
-            for (size_t k = 0; k < 8; k++) row[k] = row_of(columns[0], tile, i + k);
-        } else {
-#pragma GCC unroll 8
-            for (int k = 0; k < 8; k++) row[k] = at + k * columns[0].stride;
-        }
+        for (size_t k = 0; k < 8; k++) row[k] = row_of(columns[0], tile, i + k);
         turn(out, i, row);
     }
     for (size_t i = whole; i < RG_TILE_LANES; i++) {

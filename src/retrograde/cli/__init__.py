@@ -12,7 +12,7 @@ import os
 import re
 import sys
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from importlib import import_module
 from typing import Any, Final, NoReturn
 
@@ -120,7 +120,7 @@ def _loaded(name: str) -> Any:
     return import_module(f".{name}", __name__)
 
 
-def parser_of(loaded: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:
+def parser_of(loaded: Collection[str] = COMMANDS) -> argparse.ArgumentParser:
     """The parser of the command line, with the options of the commands that are to be loaded."""
     parser = _Parser(
         prog="retrograde",

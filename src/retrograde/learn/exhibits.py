@@ -18,6 +18,7 @@ from ..explain.thermometer import thermometer
 from ..explain.thermometer_svg import thermometer_svg
 from ..ops import OPS
 from ..ops.words import WORDS
+from .curves import curve
 from .formulas import formula
 
 if TYPE_CHECKING:
@@ -99,10 +100,9 @@ def _value_text(op: Op) -> str:
 
 def _curve(op: Op, left: float, top: float, width: float, height: float) -> list[str]:
     """The function in ink and its slope in blue, over its domain."""
-    low, high = op.domain[0]
-    xs = [low + (high - low) * step / 60 for step in range(61)]
-    values = [op.evaluate(x) for x in xs]
-    slopes = [float(op.backward(1.0, x)) for x in xs]  # type: ignore[arg-type]  # of one input: a number
+    drawn = curve(op, op.inputs[0])
+    xs, values, slopes = drawn.at, drawn.values, drawn.slopes
+    low, high = xs[0], xs[-1]
     both = [y for y in (*values, *slopes) if abs(y) < 1e3]
     bottom, ceiling = max(min(both), -6.0), min(max(both), 6.0)
     span = (ceiling - bottom) or 1.0
