@@ -38,6 +38,9 @@ static int check_items(Nest *nest, PyObject *const *items, Py_ssize_t count, int
         PyObject *item = items[i];
         if (rg_is_value(item)) {
             if (recording && refuse_recorded(item, action) < 0) return -1;
+            if (RG_UNLIKELY(rg_lending) && (action == ADD_GRAD || action == ZERO_GRAD) &&
+                rg_check_loan((Value *)item, RG_ANY_THREAD) < 0)
+                return -1;
         } else if (action != READ_DATA || !(PyFloat_Check(item) || PyLong_CheckExact(item))) {
             if (depth >= 0) nest->at[depth] = i;
             wrong_item(nest, depth + 1, item);

@@ -26,7 +26,9 @@ static void release(Leaves *leaves) {
 
 /* The values of a list, which is read where it stands: no Python code may run from here on. Those
  * whose numbers will be set must be leaves of no recording. */
-static int take_values(Leaves *leaves, PyObject *list, int moves) {
+typedef enum { READS_GRADIENTS, SETS_GRADIENTS, SETS_DATA } Purpose;
+
+static int take_values(Leaves *leaves, PyObject *list, Purpose purpose) {
     leaves->values = PySequence_Fast(list, "an optimizer takes a list of values");
     if (leaves->values == NULL) return -1;
     leaves->items = PySequence_Fast_ITEMS(leaves->values);
@@ -37,7 +39,10 @@ static int take_values(Leaves *leaves, PyObject *list, int moves) {
             rg_fail("NotAValueError", "at", "snO", "an optimizer", i, item);
             return -1;
         }
-        if (moves && rg_recording()) {
+        if (RG_UNLIKELY(rg_lending) && purpose == SETS_GRADIENTS &&
+            rg_check_loan((Value *)item, RG_ANY_THREAD) < 0)
+            return -1;
+        if (purpose == SETS_DATA && rg_recording()) {
             rg_fail("RecordingError", "assignment", "(O)", item);
             return -1;
         }
@@ -78,7 +83,7 @@ static int take_step(Leaves *leaves, PyObject *const *args, Py_ssize_t given, in
             return -1;
     for (int i = 0; i < arrays; i++)
         if (take_array(leaves, args[1 + i]) < 0) return -1;
-    return take_values(leaves, args[0], 1) < 0 ? -1 : check_arrays(leaves);
+    return take_values(leaves, args[0], SETS_DATA) < 0 ? -1 : check_arrays(leaves);
 }
 
 static inline Value *leaf(const Leaves *leaves, Py_ssize_t i) { return (Value *)leaves->items[i]; }
@@ -229,7 +234,7 @@ static PyObject *grad_norm(PyObject *Py_UNUSED(module), PyObject *args) {
     double kind, total = 0.0;
     Leaves leaves = {NULL};
     if (!PyArg_ParseTuple(args, "Od", &list, &kind)) return NULL;
-    if (take_values(&leaves, list, 0) < 0) {
+    if (take_values(&leaves, list, READS_GRADIENTS) < 0) {
         release(&leaves);
         return NULL;
     }
@@ -252,7 +257,7 @@ static PyObject *scale_grad(PyObject *Py_UNUSED(module), PyObject *args) {
     double factor;
     Leaves leaves = {NULL};
     if (!PyArg_ParseTuple(args, "Od", &list, &factor)) return NULL;
-    int failed = take_values(&leaves, list, 0);
+    int failed = take_values(&leaves, list, SETS_GRADIENTS);
     for (Py_ssize_t i = 0; !failed && i < leaves.count; i++) leaf(&leaves, i)->grad *= factor;
     release(&leaves);
     if (failed) return NULL;
@@ -265,7 +270,7 @@ static PyObject *clip_grad(PyObject *Py_UNUSED(module), PyObject *args) {
     double limit;
     Leaves leaves = {NULL};
     if (!PyArg_ParseTuple(args, "Od", &list, &limit)) return NULL;
-    int failed = take_values(&leaves, list, 0);
+    int failed = take_values(&leaves, list, SETS_GRADIENTS);
     for (Py_ssize_t i = 0; !failed && i < leaves.count; i++) {
         Value *v = leaf(&leaves, i);
         v->grad = v->grad > limit ? limit : v->grad < -limit ? -limit : v->grad;

@@ -125,7 +125,8 @@ entered: /* an inner node met for the first time */
     look_below(v);
     v->flags |= RG_MARKS;
     if (RG_UNLIKELY(v->flags & (RG_WIDE | RG_HOOKED))) {
-        if (v->op == RG_CLOSURE || (v->flags & RG_HOOKED)) graph->callbacks = 1;
+        if (v->op == RG_CLOSURE) graph->callbacks = graph->closures = 1;
+        if (v->flags & RG_HOOKED) graph->callbacks = 1;
         next = 0;
         if (v->flags & RG_WIDE) goto entries;
     }
@@ -236,7 +237,7 @@ static Outcome order_once(RgGraph *graph, Value **roots, Py_ssize_t count) {
         rg_unmark(graph);
         unmark_waiting(&stack);
         graph->order.count = graph->leaves.count = 0;
-        graph->callbacks = graph->takes_gradient = 0;
+        graph->callbacks = graph->closures = graph->takes_gradient = 0;
     }
     rg_buffer_free(stack.items);
     return outcome;

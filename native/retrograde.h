@@ -190,6 +190,12 @@ void rg_notes_drop(Value *v);
 extern uint64_t rg_epoch;
 int rg_backward(Value **roots, const double *seeds, Py_ssize_t count);
 PyObject *rg_contribute_now(PyObject *self, PyObject *ignored);
+
+/* lent.c: gradients lent to closures for as long as a pass takes. A writer of gradients that finds
+ * `rg_lending` asks whether this one is. */
+typedef enum { RG_ANY_THREAD, RG_OTHER_THREADS } RgWhose;
+extern int rg_lending;
+int rg_check_loan(Value *v, RgWhose whose);
 extern PyMethodDef rg_walk_methods[];
 
 /* survey.c: what the doctor asks of a graph. */

@@ -70,23 +70,23 @@ static inline Value *node_at(const Survey *s, size_t i) {
 /* Closures run Python code, so they come before anything else is touched. Gradients of the whole
  * graph are in place afterwards, those from before in `old`. */
 static int pull_through_closures(Survey *s, double *old) {
+    RgLoan loan;
     int failed = 0;
-    for (size_t i = 0; i < s->nodes; i++) {
-        Value *v = node_at(s, i);
-        Py_INCREF((PyObject *)v);
-        old[i] = v->grad;
-        v->grad = 0.0;
-    }
+    if (rg_check_loans(&s->graph, RG_OTHER_THREADS) < 0) return -1;
+    if (rg_loan_begin(&loan, &s->graph) < 0) return -1;
     for (Py_ssize_t r = 0; r < s->root_count; r++) s->roots[r]->grad += s->seeds[r];
     for (size_t i = s->graph.order.count; i-- > 0 && !failed;) {
         Value *v = s->graph.order.items[i];
-        double upstream = v->grad;
         if (v->op == RG_CLOSURE)
             failed = rg_call_closure(v) < 0;
         else
-            FOR_EACH_INPUT(v, input, partial, { input->grad += partial * upstream; })
+            rg_contribute(v);
     }
-    for (size_t i = 0; i < s->nodes && failed; i++) node_at(s, i)->grad = old[i];
+    for (size_t i = 0; i < s->nodes; i++) {
+        old[i] = loan.old[i];
+        if (failed) node_at(s, i)->grad = old[i];
+    }
+    rg_loan_end(&loan);
     return failed ? -1 : 0;
 }
 
@@ -429,9 +429,10 @@ static PyObject *look_with_memory(Survey *s) {
     PyObject *result = NULL;
     if (s->instructions) {
         memset(s->units, 0, n * sizeof(Unit));
+        if (pulled) rg_hold(&s->graph);
         if (!pulled || pull_through_closures(s, s->old) == 0)
             result = look(s, gradients, depths, pulled);
-        for (size_t i = 0; pulled && i < s->nodes; i++) Py_DECREF((PyObject *)node_at(s, i));
+        if (pulled) rg_let_go(&s->graph);
     }
     rg_buffer_free(s->uses);
     rg_buffer_free(s->blamed);

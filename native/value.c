@@ -228,19 +228,19 @@ static int no_delete(PyObject *object, const char *name) {
     return -1;
 }
 
-#define DEFINE_NUMBER(NAME)                                                                        \
-    static PyObject *get_##NAME(PyObject *self, void *Py_UNUSED(closure)) {                        \
-        return PyFloat_FromDouble(((Value *)self)->NAME);                                          \
-    }                                                                                              \
-    static int set_##NAME(PyObject *self, PyObject *object, void *Py_UNUSED(closure)) {            \
-        double number;                                                                             \
-        if (no_delete(object, #NAME) < 0) return -1;                                               \
-        if (rg_number_or_fail(object, "value." #NAME, &number) < 0) return -1;                     \
-        ((Value *)self)->NAME = number;                                                            \
-        return 0;                                                                                  \
-    }
+static PyObject *get_grad(PyObject *self, void *Py_UNUSED(closure)) {
+    return PyFloat_FromDouble(((Value *)self)->grad);
+}
 
-DEFINE_NUMBER(grad)
+/* A rule of this thread may add to a gradient that was lent to it; another thread would be lost. */
+static int set_grad(PyObject *self, PyObject *object, void *Py_UNUSED(closure)) {
+    double number;
+    if (no_delete(object, "grad") < 0) return -1;
+    if (rg_number_or_fail(object, "value.grad", &number) < 0) return -1;
+    if (RG_UNLIKELY(rg_lending) && rg_check_loan((Value *)self, RG_OTHER_THREADS) < 0) return -1;
+    ((Value *)self)->grad = number;
+    return 0;
+}
 
 /* While a function is recorded, a number that may be another one at the next run must not leave the
  * graph. */

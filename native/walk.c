@@ -148,10 +148,10 @@ static PyObject *closed(PyObject *Py_UNUSED(module), PyObject *args) {
     return result;
 }
 
-static PyObject *collect(Value **inputs, const char *reached, Py_ssize_t count) {
+static PyObject *as_floats(const double *numbers, const char *reached, Py_ssize_t count) {
     PyObject *list = PyList_New(count);
     for (Py_ssize_t i = 0; list && i < count; i++) {
-        PyObject *item = reached[i] ? PyFloat_FromDouble(inputs[i]->grad) : Py_NewRef(Py_None);
+        PyObject *item = reached[i] ? PyFloat_FromDouble(numbers[i]) : Py_NewRef(Py_None);
         if (item == NULL)
             Py_CLEAR(list);
         else
@@ -160,43 +160,42 @@ static PyObject *collect(Value **inputs, const char *reached, Py_ssize_t count) 
     return list;
 }
 
-/* The gradients of the roots as numbers, with every `.grad` as it was afterwards. */
-static PyObject *pull(RgGraph *graph, Value **roots, const double *seeds, Py_ssize_t root_count,
-                      Value **inputs, Py_ssize_t count) {
-    RgNodes *order = &graph->order, *leaves = &graph->leaves;
-    size_t total = order->count + leaves->count;
-    char *reached = rg_buffer_resize(NULL, (size_t)count + 1);
-    double *old = reached ? rg_buffer_resize(NULL, (total + 1) * sizeof(double)) : NULL;
-    PyObject *result = NULL;
-    if (old != NULL) {
-        int failed = 0;
-        for (Py_ssize_t i = 0; i < count; i++) reached[i] = (inputs[i]->flags & RG_VISITED) != 0;
-        rg_unmark(graph);
-        for (size_t i = 0; i < total; i++) {
-            Value *v = i < order->count ? order->items[i] : leaves->items[i - order->count];
-            Py_INCREF((PyObject *)v);
-            old[i] = v->grad;
-            v->grad = 0.0;
-        }
-        for (Py_ssize_t r = 0; r < root_count; r++) roots[r]->grad += seeds[r];
-        for (size_t i = order->count; i-- > 0 && !failed;) {
-            if (order->items[i]->op == RG_CLOSURE)
-                failed = rg_call_closure(order->items[i]) < 0;
-            else
-                rg_contribute(order->items[i]);
-        }
-        if (!failed) result = collect(inputs, reached, count);
-        for (size_t i = 0; i < total; i++) {
-            Value *v = i < order->count ? order->items[i] : leaves->items[i - order->count];
-            v->grad = old[i];
-            Py_DECREF((PyObject *)v);
-        }
-    } else {
-        rg_unmark(graph);
+/* What the roots bring to the inputs, into `numbers`, with every `.grad` as it was afterwards. */
+static int pull(RgGraph *graph, Value **roots, const double *seeds, Py_ssize_t root_count,
+                Value **inputs, double *numbers, Py_ssize_t count) {
+    RgNodes *order = &graph->order;
+    RgLoan loan;
+    int failed = 0;
+    if (graph->closures && rg_check_loans(graph, RG_OTHER_THREADS) < 0) return -1;
+    if (rg_loan_begin(&loan, graph) < 0) return -1;
+    for (Py_ssize_t r = 0; r < root_count; r++) roots[r]->grad += seeds[r];
+    for (size_t i = order->count; i-- > 0 && !failed;) {
+        if (order->items[i]->op == RG_CLOSURE)
+            failed = rg_call_closure(order->items[i]) < 0;
+        else
+            rg_contribute(order->items[i]);
     }
-    rg_buffer_free(old);
+    for (Py_ssize_t i = 0; i < count; i++) numbers[i] = inputs[i]->grad;
+    for (size_t i = 0; i < order->count + graph->leaves.count; i++)
+        rg_graph_node(graph, i)->grad = loan.old[i];
+    rg_loan_end(&loan);
+    return failed ? -1 : 0;
+}
+
+/* The gradients as a list of floats, None where an input was not reached. The graph comes marked. */
+static PyObject *pulled(RgGraph *graph, Value **roots, const double *seeds, Py_ssize_t root_count,
+                        Value **inputs, Py_ssize_t count) {
+    PyObject *list = NULL;
+    char *reached = rg_buffer_resize(NULL, (size_t)count + 1);
+    double *numbers = reached ? rg_buffer_resize(NULL, (size_t)(count + 1) * sizeof(double)) : NULL;
+    for (Py_ssize_t i = 0; numbers && i < count; i++)
+        reached[i] = (inputs[i]->flags & RG_VISITED) != 0;
+    rg_unmark(graph);
+    if (numbers && pull(graph, roots, seeds, root_count, inputs, numbers, count) == 0)
+        list = as_floats(numbers, reached, count);
+    rg_buffer_free(numbers);
     rg_buffer_free(reached);
-    return result;
+    return list;
 }
 
 /* gradients(roots, seeds, inputs, epoch) -> list of float, None where an input was not reached; or
@@ -214,7 +213,7 @@ static PyObject *gradients(PyObject *Py_UNUSED(module), PyObject *args) {
     RgGraph graph = {.oldest = rg_age_limit(since), .no_hooks = 1};
     if (input_values && rg_order(&graph, root_values, root_count) == 0) {
         if (is_closed(&graph, input_values, count)) {
-            result = pull(&graph, root_values, numbers, root_count, input_values, count);
+            result = pulled(&graph, root_values, numbers, root_count, input_values, count);
         } else {
             rg_unmark(&graph);
             result = Py_NewRef(Py_None);
@@ -239,9 +238,11 @@ static PyObject *zero_under(PyObject *Py_UNUSED(module), PyObject *roots) {
     int failed = rg_order(&graph, values, PyTuple_GET_SIZE(roots));
     rg_buffer_free(values);
     if (failed) return NULL;
+    failed = rg_check_loans(&graph, RG_ANY_THREAD) < 0;
     rg_unmark(&graph);
-    for (size_t i = 0; i < graph.order.count; i++) graph.order.items[i]->grad = 0.0;
+    for (size_t i = 0; i < graph.order.count && !failed; i++) graph.order.items[i]->grad = 0.0;
     rg_graph_free(&graph);
+    if (failed) return NULL;
     Py_RETURN_NONE;
 }
 

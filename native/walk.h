@@ -16,6 +16,7 @@ typedef struct {
     int leaves_in_order; /* put every leaf into `order` */
     int no_hooks;        /* a functional transform: hooks are for backward() */
     int callbacks;       /* whether a hook or a closure will run Python code */
+    int closures;        /* whether a closure will */
     int takes_gradient;  /* whether any leaf does */
     int traced;          /* whether anything depends on an argument being recorded */
     Value *culprit;      /* the node that closes a cycle */
@@ -41,9 +42,43 @@ int rg_order(RgGraph *graph, Value **roots, Py_ssize_t count);
 void rg_unmark(RgGraph *graph);
 void rg_graph_free(RgGraph *graph);
 
+/* Everything in the order, then the other leaves. */
+static inline Value *rg_graph_node(const RgGraph *graph, size_t i) {
+    return i < graph->order.count ? graph->order.items[i]
+                                  : graph->leaves.items[i - graph->order.count];
+}
+
 /* backward.c. */
 void rg_contribute(const Value *v);
 int rg_call_closure(Value *v);
+
+/* aside.c. A hook sees the total and may replace it; under anomaly() seeds and contributions are
+ * watched. -1: there is an exception. */
+int rg_backward_aside(RgGraph *graph, Value **roots, const double *seeds, Py_ssize_t count);
+int rg_run_hooks(Value *v, double *total, int anomaly);
+int rg_watch_seed(Value *root, double seed);
+int rg_watch_contribution(Value *v, Py_ssize_t index, double partial, double upstream,
+                          double before, double after, Value **roots, Py_ssize_t count);
+PyObject *rg_tuple_of(Value **roots, Py_ssize_t count);
+
+/* lent.c. A loan of all gradients of a graph to closures: they are zero at its beginning, what they
+ * were is in `old`. */
+typedef struct RgLoan {
+    RgGraph *graph;
+    double *old;
+    Value **sorted; /* the nodes by their address, once somebody asked */
+    unsigned long thread;
+    struct RgLoan *next;
+} RgLoan;
+
+int rg_backward_lent(RgGraph *graph, Value **roots, const double *seeds, Py_ssize_t count);
+int rg_loan_begin(RgLoan *loan, RgGraph *graph);
+void rg_loan_end(RgLoan *loan);
+void rg_hold(const RgGraph *graph);
+void rg_let_go(const RgGraph *graph);
+
+/* Refuse a graph of which something is lent, by anyone or by other threads. */
+int rg_check_loans(RgGraph *graph, RgWhose whose);
 
 /* walk.c: what Python gave. Borrowed values of a list or tuple, checked; seeds as numbers, one a root.
  * To be freed; NULL with an exception. */

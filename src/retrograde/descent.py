@@ -11,6 +11,7 @@ from math import inf, isnan, sqrt
 from typing import Any
 
 from .errors import NotAValueError
+from .lending import refuse_lent
 from .reference import Node
 
 
@@ -142,12 +143,14 @@ def grad_norm(values: Sequence[Any], kind: float) -> float:
 
 def scale_grad(values: Sequence[Any], factor: float) -> None:
     """Multiply the gradients of values."""
-    for value in _checked(values):
+    refuse_lent(_checked(values))
+    for value in values:
         value._grad *= factor
 
 
 def clip_grad(values: Sequence[Any], limit: float) -> None:
     """Clip the gradients of values into a range; NaN stays."""
-    for value in _checked(values):
+    refuse_lent(_checked(values))
+    for value in values:
         if abs(value._grad) > limit:
             value._grad = limit if value._grad > 0.0 else -limit

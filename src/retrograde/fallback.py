@@ -24,6 +24,7 @@ from .errors import (
     OperandError,
     ShapeError,
 )
+from .lending import Loan, refuse_lent
 from .operands import COMPARISONS, is_real_scalar, other_comparison, other_operand
 from .ops import OPS, Op
 from .reference import Cuts, Epoch, Node, apply_row, constant, is_birth, modes, record, run_backward
@@ -143,6 +144,7 @@ class Value(Node):
 
     @grad.setter
     def grad(self, grad: float) -> None:
+        refuse_lent((self,), others_only=True)
         self._grad = number(grad, "value.grad")
 
     @property
@@ -508,18 +510,12 @@ def _pulled_by_closures(
     inputs: Sequence[Value],
 ) -> list[float]:
     """Closures add to ``.grad``: it is lent to them and put back."""
-    before = [value._grad for value in values]
-    try:
-        for value in values:
-            value._grad = 0.0
+    with Loan(values, by_rule=True):
         for root, seed in zip(roots, seeds):
             root._grad += seed
         for value in reversed(inner):
             value._contribute()
         return [value._grad for value in inputs]
-    finally:
-        for value, old in zip(values, before):
-            value._grad = old
 
 
 OP_NAMES = (*OPS, "leaf", "sum", "dot")
@@ -609,6 +605,7 @@ def zero_under(roots: Sequence[Value]) -> None:
 
 def zero(values: list[Value]) -> None:
     """Set the gradients of a list of values to zero."""
+    refuse_lent(values)
     for value in values:
         value._grad = 0.0
 

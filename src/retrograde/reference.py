@@ -23,6 +23,7 @@ from typing import Any, TypeVar
 
 from . import hooks
 from .errors import AnomalyError, CycleError, MissingBackwardError, NoGradientError
+from .lending import Loan, refuse_lent, settling
 from .ops import OPS
 from .sites import calling_instruction
 
@@ -194,31 +195,66 @@ def order(roots: Sequence[N], since: int = 0) -> list[N]:
 def run_backward(roots: Sequence[Node], seeds: Sequence[float]) -> None:
     """Run the backward pass: leaves accumulate, interior gradients are this pass's alone.
 
-    Any failure puts every gradient back as it was.
+    Until it is whole the pass keeps its totals aside: a failure has nothing to undo, and a hook may
+    run another pass over the same values. Closures work on ``.grad`` itself, which is lent to them.
     """
     values = order(roots)
+    refuse_lent(values)
     if roots and not any(v._op_name == "leaf" and v._requires_grad for v in values):
         raise NoGradientError.of(roots[0])
-    before = [value._grad for value in values]
-    try:
+    if any(value._partials is None for value in values):
+        with Loan(values) as loan:
+            _walk_in_place(values, roots, seeds)
+            loan.keep()
+        return
+    totals = _walk_aside(values, roots, seeds)
+    with settling:
+        refuse_lent(values)
         for value in values:
-            value._grad = 0.0
-        for root, seed in zip(roots, seeds):
-            root._grad += seed
-            if modes.anomaly and not isfinite(seed):
-                raise AnomalyError.seed(root, seed)
-        for value in reversed(values):
-            if value._hooks:
-                value._grad = hooks.run(value, value._grad)
-                if modes.anomaly and not isfinite(value._grad):
-                    raise AnomalyError.hook(value, value._grad)
-            value._contribute(roots)
-    except BaseException:
-        for value, old in zip(values, before):
-            value._grad = old
-        raise
-    for value, old in zip(values, before):
-        if not value._requires_grad:
-            value._grad = old
-        elif value._op_name == "leaf":
-            value._grad = old + value._grad
+            if value._requires_grad:
+                kept = value._grad if value._op_name == "leaf" else 0.0
+                value._grad = kept + totals[id(value)]
+
+
+def _walk_aside(
+    values: Sequence[Node], roots: Sequence[Node], seeds: Sequence[float]
+) -> dict[int, float]:
+    """What the pass brings to each value, by its identity."""
+    totals = dict.fromkeys(map(id, values), 0.0)
+    for root, seed in zip(roots, seeds):
+        totals[id(root)] += seed
+        _check_seed(root, seed)
+    for value in reversed(values):
+        total = totals[id(value)] = _hooked(value, totals[id(value)])
+        for index, (v, partial) in enumerate(zip(value._inputs, value._partials or ())):
+            if v._number:
+                continue
+            before = totals[id(v)]
+            after = totals[id(v)] = before + partial * total
+            if modes.anomaly and v._requires_grad and isfinite(before) and not isfinite(after):
+                raise AnomalyError.backward(value, index, partial, total, before, roots)
+    return totals
+
+
+def _walk_in_place(values: Sequence[Node], roots: Sequence[Node], seeds: Sequence[float]) -> None:
+    """The pass on ``.grad`` itself, for graphs with closures."""
+    for root, seed in zip(roots, seeds):
+        root._grad += seed
+        _check_seed(root, seed)
+    for value in reversed(values):
+        value._grad = _hooked(value, value._grad)
+        value._contribute(roots)
+
+
+def _check_seed(root: Node, seed: float) -> None:
+    if modes.anomaly and not isfinite(seed):
+        raise AnomalyError.seed(root, seed)
+
+
+def _hooked(value: Node, total: float) -> float:
+    """The total after the value's hooks have seen it."""
+    if value._hooks:
+        total = hooks.run(value, total)
+        if modes.anomaly and not isfinite(total):
+            raise AnomalyError.hook(value, total)
+    return total

@@ -13,6 +13,7 @@ from struct import pack, unpack
 from typing import Any
 
 from .errors import NotAValueError
+from .lending import Loan
 from .ops import OPS
 from .reference import Node, order
 
@@ -108,10 +109,7 @@ class _Survey:
 
     def _pull(self) -> None:
         """The backward pass; closures add to ``.grad``, so it is lent to them."""
-        before = [value._grad for value in self.values]
-        try:
-            for value in self.values:
-                value._grad = 0.0
+        with Loan(self.values, by_rule=True):
             for root, seed in zip(self.roots, self.seeds):
                 root._grad += seed
             for i in range(len(self.values) - 1, -1, -1):
@@ -123,9 +121,6 @@ class _Survey:
                 for j, partial in self.inputs[i]:
                     self.values[j]._grad += partial * upstream
             self.adjoints = [value._grad for value in self.values]
-        finally:
-            for value, old in zip(self.values, before):
-                value._grad = old
 
     def _units(self) -> list[tuple[int, int, int, Any]]:
         """Who owns what, and which units are shut."""

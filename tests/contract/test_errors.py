@@ -55,6 +55,13 @@ def missing_backward(rg):
     rg.Value(1.0, (rg.Value(1.0),), "mine").backward()
 
 
+def pass_in_progress(rg):
+    x = rg.Value(1.0)
+    value = rg.Value(1.0, (x,), "mine")
+    value._backward = lambda: (x * 2.0).backward()
+    value.backward()
+
+
 def cycle(rg):
     value = rg.Value(1.0, (rg.Value(1.0),), "mine")
     value._children = (value,)
@@ -269,6 +276,9 @@ CASES = {
     "NoGradientError": (no_gradient, RuntimeError, "requires_grad is False", "Make the leaves"),
     "MissingBackwardError": (missing_backward, RuntimeError, "without a rule", "out._backward ="),
     "CycleError": (cycle, RuntimeError, "depends on itself", "Give a value only inputs that were"),
+    "PassInProgressError": (
+        pass_in_progress, RuntimeError, "still running", "after the outer backward() has returned",
+    ),
     "GraphMemoryError": (graph_memory, MemoryError, "80 bytes could not be had", "Drop graphs"),
     "DoctorError": (doctor, ValueError, "no parameters were given", "something with parameters()"),
     "AnomalyError": (anomaly, ArithmeticError, "log produced -inf", "cure: keep the input above 0"),

@@ -30,6 +30,7 @@ from .engine import NoGradientError as NoGradientError
 from .engine import NotAValueError as NotAValueError
 from .engine import NumberError as NumberError
 from .engine import OperandError as OperandError
+from .engine import PassInProgressError as PassInProgressError
 from .engine import ShapeError as ShapeError
 from .files import ProgramFileError as ProgramFileError
 from .learning import LearnError as LearnError

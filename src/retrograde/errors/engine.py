@@ -168,6 +168,33 @@ class LeafError(RetrogradeError, RuntimeError):
         )
 
 
+class PassInProgressError(RetrogradeError, RuntimeError):
+    """A gradient was to change while an unfinished backward pass works on it."""
+
+    @classmethod
+    def here(cls, value: Value) -> Self:
+        return cls(
+            with_place(
+                f"{describe(value)} is part of a backward pass that is still running: a _backward "
+                "closure or a hook of that pass asked for this one. Its result would be lost. Call "
+                "it after the outer backward() has returned.",
+                value,
+            )
+        )
+
+    @classmethod
+    def elsewhere(cls, value: Value) -> Self:
+        return cls(
+            with_place(
+                f"another thread runs a backward pass through {describe(value)} whose rules are "
+                "Python closures, and they work on .grad itself: what this thread adds would be "
+                "lost. Give each thread its own values, hold one lock around both passes, or write "
+                "the rule with @rg.custom_op.",
+                value,
+            )
+        )
+
+
 class ClosureStyleError(RetrogradeError, AttributeError):
     """_backward or the inputs were assigned on a value not made in the closure style."""
 
