@@ -40,8 +40,6 @@ SIMD Four four_sums(const RgCode *code, int apart, double *arena, const RgTile *
     return sums;
 }
 
-#define AFTER(STEPS) JUMP((Handler)code[STEPS].handler)(code + (STEPS), arena, tile, CARRIED)
-
 HANDLER(do_four_dots) {
     a0 = four_sums(code, 1, arena, tile, plus_product).of[3];
     AFTER(4);

@@ -57,8 +57,14 @@ static const void *handler(uint32_t op, const uint8_t kind[3], int goes) {
 
 static void run(const RgCode *code, double *arena, RgTile *tile) {
     vd nothing = v_set(0.0);
+#ifdef RG_LOOP
+    vd carried[RG_TILE];
+    for (int j = 0; j < RG_TILE; j++) carried[j] = nothing;
+    while (code) code = ((Handler)code->handler)(code, arena, tile, carried);
+#else
 #define NOTHING(j, N) vd a##j = N;
     EACH(NOTHING, nothing)((Handler)code->handler)(code, arena, tile, CARRIED);
+#endif
 }
 
 #define JOIN(a, b) a##b

@@ -3,7 +3,9 @@
  * A handler takes the tile's carried value as arguments, which the calling convention keeps in
  * vector registers, and passes its own result on in the same way. So a chain of simple steps
  * touches memory only for its other operands, and a step costs a predicted jump. The jump must be
- * a true one (a sibling call): else a program of a million steps would be a million frames deep. */
+ * a true one (a sibling call): else a program of a million steps would be a million frames deep. The
+ * compiler guarantees it where it knows `musttail`; elsewhere the build looks at the machine code
+ * (jumps.py), and where it cannot, RG_LOOP has each handler return the next step to a loop. */
 #ifndef RG_MACHINE_H
 #define RG_MACHINE_H
 
@@ -43,9 +45,32 @@
 #define RG_EQUAL 8
 #endif
 
-#define HANDLER(NAME) static void NAME(const RgCode *code, double *arena, RgTile *tile, CARRY)
-typedef void (*Handler)(const RgCode *code, double *arena, RgTile *tile, CARRY);
+#ifdef RG_LOOP
 
+/* A handler loads the carried value from memory, and leaves its result there. */
+typedef const RgCode *(*Handler)(const RgCode *code, double *arena, RgTile *tile, vd *carried);
+#define UNPACK(j, CARRIED_AT) vd a##j = (CARRIED_AT)[j];
+#define PACK(j, CARRIED_AT) (CARRIED_AT)[j] = a##j;
+#define HANDLER(NAME)                                                                              \
+    static inline const RgCode *NAME##_of(const RgCode *code, double *arena, RgTile *tile,         \
+                                          vd *carried, CARRY);                                     \
+    static const RgCode *NAME(const RgCode *code, double *arena, RgTile *tile, vd *carried) {      \
+        EACH(UNPACK, carried)                                                                      \
+        return NAME##_of(code, arena, tile, carried, CARRIED);                                     \
+    }                                                                                              \
+    static inline const RgCode *NAME##_of(const RgCode *code, double *arena, RgTile *tile,         \
+                                          vd *carried, CARRY)
+#define AFTER(STEPS)                                                                               \
+    do {                                                                                           \
+        EACH(PACK, carried)                                                                        \
+        return code + (STEPS);                                                                     \
+    } while (0)
+#define STOP return NULL
+
+#else
+
+typedef void (*Handler)(const RgCode *code, double *arena, RgTile *tile, CARRY);
+#define HANDLER(NAME) static void NAME(const RgCode *code, double *arena, RgTile *tile, CARRY)
 #if defined(__has_attribute)
 #if __has_attribute(musttail)
 #define JUMP __attribute__((musttail)) return
@@ -54,7 +79,12 @@ typedef void (*Handler)(const RgCode *code, double *arena, RgTile *tile, CARRY);
 #ifndef JUMP
 #define JUMP return
 #endif
-#define NEXT JUMP((Handler)code[1].handler)(code + 1, arena, tile, CARRIED)
+#define AFTER(STEPS) JUMP((Handler)code[STEPS].handler)(code + (STEPS), arena, tile, CARRIED)
+#define STOP return
+
+#endif
+
+#define NEXT AFTER(1)
 
 /* Vector j of an operand. */
 SIMD vd rg_operand(int kind, const double *at, vd carried, int j) {

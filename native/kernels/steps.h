@@ -105,7 +105,7 @@ HANDLER(do_take) {
     double out[RG_TILE_LANES];
     if (take(code, arena, tile, out) < 0) {
         tile->stop = 1;
-        return;
+        STOP;
     }
     EACH(SET_FROM, out)
     if (code->goes) {
@@ -320,11 +320,14 @@ HANDLER(do_guard) {
     if (code->count ? vm_any(vm_not(all)) : vm_any(any)) {
         double lanes[RG_TILE_LANES];
         for (int j = 0; j < RG_TILE; j++) v_store(lanes + j * RG_LANES, x[j]);
-        if (!note_failures(lanes, code, tile)) return;
+        if (!note_failures(lanes, code, tile)) STOP;
     }
     NEXT;
 }
 
-HANDLER(do_end) { (void)code, (void)arena, (void)tile; }
+HANDLER(do_end) {
+    (void)code, (void)arena, (void)tile;
+    STOP;
+}
 
 #endif

@@ -1,0 +1,168 @@
+"""The package always installs: natively, or in pure Python with a reason and a tag of its own."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+pytestmark = pytest.mark.slow
+pytest.importorskip("scikit_build_core", reason="scikit-build-core is in the extra 'test'")
+
+# CMake looks into /usr/bin and its like whatever PATH says; this tells it, and the nested CMake
+# that looks for a compiler, not to.
+TOOLCHAIN = "set(CMAKE_FIND_USE_CMAKE_SYSTEM_PATH OFF)\n"
+
+PROGRAM = """
+import json
+import retrograde as rg
+from retrograde import value
+
+x = rg.Value(3.0)
+y = (x * x).relu() + rg.maximum(x, 1.0)
+y.backward()
+print(json.dumps([value.core_name, value.core_reason, y.data, x.grad]))
+"""
+
+
+@pytest.fixture
+def scratch() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("scratch", ROOT / "tools" / "scratch.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def without_compiler(tmp_path: Path) -> dict[str, str]:
+    """An environment in which CMake and Ninja are found, and no compiler is."""
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for name in ("cmake", "ninja"):
+        beside = Path(sys.executable).parent / name
+        found = str(beside) if beside.exists() else shutil.which(name)
+        if found:
+            (tools / name).symlink_to(found)
+    toolchain = tmp_path / "toolchain.cmake"
+    toolchain.write_text(TOOLCHAIN)
+    forgotten = ("CC", "CXX", "CFLAGS", "CMAKE_PREFIX_PATH", "CMAKE_PROGRAM_PATH", "PYTHONPATH")
+    kept = {name: text for name, text in os.environ.items() if name not in forgotten}
+    return {**kept, "PATH": str(tools), "CMAKE_TOOLCHAIN_FILE": str(toolchain)}
+
+
+def use(
+    installed: Path, program: str = PROGRAM, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=installed,
+        env={**os.environ, "PYTHONPATH": str(installed), "RETROGRADE_CORE": "", **environment},
+        text=True,
+        capture_output=True,
+    )
+
+
+def only_wheel(installed: Path) -> str:
+    (wheel,) = (installed.parent / f"{installed.name}-wheels").glob("*.whl")
+    return wheel.name
+
+
+def is_pure(installed: Path, reason: str) -> None:
+    """The wheel holds no native core, fits every Python, and says why."""
+    assert not list(installed.glob("retrograde/_native.*.so"))
+    assert only_wheel(installed).endswith("-py3-none-any.whl")
+    done = use(installed)
+    assert done.returncode == 0, done.stderr
+    name, why, data, grad = json.loads(done.stdout)
+    assert (name, data, grad) == ("reference", 12.0, 7.0)
+    assert reason in why
+    asked = use(installed, RETROGRADE_CORE="native")
+    assert asked.returncode == 1
+    assert reason in asked.stderr
+
+
+def test_without_a_compiler_it_is_pure_python(
+    scratch: ModuleType, without_compiler: dict[str, str], tmp_path: Path
+) -> None:
+    checkout, installed = scratch.copy_checkout(tmp_path / "checkout"), tmp_path / "installed"
+    printed = scratch.build_wheel(checkout, installed, environment=without_compiler)
+    assert "no C compiler was found" in printed
+    is_pure(installed, "no C compiler was found when it was installed")
+
+
+def test_a_file_that_does_not_compile_makes_it_pure_python(
+    scratch: ModuleType, tmp_path: Path
+) -> None:
+    checkout, installed = scratch.copy_checkout(tmp_path / "checkout"), tmp_path / "installed"
+    (checkout / "native" / "walk.c").write_text("this is not C;\n")
+    scratch.build_wheel(checkout, installed)
+    is_pure(installed, "the native core did not compile when it was installed")
+
+    shutil.copy(ROOT / "native" / "walk.c", checkout / "native" / "walk.c")
+    mended = tmp_path / "mended"
+    scratch.build_wheel(checkout, mended)
+    assert "none-any" not in only_wheel(mended)
+    name, _, data, grad = json.loads(use(mended).stdout)
+    assert (name, data, grad) == ("native", 12.0, 7.0)
+
+
+def test_handlers_that_do_not_end_in_a_jump_are_not_installed(
+    scratch: ModuleType, tmp_path: Path
+) -> None:
+    checkout, installed = scratch.copy_checkout(tmp_path / "checkout"), tmp_path / "installed"
+    cmake = (checkout / "CMakeLists.txt").read_text()
+    assert "has_musttail FAIL_REGEX" in cmake
+    (checkout / "CMakeLists.txt").write_text(
+        cmake.replace("INTERFACE -O3", "INTERFACE -O3 -fno-optimize-sibling-calls").replace(
+            "has_musttail FAIL_REGEX", "never FAIL_REGEX"
+        )
+    )
+    machine = checkout / "native" / "kernels" / "machine.h"
+    machine.write_text(machine.read_text().replace("__has_attribute(musttail)", "0"))
+    printed = scratch.build_wheel(checkout, installed)
+    assert "handlers call the next one" in printed
+    is_pure(installed, "did not compile")
+
+
+LONG = """
+import numpy as np
+import retrograde as rg
+from retrograde import value
+
+assert value.core_name == "native", value.core_reason
+
+@rg.compile
+def f(x, y):
+    for i in range(20_000):
+        x = (x * 0.5 + y).tanh() if i % 3 else rg.maximum(x - y, 0.1) * 1.01
+    return x if x > y else x * y
+
+rows = np.linspace(-1.0, 1.0, 1_037)
+found, (dx, dy) = f.value_and_grad(rows, rows[::-1].copy())
+print(rg.data([float(found.sum()), float(dx.sum()), float(dy.sum())]).tobytes().hex())
+"""
+
+
+def test_the_loop_executor_has_the_bits_of_the_jumps_at_any_length(
+    scratch: ModuleType, tmp_path: Path
+) -> None:
+    checkout, installed = scratch.copy_checkout(tmp_path / "checkout"), tmp_path / "installed"
+    scratch.build_wheel(
+        checkout, installed, environment={**os.environ, "CMAKE_ARGS": "-DRETROGRADE_LOOP=ON"}
+    )
+    looped = use(installed, LONG)
+    assert looped.returncode == 0, looped.stderr
+    jumped = subprocess.run([sys.executable, "-c", LONG], text=True, capture_output=True)
+    assert jumped.returncode == 0, jumped.stderr
+    assert looped.stdout == jumped.stdout
