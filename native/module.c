@@ -52,17 +52,33 @@ static int add_op_methods(void) {
     return 0;
 }
 
-static int execute(PyObject *module) {
-    if (RgValue_Type != NULL) {
-        PyErr_SetString(PyExc_ImportError, "retrograde._native can be loaded once a process");
-        return -1;
-    }
+static int make_types(PyObject *module) {
     RgValue_Type = make_type(module, &rg_value_spec, NULL);
     if (RgValue_Type == NULL) return -1;
     RgValue_Type->tp_vectorcall = rg_value_vectorcall;
     RgClosure_Type = make_type(module, &rg_closure_spec, RgValue_Type);
     RgTracked_Type = make_type(module, &rg_tracked_spec, RgValue_Type);
-    if (RgClosure_Type == NULL || RgTracked_Type == NULL || add_op_methods() < 0) return -1;
+    return RgClosure_Type == NULL || RgTracked_Type == NULL ? -1 : add_op_methods();
+}
+
+/* A package that is imported anew gets the types it had: values from before are still values. */
+static int add_types(PyObject *module) {
+    return PyModule_AddType(module, RgValue_Type) < 0 ||
+                   PyModule_AddType(module, RgClosure_Type) < 0 ||
+                   PyModule_AddType(module, RgTracked_Type) < 0
+               ? -1
+               : 0;
+}
+
+static int execute(PyObject *module) {
+    static PyInterpreterState *home = NULL;
+    if (home == NULL) home = PyInterpreterState_Get();
+    if (home != PyInterpreterState_Get()) {
+        PyErr_SetString(PyExc_ImportError,
+                        "another interpreter of this process has the native core");
+        return -1;
+    }
+    if ((RgValue_Type ? add_types(module) : make_types(module)) < 0) return -1;
     if (PyModule_AddFunctions(module, rg_function_methods) < 0 ||
         PyModule_AddFunctions(module, rg_modes_methods) < 0 ||
         PyModule_AddFunctions(module, rg_walk_methods) < 0 ||

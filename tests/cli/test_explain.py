@@ -155,6 +155,14 @@ def test_deep_nesting_and_long_texts_are_refused_or_done(cli, capsys):
     assert "longer than 10,000 characters" in err
 
 
+def test_lists_of_lists_are_refused_at_once(cli, capsys):
+    """Forty lines of them would hold 2**40 numbers."""
+    nested = ";".join(f"a{n + 1}=[a{n},a{n}]" for n in range(40))
+    code, out, err = run(cli, capsys, f"a0=x;{nested};sum(a40)", "x=2")
+    assert (code, out) == (2, "")
+    assert "'[a1,a1]'" in err
+
+
 def test_numbers_may_follow_options(cli, capsys):
     code, out, _ = run(cli, capsys, "a*b", "a=2", "--ledger", "b", "b=4")
     assert code == 0

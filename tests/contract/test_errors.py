@@ -204,7 +204,7 @@ def expression(rg):
 
 
 def output(rg):
-    module(rg, "cli._files").write_whole("/no/such/folder/story.html", "")
+    module(rg, "cli._files").write_text("/no/such/folder/story.html", "")
 
 
 def setting(rg):
@@ -455,3 +455,12 @@ print(rg.value.core_name, x.grad, bool(rg.value.core_reason))
 def test_the_environment_forces_either_core(core, native):
     code = "import retrograde; print(retrograde.value.core_name, retrograde.value.core_reason)"
     assert output_of(code, core).strip() == f"{core} RETROGRADE_CORE={core} asks for it"
+
+
+def test_a_nest_that_shares_its_lists_is_named_in_a_few_words(rg):
+    nest = [1.0]
+    for _ in range(60):
+        nest = [nest, nest]
+    with pytest.raises(rg.errors.NumberError) as caught:
+        rg.Value(nest)
+    assert len(str(caught.value)) < 200

@@ -234,7 +234,7 @@ def test_a_verdict_stands_where_it_cannot_be_remembered(mine, capsys, monkeypatc
         raise OSError(28, "No space left on device")
 
     solve(mine, "add")
-    monkeypatch.setattr("retrograde.learn.progress._write_state", refuse)
+    monkeypatch.setattr("retrograde.learn.progress.write_whole", refuse)
     assert learn("check", "add") == 0
     told = capsys.readouterr()
     assert "add: right" in told.out

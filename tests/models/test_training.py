@@ -187,11 +187,37 @@ def bent(rg, tmp_path, bend):
         lambda c: c.about.pop("round"),
         lambda c: c.about["settings"].update(steps=-1),
         lambda c: c.about["sizes"].update(nonsense=8),
+        lambda c: c.about["sizes"].update(layers=10**9),
+        lambda c: c.about["round"].update(at=10**30),
+        lambda c: c.about["round"].update(at=-1),
+        lambda c: c.about["round"].update(at=0.5),
+        lambda c: c.about["round"].update(at=True),
+        lambda c: c.about["round"].update(at=None),
+        lambda c: c.about.update(done=10**30),
+        lambda c: c.about.update(done=2),
+        lambda c: c.about.update(done="1"),
+        lambda c: c.about["settings"].update(learning_rate=float("nan")),
+        lambda c: c.about["settings"].update(beta2=1.5),
+        lambda c: c.arrays["model/head.weight"].__setitem__((0, 0), np.nan),
+        lambda c: c.arrays["optimizer/mean"].__setitem__(0, np.inf),
+        lambda c: c.arrays["optimizer/steps"].__setitem__(0, -2.0),
+        lambda c: c.arrays["losses"].__setitem__(0, np.nan),
+        lambda c: c.arrays.update(losses=np.zeros((2, 2))),
+        lambda c: c.arrays.update(validated=np.array([[1e300, 1.0]])),
+        lambda c: c.arrays.update(validated=np.array([[np.nan, 1.0]])),
     ],
 )
 def test_a_checkpoint_of_another_shape_is_refused(rg, tmp_path, bend):
     trainer, path = bent(rg, tmp_path, bend)
     with pytest.raises(rg.errors.CheckpointError, match="is not a whole checkpoint"):
+        models(rg).Trainer.resume(path, trainer.corpus)
+
+
+def test_a_packed_checkpoint_is_not_unpacked(rg, tmp_path):
+    trainer, path = saved(rg, tmp_path)
+    arrays = dict(np.load(path))
+    np.savez_compressed(path, **arrays, bomb=np.zeros(10_000_000))
+    with pytest.raises(rg.errors.CheckpointError, match="it is packed"):
         models(rg).Trainer.resume(path, trainer.corpus)
 
 

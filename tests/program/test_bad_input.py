@@ -388,3 +388,13 @@ def test_text_is_told_how_it_becomes_numbers_and_flags_where_they_belong(rg: Any
         "kind; arguments of a compiled function are numbers"
     )
     assert "pass array.astype(float);" in refusal(rg.errors.RowsError, rg.uniform, np.array(["a"]))
+
+
+def test_parameters_may_be_called_self(native):
+    f = native.compile(lambda self, x: self * x)
+    assert f(self=2.0, x=3.0) == 6.0
+    assert f.value_and_grad(self=2.0, x=3.0, wrt="self") == (6.0, 3.0)
+    assert f.jacobian(self=2.0, x=3.0, wrt="self") == 3.0
+    assert f.hessian(self=2.0, x=3.0, wrt="self") == 0.0
+    assert f.story(self=2.0, x=3.0).forward[-1].words == "self * x = 2 × 3 = 6"
+    assert len(f.births(self=2.0, x=3.0).sick) == 0

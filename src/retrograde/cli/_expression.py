@@ -1,8 +1,8 @@
 """Expressions on the command line: a small grammar, read by Python's own parser and evaluated on
 values here. Nothing is ever passed to ``eval``.
 
-Numbers, names, ``+ - * / **``, functions of the law, ``sum`` and ``dot`` of lists, methods such as
-``x.tanh()``, and assignments of intermediate results separated by semicolons.
+Numbers, names, ``+ - * / **``, functions of the law, ``sum`` and ``dot`` of lists of numbers,
+methods such as ``x.tanh()``, and assignments of intermediate results separated by semicolons.
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ class _Evaluator:
             if node.id not in self.scope:
                 raise ExpressionError.unknown([node.id], list(self.scope))
             return self.scope[node.id]
-        if isinstance(node, (ast.List, ast.Tuple)):
+        if isinstance(node, (ast.List, ast.Tuple)) and list not in map(type, operands):
             return operands
         if isinstance(node, ast.Call):
             name = node.func.attr if isinstance(node.func, ast.Attribute) else ""

@@ -19,7 +19,7 @@ from ..check.report import Report
 from ..check.scripted import Rounds, watching_a_program
 from ..check.thresholds import Thresholds
 from ..errors import DoctorError, ScriptError
-from ._files import write_whole
+from ._files import write_text
 from ._layout import print_line
 from ._script import run_script
 
@@ -72,7 +72,7 @@ def _show(options: argparse.Namespace, rounds: Rounds, reports: list[Report]) ->
         from ..check.doctor_html import pages
 
         titled = [(_title(name, place, reports), report) for place, report in enumerate(reports)]
-        write_whole(options.html, pages(titled, f"The doctor on {name}"))
+        write_text(options.html, pages(titled, f"The doctor on {name}"))
         print(f"wrote {options.html}", file=sys.stderr)
     if options.json:
         shown = {

@@ -20,7 +20,7 @@ from ..explain.ledger import ledger
 from ..explain.lines import takes_color, terminal_width, write
 from ..explain.story import Story
 from ._expression import evaluate, numbers_given
-from ._files import refuse_unwritable, write_whole
+from ._files import refuse_unwritable, write_text
 from ._scripted import story_of_script
 
 TAKES_MORE = True
@@ -124,7 +124,7 @@ def show(story: Story, options: argparse.Namespace) -> None:
 
         written.append((options.dot, graph_dot(story)))
     for path, text in written:
-        write_whole(path, text)
+        write_text(path, text)
         print(f"wrote {path}", file=sys.stderr)
     width, color = terminal_width(sys.stdout), takes_color(sys.stdout)
     account = None if options.ledger is None else ledger(story, options.ledger)

@@ -29,7 +29,7 @@ from ..learn.sandbox import SECONDS
 from ..ops import OPS
 from . import _learn_page as show
 from ._expression import evaluate, numbers_given
-from ._files import write_whole
+from ._files import write_text
 from ._terminal import LateBar, console
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ def _write_cards(made: list[Card], folder: str) -> None:
     for it in made:
         sides = {"front": it.front_svg(), "back": it.back_svg(), "graph": it.graph_svg()}
         for side, text in sides.items():
-            write_whole(os.path.join(folder, f"card{it.number}-{side}.svg"), text)
+            write_text(os.path.join(folder, f"card{it.number}-{side}.svg"), text)
     print(f"{3 * len(made)} pictures are in {folder}.")
 
 
@@ -175,7 +175,7 @@ def _exhibit(options: argparse.Namespace) -> int:
             raise LearnError.too_many("a set of rule cards needs a folder alone: --svg FOLDER")
         _make_folder(options.svg)
         for name in exhibits.RULES:
-            write_whole(os.path.join(options.svg, f"rule-{name}.svg"), exhibits.rule_card_svg(name))
+            write_text(os.path.join(options.svg, f"rule-{name}.svg"), exhibits.rule_card_svg(name))
         print(f"{len(exhibits.RULES)} cards are in {options.svg}.")
         return RIGHT
     if kind in OPS:
@@ -184,7 +184,7 @@ def _exhibit(options: argparse.Namespace) -> int:
         text, given = (rest[0], rest[1:]) if rest else EXAMPLE
         picture = exhibits.exhibit_svg(kind, evaluate(text, numbers_given(given)))
     if options.svg:
-        write_whole(options.svg, picture)
+        write_text(options.svg, picture)
         print(f"The picture is in {options.svg}.")
     else:
         print(picture, end="")

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import linecache
+from reprlib import Repr
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from typing import TypeAlias
 
     Value: TypeAlias = Any  # of either engine
+
+
+# A nest may hold the same list many times over: its whole text could be without end.
+_GLIMPSES = Repr()
+_GLIMPSES.maxlevel = 3
+_GLIMPSES.maxstring = _GLIMPSES.maxother = _GLIMPSES.maxlong = 100
 
 
 def closest(name: str, names: list[str]) -> str:
@@ -22,7 +29,7 @@ def closest(name: str, names: list[str]) -> str:
 def kind_of(thing: object) -> str:
     """A type with a glimpse of the thing: ``str ('abc')``."""
     try:
-        glimpse = repr(thing)
+        glimpse = _GLIMPSES.repr(thing)
     except Exception:
         glimpse = "no repr"
     if len(glimpse) > 40:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 import tokenize
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
 from ..errors import LearnError
+from ..writing import write_whole
 from .exercises import Exercise, exercises
 
 STATE: Final = ".retrograde-learn.json"
@@ -21,6 +20,7 @@ VERSION: Final = 1
 class Folder:
     """The exercises of one learner, in one folder.
 
+    >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as place:
     ...     mine = Folder.start(place)
     ...     mine.current.name, mine.file(mine.current).name, mine.done
@@ -51,7 +51,7 @@ class Folder:
                     if not (path / name).exists():
                         (path / name).write_text(text, encoding="utf-8")
             if not (path / STATE).exists():
-                _write_state(path / STATE, _empty())
+                write_whole(path / STATE, _encoded(_empty()))
         except OSError as error:
             raise LearnError.unwritable(given, error) from None
         return cls(path)
@@ -114,7 +114,7 @@ class Folder:
                 if name == it.file and path.exists() and read_source(path) != text:
                     kept = path.with_suffix(".py.old")
                     os.replace(path, kept)
-                path.write_text(text, encoding="utf-8")
+                write_whole(path, text.encode())
         except OSError as error:
             raise LearnError.unwritable(str(self.path), error) from None
         self.mark(it, False)
@@ -125,7 +125,7 @@ class Folder:
         if state == self._state:
             return
         try:
-            _write_state(self.path / STATE, state)
+            write_whole(self.path / STATE, _encoded(state))
         except OSError as error:
             raise LearnError.unwritable(str(self.path), error) from None
         self._state = state
@@ -146,6 +146,10 @@ def _empty() -> dict[str, Any]:
     return {"version": VERSION, "done": [], "hints": {}, "solutions": []}
 
 
+def _encoded(state: dict[str, Any]) -> bytes:
+    return json.dumps(state, indent=1).encode()
+
+
 def _read_state(path: Path) -> dict[str, Any]:
     if not path.exists():
         return _empty()
@@ -158,16 +162,3 @@ def _read_state(path: Path) -> dict[str, Any]:
     except (OSError, ValueError, AttributeError):
         raise LearnError.progress(str(path)) from None
     return state
-
-
-def _write_state(path: Path, state: dict[str, Any]) -> None:
-    """Whole or not at all."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
-    try:
-        with open(handle, "w", encoding="utf-8") as file:
-            json.dump(state, file, indent=1)
-        os.replace(temporary, path)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(temporary)
-        raise

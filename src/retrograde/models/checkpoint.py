@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import io
 import json
-import os
+import zipfile
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import CheckpointError
+from ..writing import write_whole
 
 VERSION = 1
 ABOUT = "about"
@@ -42,37 +42,22 @@ def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
 
 def write_atomically(path: Path, content: bytes) -> None:
     """Replace a file as a whole, or not at all."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with open(partial, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(partial, path)
-        _flush_folder(path.parent)
+        write_whole(path, content)
     except OSError as error:
         raise CheckpointError.write(path, error, path.exists()) from error
-    finally:
-        with suppress(OSError):
-            partial.unlink()
-
-
-def _flush_folder(folder: Path) -> None:
-    """Have the new name itself on the disk, where the system can do that."""
-    with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 def load_checkpoint(path: str | Path) -> Checkpoint:
     """Read a checkpoint; what is not one, or not whole, raises :class:`CheckpointError`."""
     path = Path(path)
     try:
-        file = np.load(io.BytesIO(path.read_bytes()), allow_pickle=False)
+        content = io.BytesIO(path.read_bytes())
+        with zipfile.ZipFile(content) as members:  # a packed one could unpack without end
+            if any(each.compress_type != zipfile.ZIP_STORED for each in members.infolist()):
+                raise ValueError("it is packed")
+        file = np.load(content, allow_pickle=False)
         arrays = {name: file[name] for name in file.files}
         about = json.loads(arrays.pop(ABOUT).tobytes())
     except FileNotFoundError as error:

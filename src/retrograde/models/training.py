@@ -205,6 +205,7 @@ class Trainer:
             settings = Settings(**{**about["settings"], **({"steps": steps} if steps else {})})
             if steps and steps < about["done"]:
                 raise CheckpointError.past(path, about["done"], steps)
+            cls._refuse_sizes(corpus, about["sizes"], checkpoint.arrays)
             trainer = cls(corpus, about["sizes"], settings, make_step)
             trainer._restore(about, checkpoint.arrays)
         except CheckpointError:
@@ -213,18 +214,46 @@ class Trainer:
             raise CheckpointError.damaged(path, str(error)) from error
         return trainer
 
+    @staticmethod
+    def _refuse_sizes(corpus: Corpus, sizes: dict[str, int], arrays: dict[str, Any]) -> None:
+        """Before a model is made: it must be as large as the arrays of the file."""
+        needed = Shape(Tokenizer.of(corpus.documents).count, **sizes).parameters
+        there = sum(array.size for name, array in arrays.items() if name.startswith("model/"))
+        if needed != there:
+            raise ValueError(f"a model of its sizes has {needed} parameters, and it holds {there}")
+
     def _restore(self, about: dict[str, Any], arrays: dict[str, Any]) -> None:
         """Stand where the checkpoint stood."""
         version, state, spare = about["round"]["before"]
         self._draw.setstate((version, tuple(state), spare))
         self._shuffle()
-        self._at, self.done = int(about["round"]["at"]), int(about["done"])
+        self.losses = _finite("losses", arrays["losses"]).tolist()
+        done = _whole("the number of steps done", about["done"], 0, self.settings.steps)
+        self.done = _whole("the number of steps done", done, len(self.losses), len(self.losses))
+        self._at = _whole("the place in the round", about["round"]["at"], 0, len(self._order))
         parts = {
             kind: {n.partition("/")[2]: a for n, a in arrays.items() if n.startswith(f"{kind}/")}
             for kind in ("model", "optimizer")
         }
+        for name, array in parts["model"].items():
+            _finite(name, array)
         self.model.load_state_dict(parts["model"])
         saved = {**self.optimizer.state_dict(), "state": [parts["optimizer"]]}
         self.optimizer.load_state_dict(saved)
-        self.losses = arrays["losses"].tolist()
-        self.validated = [(int(at), float(loss)) for at, loss in arrays["validated"].tolist()]
+        self.validated = [
+            (_whole("a validation", int(at), 0, self.done), loss)
+            for at, loss in _finite("validated", arrays["validated"]).tolist()
+        ]
+
+
+def _finite(name: str, array: Any) -> Any:
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} holds a number that is not finite")
+    return array
+
+
+def _whole(name: str, number: object, least: int, most: int) -> int:
+    """A position read from a file; it must be a whole number within its bounds."""
+    if type(number) is not int or not least <= number <= most:
+        raise ValueError(f"{name} is {number!r}, not a whole number from {least} to {most}")
+    return number

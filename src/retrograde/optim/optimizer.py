@@ -148,6 +148,11 @@ class Optimizer:
             arrays.append({key: np.array(state[key], dtype=np.float64) for key in self.arrays})
             if any(array.shape != (count,) for array in arrays[-1].values()):
                 raise StateError.optimizer(name, f"a group has {count} parameters here")
+            for key, array in arrays[-1].items():
+                if not np.isfinite(array).all():
+                    raise StateError.optimizer(name, f"'{key}' holds a number that is not finite")
+                if key == "steps" and (array < 0.0).any():
+                    raise StateError.optimizer(name, "'steps' holds a number below 0")
             self.check({**here, **group})
         for here, group in zip(self.param_groups, groups):
             here.update({key: setting for key, setting in group.items() if key != "params"})

@@ -60,7 +60,7 @@ class Replayable:
     # ---- what can be asked -------------------------------------------------------------------
 
     def __call__(
-        self, *args: Any, threads: int | None = None, out: Any = None, **kwargs: Any
+        self, /, *args: Any, threads: int | None = None, out: Any = None, **kwargs: Any
     ) -> Any:
         """The function's value: a float for numbers, an array with one result a row for arrays.
 
@@ -78,6 +78,7 @@ class Replayable:
 
     def value_and_grad(
         self,
+        /,
         *args: Any,
         wrt: Any = None,
         reduce: str | None = None,
@@ -154,6 +155,7 @@ class Replayable:
 
     def grad(
         self,
+        /,
         *args: Any,
         wrt: Any = None,
         reduce: str | None = None,
@@ -167,7 +169,7 @@ class Replayable:
         return self._value_and_grad(args, kwargs, wrt, reduce, weights, threads, pair, "out")[1]
 
     def jacobian(
-        self, *args: Any, wrt: Any = None, threads: int | None = None, **kwargs: Any
+        self, /, *args: Any, wrt: Any = None, threads: int | None = None, **kwargs: Any
     ) -> Any:
         """The gradients of every output, per row, in the outputs' nest.
 
@@ -194,7 +196,7 @@ class Replayable:
         return outputs.filled(results)
 
     def hessian(
-        self, *args: Any, wrt: Any = None, threads: int | None = None, **kwargs: Any
+        self, /, *args: Any, wrt: Any = None, threads: int | None = None, **kwargs: Any
     ) -> Any:
         """All second derivatives, per row: the gradient of each first derivative in its place.
 
@@ -220,6 +222,7 @@ class Replayable:
 
     def hvp(
         self,
+        /,
         *args: Any,
         vector: Any,
         wrt: Any = None,
@@ -263,6 +266,7 @@ class Replayable:
 
     def backward(
         self,
+        /,
         *args: Any,
         reduce: str = "sum",
         weights: Any = None,
@@ -303,7 +307,7 @@ class Replayable:
         core.add_grad(leaves, totals)
         return float(sums[0]) / over
 
-    def story(self, *args: Any, row: int = 0, **kwargs: Any) -> Story:
+    def story(self, /, *args: Any, row: int = 0, **kwargs: Any) -> Story:
         """The story of one row: its steps in words, with the numbers that replay computes.
 
         Arguments are those of a call; ``row`` chooses among the rows of arrays. Steps and words are
@@ -322,7 +326,7 @@ class Replayable:
 
         return story_of_row(self, args, kwargs, row)
 
-    def births(self, *args: Any, threads: int | None = None, **kwargs: Any) -> RowBirths:
+    def births(self, /, *args: Any, threads: int | None = None, **kwargs: Any) -> RowBirths:
         """Which rows make a NaN or an infinity, in the value or in a gradient, and at which line.
 
         Arguments are those of a call. Gradients are those of all arguments and captured parameters.

@@ -77,7 +77,7 @@ class Compiled(Replayable):
         update_wrapper(self, function)
 
     def __call__(
-        self, *args: Any, threads: int | None = None, out: Any = None, **kwargs: Any
+        self, /, *args: Any, threads: int | None = None, out: Any = None, **kwargs: Any
     ) -> Any:
         """The function's value: a float for numbers, an array with one result a row for arrays.
 

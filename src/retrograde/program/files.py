@@ -12,6 +12,7 @@ from hashlib import sha256
 from struct import Struct
 
 from ..errors import ProgramFileError
+from ..writing import write_whole
 from .decoding import decoded
 from .encoding import Stored, encoded
 
@@ -66,26 +67,10 @@ def unpacked(data: bytes, file: str) -> Stored:
 
 def write(path: str | os.PathLike[str], data: bytes) -> None:
     """Put a file in place, whole or not at all."""
-    target = os.path.realpath(path)
-    folder, name = os.path.split(target)
-    draft = os.path.join(folder, f".{name[:100]}.{os.urandom(6).hex()}")
     try:
-        if os.path.isdir(target):
-            raise IsADirectoryError(21, "it is a folder")
-        with open(draft, "xb") as file:
-            try:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            except BaseException:
-                os.unlink(draft)
-                raise
-        try:
-            os.replace(draft, target)
-        except BaseException:
-            os.unlink(draft)
-            raise
+        write_whole(path, data)
     except OSError as error:
+        folder = os.path.dirname(os.path.realpath(path))
         raise ProgramFileError.unwritten(os.fspath(path), folder, error) from error
 
 
