@@ -348,12 +348,12 @@ def files_of(cli):
 
 
 def test_a_file_is_written_whole_or_not_at_all(cli, rg, tmp_path, monkeypatch):
-    write_whole = files_of(cli).write_whole
+    write_text = files_of(cli).write_text
     path = tmp_path / "story.html"
-    write_whole(str(path), "first ×")
+    write_text(str(path), "first ×")
     assert path.read_text(encoding="utf-8") == "first ×"
     path.chmod(0o640)
-    write_whole(str(path), "second")
+    write_text(str(path), "second")
     assert path.read_text(encoding="utf-8") == "second"
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
 
@@ -362,7 +362,7 @@ def test_a_file_is_written_whole_or_not_at_all(cli, rg, tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "replace", fail)
     with pytest.raises(rg.errors.OutputError, match="No space left on device"):
-        write_whole(str(path), "third")
+        write_text(str(path), "third")
     assert path.read_text(encoding="utf-8") == "second"
     assert os.listdir(tmp_path) == ["story.html"]
 
@@ -380,21 +380,21 @@ def test_an_unwritable_file_is_refused_before_a_script_runs(cli, capsys, script,
 
 
 def test_files_that_cannot_be_written_are_named(cli, rg, tmp_path):
-    write_whole = files_of(cli).write_whole
+    write_text = files_of(cli).write_text
     for path in (tmp_path / "missing" / "x.svg", tmp_path):
         with pytest.raises(rg.errors.OutputError, match="cannot write"):
-            write_whole(str(path), "")
+            write_text(str(path), "")
 
 
 def test_a_link_is_followed_and_a_pipe_is_written_to(cli, tmp_path):
-    write_whole = files_of(cli).write_whole
+    write_text = files_of(cli).write_text
     target, link = tmp_path / "target.svg", tmp_path / "link.svg"
     target.write_text("old")
     link.symlink_to(target)
-    write_whole(str(link), "new")
+    write_text(str(link), "new")
     assert link.is_symlink()
     assert target.read_text() == "new"
-    write_whole(os.devnull, "anything")
+    write_text(os.devnull, "anything")
 
 
 def test_the_page_the_picture_and_the_graph_are_written(cli, rg, capsys, tmp_path):
