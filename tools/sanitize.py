@@ -32,7 +32,7 @@ NATIVE_TESTS = (
     "-n", "2", "-k", "not reference and not take_no_memory",
     "tests/contract", "tests/program", "tests/compat", "tests/derivatives",
 )  # fmt: skip
-LEFT_OUT = ("tests/tools", "tests/typing", "tests/docs", "tests/notebooks")
+LEFT_OUT = ("tests/tools", "tests/docs", "tests/notebooks")
 
 CHECK = """
 import retrograde
