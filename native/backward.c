@@ -158,13 +158,12 @@ static int run_careful(RgGraph *graph, Value **roots, const double *seeds, Py_ss
 
 int rg_backward(Value **roots, const double *seeds, Py_ssize_t count) {
     RgGraph graph = {.oldest = RG_ANY_AGE};
-    if (rg_order(&graph, roots, count) < 0) return -1;
-    if (graph.traced && rg_recording()) {
-        rg_unmark(&graph);
-        rg_graph_free(&graph);
-        rg_fail("RecordingError", "backward", "(O)", roots[0]);
+    Value *hidden = rg_hidden_root(roots, count);
+    if (RG_UNLIKELY(hidden != NULL)) {
+        rg_fail("RecordingError", "backward", "(O)", hidden);
         return -1;
     }
+    if (rg_order(&graph, roots, count) < 0) return -1;
     if (!graph.takes_gradient) {
         rg_unmark(&graph);
         rg_graph_free(&graph);

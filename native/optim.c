@@ -37,8 +37,8 @@ static int take_values(Leaves *leaves, PyObject *list, int moves) {
             rg_fail("NotAValueError", "at", "snO", "an optimizer", i, item);
             return -1;
         }
-        if (moves && rg_recording()) {
-            rg_fail("RecordingError", "assignment", "(O)", item);
+        if (rg_recording() && (moves || rg_is_read_afresh((Value *)item))) {
+            rg_fail("RecordingError", moves ? "assignment" : "grad", "(O)", item);
             return -1;
         }
     }

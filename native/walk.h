@@ -17,7 +17,6 @@ typedef struct {
     int no_hooks;        /* a functional transform: hooks are for backward() */
     int callbacks;       /* whether a hook or a closure will run Python code */
     int takes_gradient;  /* whether any leaf does */
-    int traced;          /* whether anything depends on an argument being recorded */
     Value *culprit;      /* the node that closes a cycle */
     size_t turns;        /* since the last look for Ctrl-C */
 } RgGraph;
@@ -40,6 +39,13 @@ static inline int rg_is_old(const RgGraph *graph, const Value *v) {
 int rg_order(RgGraph *graph, Value **roots, Py_ssize_t count);
 void rg_unmark(RgGraph *graph);
 void rg_graph_free(RgGraph *graph);
+
+/* While recording: the first root whose number must not leave the graph, or NULL. */
+static inline Value *rg_hidden_root(Value **roots, Py_ssize_t count) {
+    for (Py_ssize_t i = 0; i < count && rg_recording(); i++)
+        if (rg_is_read_afresh(roots[i])) return roots[i];
+    return NULL;
+}
 
 /* backward.c. */
 void rg_contribute(const Value *v);

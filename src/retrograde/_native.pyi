@@ -718,6 +718,9 @@ def argument(number: _Number, /) -> Value:
 def peek(value: Value, /) -> float:
     """The number of a value, also while recording."""
 
+def hides(value: Value, /) -> bool:
+    """Whether a recording hides the number of a value now."""
+
 def take(values: list[Value | _Number], index: Value, /) -> Value:
     """One of a list of values, chosen by a value."""
 

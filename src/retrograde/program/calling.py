@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import hooks
-from ..errors import CompileError, FunctionResultError
+from ..errors import CompileError, FunctionResultError, RecordingError
 from ..value import core
 from .derived import REDUCED, STORED, VALUE, Mode
 from .encoding import Stored
@@ -360,6 +360,8 @@ class Replayable:
     # ---- one call ----------------------------------------------------------------------------
 
     def _bind(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Bound, list[Shape]]:
+        if core.in_recording():
+            raise RecordingError.replayed(self._name)
         named: Iterable[tuple[str, Any]]
         if not kwargs and len(args) == self._in_order:
             named = zip(self._signature.parameters, args)
