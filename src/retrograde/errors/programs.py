@@ -15,6 +15,12 @@ if TYPE_CHECKING:
     Value: TypeAlias = Any  # of either engine
 
 
+def _listed(places: list[str]) -> str:
+    """A few names of a function."""
+    named_places = [place for place in places if place]
+    return ", ".join(named_places[:4]) + (", …" if len(named_places) > 4 else "") or "something"
+
+
 class ProgramError(RetrogradeError, RuntimeError):
     """A program is not well formed: a fault of the package, or of whoever built it by hand."""
 
@@ -143,6 +149,22 @@ class RecordingError(RetrogradeError, RuntimeError):
             "answer so far was the same: it depends on something besides its arguments (random "
             "numbers, the clock, state that it changes). Pass that in as an argument."
             + (f"\n  at {site}" if site else "")
+        )
+
+    @classmethod
+    def changing(cls, function: str, places: list[str]) -> Self:
+        return cls(
+            f"{function} changes {_listed(places)}, which it reads, and comes out otherwise each "
+            "time it is recorded: a replay would not repeat the change. Pass it in as an argument, "
+            "and return what it becomes."
+        )
+
+    @classmethod
+    def restless(cls, function: str, places: list[str]) -> Self:
+        return cls(
+            f"{_listed(places)} was rebound each time that {function} was recorded for another "
+            "row: some rows would be computed with the old and some with the new. Rebind it "
+            "between calls, or pass it in as an argument."
         )
 
     @classmethod

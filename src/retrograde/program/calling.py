@@ -22,6 +22,7 @@ from .replay import default_threads
 from .results import Store, gradient_nest, second_nest
 from .routing import Call, Recorder, Router
 from .rows import Bound, Shape, take_argument
+from .settling import whole
 from .text import family_text
 from .traces import Family, Taking, Trace
 
@@ -59,6 +60,7 @@ class Replayable:
 
     # ---- what can be asked -------------------------------------------------------------------
 
+    @whole
     def __call__(
         self, *args: Any, threads: int | None = None, out: Any = None, **kwargs: Any
     ) -> Any:
@@ -105,6 +107,7 @@ class Replayable:
         """
         return self._value_and_grad(args, kwargs, wrt, reduce, weights, threads, out, "out[1]")
 
+    @whole
     def _value_and_grad(
         self,
         args: Any,
@@ -166,6 +169,7 @@ class Replayable:
         pair = None if out is None else (None, out)
         return self._value_and_grad(args, kwargs, wrt, reduce, weights, threads, pair, "out")[1]
 
+    @whole
     def jacobian(
         self, *args: Any, wrt: Any = None, threads: int | None = None, **kwargs: Any
     ) -> Any:
@@ -193,6 +197,7 @@ class Replayable:
             results.append(nests[0] if bare else tuple(nests))
         return outputs.filled(results)
 
+    @whole
     def hessian(
         self, *args: Any, wrt: Any = None, threads: int | None = None, **kwargs: Any
     ) -> Any:
@@ -218,6 +223,7 @@ class Replayable:
         self._stored(family, bound, shapes, Mode("hessian", _numbers(chosen)), store, threads)
         return assembled()
 
+    @whole
     def hvp(
         self,
         *args: Any,
@@ -261,6 +267,7 @@ class Replayable:
             nests = [gradient_nest(shape.key, source, None) for shape in chosen]
         return nests[0] if bare else tuple(nests)
 
+    @whole
     def backward(
         self,
         *args: Any,
@@ -303,6 +310,7 @@ class Replayable:
         core.add_grad(leaves, totals)
         return float(sums[0]) / over
 
+    @whole
     def story(self, *args: Any, row: int = 0, **kwargs: Any) -> Story:
         """The story of one row: its steps in words, with the numbers that replay computes.
 
@@ -322,6 +330,7 @@ class Replayable:
 
         return story_of_row(self, args, kwargs, row)
 
+    @whole
     def births(self, *args: Any, threads: int | None = None, **kwargs: Any) -> RowBirths:
         """Which rows make a NaN or an infinity, in the value or in a gradient, and at which line.
 
