@@ -13,7 +13,7 @@
 
 typedef struct {
     PyObject_HEAD PyObject *entered; /* entered(frame) -> whether to be told of this code again */
-    PyObject *settled;               /* addresses of code objects it need not be told of: the code */
+    PyObject *settled; /* addresses of code objects it need not be told of: the code */
     Py_tracefunc previous;
     PyObject *previous_object;
 } Watcher;
@@ -40,8 +40,7 @@ static int tell(Watcher *watcher, PyFrameObject *frame) {
 static int on_event(PyObject *self, PyFrameObject *frame, int what, PyObject *arg) {
     Watcher *watcher = (Watcher *)self;
     if (what == PyTrace_CALL && tell(watcher, frame) < 0) return -1;
-    if (watcher->previous)
-        return watcher->previous(watcher->previous_object, frame, what, arg);
+    if (watcher->previous) return watcher->previous(watcher->previous_object, frame, what, arg);
     return 0;
 }
 

@@ -12,6 +12,9 @@ typedef struct {
     PyObject *expected; /* what stood there, NULL for nothing */
     PyObject *name;     /* how the code comes there, for messages */
     int kind;
+    unsigned int version; /* of an attribute: of the type it was looked up in; 0 for no shortcut */
+    int in_class;         /* found there, and not in the object itself */
+    Py_ssize_t hint;      /* the hash of the key, or an index */
 } Place;
 
 typedef struct {
@@ -145,7 +148,63 @@ static int is_same(PyObject *one, PyObject *other) {
     return 0;
 }
 
+static unsigned int version_of(PyTypeObject *type) {
+#if PY_VERSION_HEX < 0x030C0000
+    if (!PyType_HasFeature(type, Py_TPFLAGS_VALID_VERSION_TAG)) return 0;
+#endif
+    return (unsigned int)type->tp_version_tag;
+}
+
+/* What the shortcut needs to know. */
+static void prepare(Place *place) {
+    PyObject *container = place->container;
+    place->version = 0;
+    place->in_class = 0;
+    place->hint = -1;
+    if (place->kind == ITEM && PyList_CheckExact(container))
+        place->hint = PyLong_AsSsize_t(place->key); /* it was an index a moment ago */
+    else if (place->kind != CELL && PyUnicode_CheckExact(place->key))
+        place->hint = PyObject_Hash(place->key);
+    if (place->kind != ATTRIBUTE) return;
+    PyTypeObject *type = Py_TYPE(container);
+    PyObject *described = _PyType_Lookup(type, place->key);
+    place->in_class = described != NULL && described == place->expected;
+    int is_data = described && Py_TYPE(described)->tp_descr_set;
+    if (PyType_Check(container))
+        place->version = version_of((PyTypeObject *)container);
+    else if (!is_data && type->tp_dictoffset != 0)
+        place->version = version_of(type);
+}
+
+static int is_in_dict(PyObject *dict, const Place *place, PyObject *expected) {
+    PyObject *found = _PyDict_GetItem_KnownHash(dict, place->key, place->hint);
+    if (found == NULL && PyErr_Occurred()) {
+        PyErr_Clear();
+        return 0;
+    }
+    return found == expected;
+}
+
+/* The shortcut: whether the very same object is plainly there. 0 means to look thoroughly. */
+static inline int is_plainly_there(const Place *place) {
+    PyObject *container = place->container;
+    if (place->kind == CELL) return PyCell_GET(container) == place->expected;
+    if (place->hint == -1) return 0;
+    if (place->kind == ITEM) {
+        if (PyDict_CheckExact(container)) return is_in_dict(container, place, place->expected);
+        return PyList_CheckExact(container) && place->hint < PyList_GET_SIZE(container) &&
+               place->hint >= 0 && PyList_GET_ITEM(container, place->hint) == place->expected;
+    }
+    if (place->version == 0) return 0;
+    if (PyType_Check(container)) return version_of((PyTypeObject *)container) == place->version;
+    if (version_of(Py_TYPE(container)) != place->version) return 0;
+    PyObject **dict = _PyObject_GetDictPtr(container);
+    if (dict == NULL || *dict == NULL || !PyDict_CheckExact(*dict)) return 0;
+    return is_in_dict(*dict, place, place->in_class ? NULL : place->expected);
+}
+
 static int is_as_expected(const Place *place) {
+    if (RG_LIKELY(is_plainly_there(place))) return 1;
     Look now;
     PyObject *expected = Py_XNewRef(place->expected); /* the list may grow meanwhile */
     int plain = look(place->kind, place->container, place->key, &now);
@@ -167,6 +226,9 @@ static void drop_place(Place *place) {
     Py_CLEAR(place->expected);
     Py_CLEAR(place->name);
 }
+
+static PyObject *names_read_at(Names *names, int kind, PyObject *container, PyObject *key,
+                               PyObject *name);
 
 /* Add a place under its key. */
 static int add(Names *names, PyObject *known_as, Place place) {
@@ -190,26 +252,45 @@ static int add(Names *names, PyObject *known_as, Place place) {
     Py_INCREF(place.key);
     Py_XINCREF(place.expected);
     Py_INCREF(place.name);
+    prepare(&place);
     names->places[names->count++] = place;
     return 0;
+}
+
+/* An attribute that was found in the class: the object may be gone tomorrow, and the class not. */
+static int remember_class(Names *names, PyObject *object, PyObject *key, PyObject *name,
+                          PyObject *found) {
+    PyTypeObject *type = Py_TYPE(object);
+    if (PyType_Check(object) || found == NULL || found != _PyType_Lookup(type, key)) return 0;
+    PyObject *in_class = names_read_at(names, ATTRIBUTE, (PyObject *)type, key, name);
+    Py_XDECREF(in_class);
+    return in_class ? 0 : -1;
 }
 
 /* read(kind, container, key, name) -> what stands there, None where it cannot be gone on from. The
  * place is remembered with what was found there first; items of tuples cannot change. */
 static PyObject *names_read(PyObject *self, PyObject *args) {
-    Names *names = (Names *)self;
     int kind;
     PyObject *container, *key, *name;
     if (!PyArg_ParseTuple(args, "iOOU:read", &kind, &container, &key, &name)) return NULL;
+    return names_read_at((Names *)self, kind, container, key, name);
+}
+
+static PyObject *names_read_at(Names *names, int kind, PyObject *container, PyObject *key,
+                               PyObject *name) {
     Look now;
     if (!look(kind, container, key, &now)) Py_RETURN_NONE;
+    if (kind == ATTRIBUTE && remember_class(names, container, key, name, now.found) < 0) {
+        Py_XDECREF(now.found);
+        return NULL;
+    }
     PyObject *known_as = key_of(kind, container, key);
     int failed = known_as == NULL;
     if (!failed && !(kind == ITEM && PyTuple_Check(container))) {
         int known = PyDict_Contains(names->known, known_as);
         failed = known < 0 ||
-                 (!known &&
-                  add(names, known_as, (Place){container, key, now.found, name, kind}) < 0);
+                 (!known && add(names, known_as,
+                                (Place){container, key, now.found, name, kind, 0, 0, -1}) < 0);
     }
     Py_XDECREF(known_as);
     if (failed || !now.follow) Py_CLEAR(now.found);

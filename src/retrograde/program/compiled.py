@@ -32,7 +32,7 @@ from .program import Input
 from .record import record
 from .routing import Recorder
 from .rows import RESERVED, Bound, Shape
-from .settling import add_settled
+from .settling import add_settled, next_family
 from .shapes import plain
 from .traces import Family, Trace, collector_paused, outline
 
@@ -157,9 +157,9 @@ class Compiled(Replayable):
             former = self._by_shape.get(key)
             if former is not None and former.names.unchanged():
                 return former
-            family = Family(self._budget)
+            family = next_family(former, self._budget)
             record = partial(self._record, bound, shapes, bound.numbers, b"")
-            family.keep(family.adopt(add_settled(self._name, record, family, former)))
+            family.keep(family.adopt(add_settled(self._name, record, family)))
             family.settle()
             if bound.rows != 0:  # without rows the branches were decided by made-up numbers
                 self._by_shape[key] = family

@@ -10,15 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from struct import pack
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from ..errors import RecordingError
+from ..value import core
 from .entered import Entered
 from .program import Program
 from .traces import Family, Trace
-
-if TYPE_CHECKING:
-    from .._native import Names
 
 RECORDINGS = 3
 """How often a function is recorded until it leaves what it reads alone."""
@@ -55,20 +53,15 @@ def whole(call: Callable[P, R]) -> Callable[P, R]:
     return begun
 
 
-def add_settled(
-    function: str, record: Callable[[Entered], Trace], family: Family, former: Family | None = None
-) -> Trace:
-    """Another trace of a family, of the snapshot of names that all of its traces have.
-
-    ``former`` is the family that this one takes the place of, since names were rebound.
-    """
+def add_settled(function: str, record: Callable[[Entered], Trace], family: Family) -> Trace:
+    """Another trace of a family, of the snapshot of names that all of its traces have."""
     _check(function, family)
-    trace, entered = _settled(function, record, family.own_names)
-    names = entered.names
-    if former is not None:
-        _learn(former, trace, family)
-        names.drop(family.own_names)
-    family.names.drop(family.own_names)
+    trace, entered = _settled(function, record)
+    names, former = entered.names, family.former
+    if former is not None and _alike(former.trace_of(trace.path), trace):
+        ineffective = core.Names()  # what was rebound, and the same came of it
+        ineffective.absorb(former.names, former.names.changed())
+        names.drop(ineffective)
     if names.differing(family.names):
         raise Rebound(function, list(names.differing(family.names).values()))
     names.prune()
@@ -83,27 +76,36 @@ def _check(function: str, family: Family) -> None:
         raise Rebound(function, list(family.names.changed().values()))
 
 
-def _settled(
-    function: str, record: Callable[[Entered], Trace], own: Names
-) -> tuple[Trace, Entered]:
-    """A recording in which the function left alone what it read.
+def next_family(former: Family | None, budget: int | None) -> Family:
+    """The family that takes the place of one whose names were rebound.
 
-    ``own`` are the places that it is known to change without effect; more are added.
+    It remembers that one where all that was rebound is what the function assigns itself: if the
+    same comes of it again, that was only kept there on the way.
     """
+    family = Family(budget)
+    if former is not None and former.names.changed().keys() <= former.assigned:
+        former.former = None
+        family.former = former
+    return family
+
+
+def _settled(function: str, record: Callable[[Entered], Trace]) -> tuple[Trace, Entered]:
+    """A recording in which the function left alone what it read, but for what has no effect."""
     entered = Entered()
     trace = record(entered)
-    entered.names.drop(own)
     unsettled = entered.names.changed()
     for _ in range(RECORDINGS - 1):
         if not unsettled:
             break
         before, entered = entered, Entered()
         again = record(entered)
-        entered.names.drop(own)
         unsettled = {**entered.names.differing(before.names), **entered.names.changed()}
-        if unsettled and _same(trace, again):
-            own.absorb(entered.names, unsettled)
-            entered.names.drop(own)
+        if not entered.names.changed():  # it was made the first time
+            unsettled = {}
+        elif _alike(trace, again):
+            ineffective = core.Names()
+            ineffective.absorb(entered.names, unsettled)
+            entered.names.drop(ineffective)
             unsettled = {}
         trace = again
     if unsettled:
@@ -111,18 +113,11 @@ def _settled(
     return trace, entered
 
 
-def _learn(former: Family, trace: Trace, family: Family) -> None:
-    """Where what was rebound is what the function itself assigns, and nothing came of it."""
-    changed = former.names.changed()
-    alike = former.trace_of(trace.path)
-    if changed.keys() <= former.assigned and alike is not None and _same(alike, trace):
-        family.own_names.absorb(former.names, changed)
-
-
-def _same(one: Trace, other: Trace) -> bool:
+def _alike(one: Trace | None, other: Trace) -> bool:
     """Whether two recordings came to the same program, of the same leaves."""
     return (
-        len(one.captured) == len(other.captured)
+        one is not None
+        and len(one.captured) == len(other.captured)
         and all(a is b for a, b in zip(one.captured, other.captured))
         and one.outputs.paths == other.outputs.paths
         and _plainly(one.program) == _plainly(other.program)

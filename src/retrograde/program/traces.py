@@ -167,13 +167,13 @@ class Family:
     """All traces of a function for one kind of arguments, and what it captured.
 
     ``names`` is what all of them read by name, one snapshot for them all; ``assigned`` are the keys
-    of places among them that the function may assign to, ``own_names`` those that it is known to
-    change without effect on what it computes.
+    of places among them that the function may assign to; for ``former`` see ``settling.py``.
     """
 
     def __init__(self, budget: int | None = None) -> None:
-        self.names, self.own_names = core.Names(), core.Names()
+        self.names = core.Names()
         self.assigned: set[Any] = set()
+        self.former: Family | None = None
         self.budget = budget
         self.traces: list[Trace] = []
         self.captured: list[Value] = []
