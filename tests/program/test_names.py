@@ -105,7 +105,7 @@ class Data:
     rate: Any
 
 
-Pair = namedtuple("Pair", "rate other")  # noqa: PYI024
+Pair = namedtuple("Pair", "rate other")
 
 Way = tuple[Callable[[Any], Any], Callable[[Any], None]]
 
@@ -237,12 +237,12 @@ def in_a_module() -> Way:
 
 def in_an_imported_module() -> Way:
     def f(x: Any) -> Any:
-        import test_names_config  # noqa: PLC0415
+        import test_names_config
 
         return x * test_names_config.rate
 
     def named(x: Any) -> Any:
-        from test_names_config import rate  # noqa: PLC0415
+        from test_names_config import rate
 
         return x * rate
 
@@ -347,7 +347,8 @@ WAYS: dict[str, Callable[[], Way]] = {
     "a property": on("_hidden"), "deep parts": in_parts("by_parts"),
     "parts by locals": in_parts("by_local"), "a class attribute": in_a_class("by_class"),
     "a class method": in_a_class("of_class"), "a dict": in_a_dict(dict),
-    "an ordered dict": in_a_dict(OrderedDict), "a default dict": in_a_dict(lambda: defaultdict(int)),
+    "an ordered dict": in_a_dict(OrderedDict),
+    "a default dict": in_a_dict(lambda: defaultdict(int)),
 }  # fmt: skip
 
 
@@ -710,9 +711,7 @@ def test_comparing_runs_no_code_of_the_user(rg: Any) -> None:
 
     loud = Loud()
     held = {"loud": loud, 1: loud}
-    f = rg.compile(
-        lambda x: x * loud.rate * held["loud"].quiet * held[1].quiet * WithMeta.rate
-    )
+    f = rg.compile(lambda x: x * loud.rate * held["loud"].quiet * held[1].quiet * WithMeta.rate)
     f(X)
     ran.clear()
     f(X)

@@ -138,8 +138,7 @@ def test_the_search_finds_what_leaks(rg: Any) -> None:
         lambda n: n, lambda n: [{"a": (n,)}], lambda n: f"{n:.3f}", lambda n: np.array([n]),
         lambda n: types.SimpleNamespace(a=n), print, lambda n: n > 1.3,
     ):  # fmt: skip
-        peek = rg.value.core.peek
-        assert leaks(rg, lambda x, y, w, frozen, leak=leak: leak(peek(x)))
+        assert leaks(rg, lambda x, y, w, frozen, leak=leak: leak(rg.value.core.peek(x)))
     assert not leaks(rg, lambda x, y, w, frozen: (x, [1.0], "text"))
 
 
@@ -238,7 +237,7 @@ def test_no_method_of_a_compiled_function_lets_a_number_out(rg: Any) -> None:
         for number in range(3):
 
             def act(*given: Any, name: str = name, number: int = number) -> Any:
-                x, y, w, frozen = given
+                x, _, w, frozen = given
                 inner = rg.compile(lambda v: v * w * frozen)
                 found = getattr(inner, name)
                 return found(*[(), (x,), (2.0,)][number]) if callable(found) else found
@@ -427,7 +426,7 @@ def test_text_is_as_ever_outside_a_recording(rg: Any) -> None:
     rg.compile(lambda x: kept.append(x) or x)(1.5)
     assert repr(kept[0]) == "Value(data=1.5, grad=0.0)"
     assert f"{kept[0]:.3f}" == "1.500"
-    with pytest.raises(ValueError, match="Unknown format code|Invalid format"):
+    with pytest.raises(ValueError, match=r"Unknown format code|Invalid format"):
         rg.compile(lambda x: f"{x:zz}" and x)(1.5)
 
 
@@ -439,10 +438,9 @@ def test_what_an_earlier_recording_left_behind_is_from_outside(rg: Any) -> None:
             kept["w"] = rg.Value(2.0)
         return x * kept["w"].data
 
-    first = rg.compile(f)
-    assert first(1.0) == 2.0
-    with pytest.raises(rg.errors.RecordingError, match="was read while recording"):
-        rg.compile(f)(np.ones(2))
+    for _ in range(2):
+        with pytest.raises(rg.errors.RecordingError, match="was read while recording"):
+            rg.compile(f)(1.0)
 
 
 ACTS: dict[str, tuple[Callable[[Any, Any, Any], Any], str]] = {

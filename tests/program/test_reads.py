@@ -155,9 +155,9 @@ def faked(monkeypatch: pytest.MonkeyPatch, *ops: tuple[str, Any]) -> set[str]:
     """The chains in instructions as another interpreter would have them."""
     code = code_of("def f(a, b): pass")
     instructions = [
-        SimpleNamespace(opname=op, argval=argval, argrepr="[]" if op == "BINARY_OP" else "", offset=2 * at)
+        SimpleNamespace(opname=op, argval=argval, argrepr="[]", offset=2 * at)
         for at, (op, argval) in enumerate(ops)
-    ]  # fmt: skip
+    ]
     monkeypatch.setattr(room.dis, "get_instructions", lambda _: instructions)
     found = room._Reader(code).all()
     return {str(chain) for chain in found.read} | {f"{chain} =" for chain in found.assigned}
@@ -177,8 +177,9 @@ DIALECTS: dict[str, tuple[list[tuple[str, Any]], set[str]]] = {
         {"G.x"},
     ),
     "3.13": (
-        [("LOAD_FAST_LOAD_FAST", ("a", "b")), ("LOAD_ATTR", "y"), ("STORE_FAST_LOAD_FAST", ("c", "a")),
-         ("LOAD_ATTR", "x"), ("LOAD_FAST_CHECK", "c"), ("LOAD_CONST", "k"), ("BINARY_SUBSCR", None),
+        [("LOAD_FAST_LOAD_FAST", ("a", "b")), ("LOAD_ATTR", "y"),
+         ("STORE_FAST_LOAD_FAST", ("c", "a")), ("LOAD_ATTR", "x"), ("LOAD_FAST_CHECK", "c"),
+         ("LOAD_CONST", "k"), ("BINARY_SUBSCR", None),
          ("LOAD_FAST_AND_CLEAR", "d"), ("STORE_FAST_STORE_FAST", ("d", "e"))],
         {"b.y", "a.x", 'b.y["k"]'},
     ),

@@ -1,7 +1,8 @@
-"""What a piece of code reads and assigns by name: the static chains ``name(.attribute|[constant])*``.
+"""What a piece of code reads and assigns by name: its static chains.
 
-They are found in its bytecode, so that lambdas and code without source have them too. Nothing runs
-and nothing is looked up here; opcodes are told by name, those of CPython 3.10 to 3.14.
+A chain is ``name(.attribute|[constant])*``. Chains are found in bytecode, so that lambdas and code
+without source have them too. Nothing runs and nothing is looked up here; opcodes are told by name,
+those of CPython 3.10 to 3.14.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class Rebound(Exception):
+class ReboundError(Exception):
     """What a function reads was rebound during a call: its traces would mix old and new."""
 
     def __init__(self, function: str, places: list[str]) -> None:
@@ -43,11 +43,11 @@ def whole(call: Callable[P, R]) -> Callable[P, R]:
         for _ in range(ATTEMPTS - 1):
             try:
                 return call(*args, **kwargs)
-            except Rebound:
+            except ReboundError:
                 continue
         try:
             return call(*args, **kwargs)
-        except Rebound as last:
+        except ReboundError as last:
             raise RecordingError.restless(last.function, last.places) from None
 
     return begun
@@ -63,7 +63,7 @@ def add_settled(function: str, record: Callable[[Entered], Trace], family: Famil
         ineffective.absorb(former.names, former.names.changed())
         names.drop(ineffective)
     if names.differing(family.names):
-        raise Rebound(function, list(names.differing(family.names).values()))
+        raise ReboundError(function, list(names.differing(family.names).values()))
     names.prune()
     family.names.absorb(names)
     family.assigned |= entered.assigned & names.keys()
@@ -73,7 +73,7 @@ def add_settled(function: str, record: Callable[[Entered], Trace], family: Famil
 
 def _check(function: str, family: Family) -> None:
     if not family.names.unchanged():
-        raise Rebound(function, list(family.names.changed().values()))
+        raise ReboundError(function, list(family.names.changed().values()))
 
 
 def next_family(former: Family | None, budget: int | None) -> Family:
