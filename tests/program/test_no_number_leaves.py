@@ -97,7 +97,7 @@ def recorded(rg: Any, numbers: tuple[float, float], act: Callable[..., Any]) -> 
     found: list[str] = []
 
     def f(x: Any, y: Any) -> Any:
-        found.extend(outcome(rg, lambda: act(x, y, w, frozen)))
+        found[:] = outcome(rg, lambda: act(x, y, w, frozen))  # it may be recorded again
         return x
 
     with contextlib.suppress(rg.errors.RetrogradeError):
