@@ -66,12 +66,14 @@ int rg_call_closure(Value *v) {
 int rg_backward(Value **roots, const double *seeds, Py_ssize_t count) {
     RgGraph graph = {.oldest = RG_ANY_AGE};
     int failed = -1;
+    Value *hidden = rg_hidden_root(roots, count);
+    if (RG_UNLIKELY(hidden != NULL)) {
+        rg_fail("RecordingError", "backward", "(O)", hidden);
+        return -1;
+    }
     if (rg_order(&graph, roots, count) < 0) return -1;
     if (rg_check_loans(&graph, RG_ANY_THREAD) < 0) {
         failed = -1;
-    } else if (graph.traced && rg_recording()) {
-        rg_unmark(&graph);
-        rg_fail("RecordingError", "backward", "(O)", roots[0]);
     } else if (!graph.takes_gradient) {
         rg_unmark(&graph);
         rg_fail("NoGradientError", "of", "(O)", roots[0]);

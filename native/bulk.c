@@ -21,10 +21,12 @@ static void wrong_item(const Nest *nest, int depth, PyObject *item) {
 
 /* While recording, what a replay would find another number in is neither read nor assigned. */
 static int refuse_recorded(PyObject *item, Action action) {
-    int wrong = action == WRITE_DATA || (action == READ_DATA && rg_is_read_afresh((Value *)item));
-    if (!wrong) return 0;
-    int traced = ((Value *)item)->flags & RG_TRACED;
-    const char *which = action == WRITE_DATA ? "assignment" : traced ? "data" : "captured_data";
+    const Value *v = (const Value *)item;
+    const char *which = "grad_assignment";
+    if (action != WRITE_DATA && !rg_is_read_afresh(v)) return 0;
+    if (action == WRITE_DATA) which = "assignment";
+    if (action == READ_GRAD) which = "grad";
+    if (action == READ_DATA) which = v->flags & RG_TRACED ? "data" : "captured_data";
     rg_fail("RecordingError", which, "(O)", item);
     return -1;
 }

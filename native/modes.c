@@ -6,10 +6,35 @@ Py_ssize_t rg_modes_active = 0;
 static _Thread_local int no_grad_depth = 0;
 static _Thread_local int anomaly_depth = 0;
 static _Thread_local int recording_depth = 0;
+static Py_ssize_t recordings = 0;                  /* in all threads */
+static _Thread_local uint64_t recording_since = 0; /* the epoch in which the outermost one began */
 
 int rg_grad_enabled(void) { return rg_modes_active == 0 || no_grad_depth == 0; }
 int rg_anomaly_enabled(void) { return rg_modes_active != 0 && anomaly_depth != 0; }
 int rg_recording(void) { return rg_modes_active != 0 && recording_depth != 0; }
+
+/* In a recording: whether a replay may find another number here. That is what depends on an argument
+ * or on anything from outside, leaves that are captured among it. What is made inside is marked as
+ * collected, see leaf_origin; a value that an earlier recording left behind is from outside too. */
+int rg_is_read_afresh(const Value *v) {
+    uint64_t age = (uint16_t)((uint16_t)rg_epoch - v->epoch);
+    return (v->flags & RG_TRACED) || !(v->flags & RG_COLLECTED) || age > rg_epoch - recording_since;
+}
+
+/* Whether the number of a value must not leave the graph now. Other threads than the one that records
+ * are not told apart from it: what was made in a recording is hidden from them as long as any lasts. */
+int rg_hides_number(const Value *v) {
+    if (RG_LIKELY(rg_modes_active == 0)) return 0;
+    return recording_depth ? rg_is_read_afresh(v) : recordings && (v->flags & RG_TRACED);
+}
+
+/* A node made in a recording: what is made of things read afresh is read afresh itself. */
+static void inherit_tracing(Value *v) {
+    for (Py_ssize_t i = 0, count = rg_width(v); i < count && !(v->flags & RG_TRACED); i++) {
+        const Value *input = rg_input_at(v, i).input;
+        if (input && rg_is_read_afresh(input)) v->flags |= RG_TRACED;
+    }
+}
 
 static PyObject *enter(int *depth) {
     (*depth)++;
@@ -27,20 +52,37 @@ static PyObject *leave(int *depth) {
     Py_RETURN_NONE;
 }
 
-#define DEFINE_MODE(NAME)                                                                          \
+#define DEFINE_ENTER(NAME)                                                                         \
     static PyObject *enter_##NAME(PyObject *Py_UNUSED(m), PyObject *Py_UNUSED(ignored)) {          \
         return enter(&NAME##_depth);                                                               \
-    }                                                                                              \
+    }
+#define DEFINE_LEAVE(NAME)                                                                         \
     static PyObject *leave_##NAME(PyObject *Py_UNUSED(m), PyObject *Py_UNUSED(ignored)) {          \
         return leave(&NAME##_depth);                                                               \
-    }                                                                                              \
+    }
+#define DEFINE_IN(NAME)                                                                            \
     static PyObject *in_##NAME(PyObject *Py_UNUSED(m), PyObject *Py_UNUSED(ignored)) {             \
         return PyBool_FromLong(NAME##_depth);                                                      \
     }
 
-DEFINE_MODE(no_grad)
-DEFINE_MODE(anomaly)
-DEFINE_MODE(recording)
+DEFINE_ENTER(no_grad)
+DEFINE_LEAVE(no_grad)
+DEFINE_ENTER(anomaly)
+DEFINE_LEAVE(anomaly)
+DEFINE_IN(no_grad)
+DEFINE_IN(anomaly)
+DEFINE_IN(recording)
+
+static PyObject *enter_recording(PyObject *Py_UNUSED(m), PyObject *Py_UNUSED(ignored)) {
+    if (recording_depth == 0) recording_since = rg_epoch;
+    recordings++;
+    return enter(&recording_depth);
+}
+
+static PyObject *leave_recording(PyObject *Py_UNUSED(m), PyObject *Py_UNUSED(ignored)) {
+    if (recording_depth) recordings--;
+    return leave(&recording_depth);
+}
 
 /* swap_no_grad(depth) -> the depth before: how a transform records inside no_grad(). */
 static PyObject *swap_no_grad(PyObject *Py_UNUSED(m), PyObject *depth) {
@@ -123,6 +165,7 @@ PyObject *rg_finish_in_mode(Value *v) {
         Py_DECREF((PyObject *)v);
         return NULL;
     }
+    if (recording_depth) inherit_tracing(v);
     if (no_grad_depth && recording_depth) {
         PyObject *stopped = rg_make_stop(v);
         Py_DECREF((PyObject *)v);

@@ -42,8 +42,9 @@ static int take_values(Leaves *leaves, PyObject *list, Purpose purpose) {
         if (RG_UNLIKELY(rg_lending) && purpose == SETS_GRADIENTS &&
             rg_check_loan((Value *)item, RG_ANY_THREAD) < 0)
             return -1;
-        if (purpose == SETS_DATA && rg_recording()) {
-            rg_fail("RecordingError", "assignment", "(O)", item);
+        int moves = purpose == SETS_DATA;
+        if (rg_recording() && (moves || rg_is_read_afresh((Value *)item))) {
+            rg_fail("RecordingError", moves ? "assignment" : "grad", "(O)", item);
             return -1;
         }
     }

@@ -54,7 +54,6 @@ static inline int is_end(const RgGraph *graph, const Value *v, int any_age) {
 /* A leaf met for the first time: whether it belongs in the order, and not among the leaves. */
 static inline int leaf_is_in_order(RgGraph *graph, const Value *leaf) {
     if (leaf->flags & RG_REQUIRES_GRAD) graph->takes_gradient = 1;
-    if (RG_UNLIKELY(leaf->flags & RG_TRACED)) graph->traced = 1;
     int hooked = (leaf->flags & RG_HOOKED) && !graph->no_hooks;
     if (RG_UNLIKELY(hooked)) graph->callbacks = 1;
     return RG_UNLIKELY(graph->leaves_in_order || hooked);

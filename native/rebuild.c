@@ -111,6 +111,7 @@ PyMethodDef rg_rebuild_methods[] = {
     {"node", make_node, METH_VARARGS, "A value from its parts."},
     {"argument", rg_argument, METH_O, "A fresh argument of a function being recorded."},
     {"peek", rg_peek, METH_O, "The number of a value, also while recording."},
+    {"hides", rg_hides, METH_O, "Whether a recording hides the number of a value now."},
     {"take", rg_take, METH_VARARGS, "One of a list of values, chosen by a value."},
     {"recompute", recompute, METH_O, "What a value's op makes of its inputs now."},
     {NULL, NULL, 0, NULL},

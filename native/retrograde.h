@@ -35,7 +35,7 @@ enum {
     RG_OPEN = 8,          /* on the stack of that ordering: meeting it again is a cycle */
     RG_LABELLED = 16,     /* has a label in the notes */
     RG_HOOKED = 32,       /* has hooks in the notes */
-    RG_TRACED = 64,       /* depends on an argument of a function being recorded */
+    RG_TRACED = 64,       /* made in a recording, and a replay may find another number in it */
     RG_COLLECTED = 128    /* known to the cycle collector: a closure, or made from one */
 };
 
@@ -95,12 +95,6 @@ static inline int rg_is_value(PyObject *object) {
 
 static inline int rg_is_leaf(const Value *v) { return v->op == RG_LEAF; }
 
-/* In a recording: whether a replay finds another number here. That is what depends on an argument,
- * and leaves from outside, which are captured; those made inside are marked, see leaf_origin. */
-static inline int rg_is_read_afresh(const Value *v) {
-    return (v->flags & RG_TRACED) || (rg_is_leaf(v) && !(v->flags & RG_COLLECTED));
-}
-
 /* memory.c, slabs.c: nodes and buffers. */
 extern Value *rg_free_nodes;
 Value *rg_node_allocate(void);
@@ -142,6 +136,8 @@ extern Py_ssize_t rg_modes_active;
 int rg_grad_enabled(void);
 int rg_anomaly_enabled(void);
 int rg_recording(void);
+int rg_is_read_afresh(const Value *v);
+int rg_hides_number(const Value *v);
 int rg_is_birth(const Value *v);
 void rg_report_cut(Value *v);
 PyObject *rg_finish_in_mode(Value *v);
@@ -219,9 +215,12 @@ extern PyMethodDef rg_list_methods[];  /* lists.c */
 extern PyMethodDef rg_optim_methods[]; /* optim.c */
 extern PyMethodDef rg_rebuild_methods[];
 extern PyMethodDef rg_replay_methods[];
+int rg_add_names(PyObject *module);    /* names.c: what a recorded function's names mean */
+int rg_add_entering(PyObject *module); /* entering.c: which functions it enters */
 PyObject *rg_op_names(void);
 PyObject *rg_argument(PyObject *module, PyObject *number);
 PyObject *rg_peek(PyObject *module, PyObject *object);
+PyObject *rg_hides(PyObject *module, PyObject *object);
 RgEntry rg_input_at(const Value *v, Py_ssize_t i);
 Py_ssize_t rg_width(const Value *v);
 

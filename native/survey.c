@@ -467,13 +467,13 @@ PyObject *rg_survey(PyObject *Py_UNUSED(module), PyObject *args) {
     s->seeds = rg_seeds_of(seeds, s->root_count);
     s->roots = s->seeds ? rg_values_of(roots, "doctor") : NULL;
     s->parameters = s->roots ? rg_values_of(parameters, "doctor: parameters") : NULL;
-    if (s->parameters && rg_order(&s->graph, s->roots, s->root_count) == 0) {
+    Value *hidden = s->parameters ? rg_hidden_root(s->roots, s->root_count) : NULL;
+    if (hidden) {
+        rg_fail("RecordingError", "backward", "(O)", hidden);
+    } else if (s->parameters && rg_order(&s->graph, s->roots, s->root_count) == 0) {
         if (s->graph.order.count + s->graph.leaves.count > INT_MAX) {
             rg_unmark(&s->graph);
             PyErr_SetString(PyExc_OverflowError, "a survey takes at most 2**31 values");
-        } else if (s->graph.traced && rg_recording()) {
-            rg_unmark(&s->graph);
-            rg_fail("RecordingError", "backward", "(O)", s->roots[0]);
         } else {
             result = look_with_memory(s);
         }

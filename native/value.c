@@ -228,25 +228,34 @@ static int no_delete(PyObject *object, const char *name) {
     return -1;
 }
 
+/* While a function is recorded, a number that may be another one at the next run must not leave the
+ * graph, and no state is changed that a replay would not change again. */
 static PyObject *get_grad(PyObject *self, void *Py_UNUSED(closure)) {
-    return PyFloat_FromDouble(((Value *)self)->grad);
+    Value *v = (Value *)self;
+    if (RG_UNLIKELY(rg_hides_number(v))) {
+        rg_fail("RecordingError", "grad", "(O)", self);
+        return NULL;
+    }
+    return PyFloat_FromDouble(v->grad);
 }
 
-/* A rule of this thread may add to a gradient that was lent to it; another thread would be lost. */
 static int set_grad(PyObject *self, PyObject *object, void *Py_UNUSED(closure)) {
     double number;
     if (no_delete(object, "grad") < 0) return -1;
     if (rg_number_or_fail(object, "value.grad", &number) < 0) return -1;
+    if (RG_UNLIKELY(rg_hides_number((Value *)self))) {
+        rg_fail("RecordingError", "grad_assignment", "(O)", self);
+        return -1;
+    }
+    /* A rule of this thread may add to what was lent to it; what another thread adds would be lost. */
     if (RG_UNLIKELY(rg_lending) && rg_check_loan((Value *)self, RG_OTHER_THREADS) < 0) return -1;
     ((Value *)self)->grad = number;
     return 0;
 }
 
-/* While a function is recorded, a number that may be another one at the next run must not leave the
- * graph. */
 static PyObject *get_data(PyObject *self, void *Py_UNUSED(closure)) {
     Value *v = (Value *)self;
-    if (RG_UNLIKELY(rg_recording() && rg_is_read_afresh(v))) {
+    if (RG_UNLIKELY(rg_hides_number(v))) {
         rg_fail("RecordingError", v->flags & RG_TRACED ? "data" : "captured_data", "(O)", self);
         return NULL;
     }
@@ -386,6 +395,10 @@ static double partial_of_number(const Value *v, Py_ssize_t index) {
 static PyObject *get_partials(PyObject *self, void *Py_UNUSED(closure)) {
     Value *v = (Value *)self;
     if (v->op == RG_CLOSURE) return PyTuple_New(0);
+    if (RG_UNLIKELY(rg_hides_number(v))) {
+        rg_fail("RecordingError", "partials", "(O)", self);
+        return NULL;
+    }
     Py_ssize_t count = rg_width(v);
     PyObject *partials = PyTuple_New(count);
     for (Py_ssize_t i = 0; partials && i < count; i++) {
@@ -526,6 +539,15 @@ PyObject *rg_peek(PyObject *Py_UNUSED(module), PyObject *object) {
     return PyFloat_FromDouble(((Value *)object)->data);
 }
 
+/* hides(value): whether a function is recorded now to which the number of the value must not leak. */
+PyObject *rg_hides(PyObject *Py_UNUSED(module), PyObject *object) {
+    if (!rg_is_value(object)) {
+        rg_fail("NotAValueError", "of", "sO", "hides", object);
+        return NULL;
+    }
+    return PyBool_FromLong(rg_hides_number((Value *)object));
+}
+
 static PyMethodDef value_own_methods[] = {
     {"__sizeof__", value_sizeof, METH_NOARGS, "Bytes of the node and of its list of inputs."},
     {"backward", (PyCFunction)(void (*)(void))value_backward, METH_FASTCALL | METH_KEYWORDS,
@@ -541,8 +563,15 @@ static PyMethodDef value_own_methods[] = {
 /* ---- slots ------------------------------------------------------------------------------- */
 
 static PyObject *value_compare(PyObject *self, PyObject *other, int symbol) {
-    if (RG_UNLIKELY(rg_recording()) && other != Py_None)
-        return rg_call("retrograde.program.conditions", "compare", "OOi", self, other, symbol);
+    if (RG_UNLIKELY(rg_modes_active) && other != Py_None) {
+        if (rg_recording())
+            return rg_call("retrograde.program.conditions", "compare", "OOi", self, other, symbol);
+        int right_hides = rg_is_value(other) && rg_hides_number((Value *)other);
+        if (right_hides || rg_hides_number((Value *)self)) {
+            rg_fail("RecordingError", "thread", "(O)", right_hides ? other : self);
+            return NULL;
+        }
+    }
     double left = ((Value *)self)->data, right;
     if (rg_is_value(other)) {
         right = ((Value *)other)->data;
@@ -563,6 +592,10 @@ static int value_bool(PyObject *self) {
         if (truth == NULL) return -1;
         Py_DECREF(truth);
         return truth == Py_True;
+    }
+    if (RG_UNLIKELY(rg_hides_number((Value *)self))) {
+        rg_fail("RecordingError", "thread", "(O)", self);
+        return -1;
     }
     return ((Value *)self)->data != 0.0;
 }

@@ -5,6 +5,10 @@
 /* value._contribute(): add this node's contributions into its inputs, once, in place. */
 PyObject *rg_contribute_now(PyObject *self, PyObject *Py_UNUSED(ignored)) {
     Value *v = (Value *)self;
+    if (RG_UNLIKELY(rg_hides_number(v))) {
+        rg_fail("RecordingError", "backward", "(O)", self);
+        return NULL;
+    }
     if (v->op == RG_CLOSURE) {
         if (rg_call_closure(v) < 0) return NULL;
     } else if (!rg_is_leaf(v)) {
@@ -113,9 +117,10 @@ static PyObject *leaf_origin(PyObject *Py_UNUSED(module), PyObject *args) {
 }
 
 /* Whether every leaf that takes gradients is among the inputs. */
-static int is_closed(const RgGraph *graph, Value **inputs, Py_ssize_t count) {
+static int is_closed(const RgGraph *graph, Value **roots, Py_ssize_t root_count, Value **inputs,
+                     Py_ssize_t count) {
     Py_ssize_t taking = 0, given = 0;
-    if (graph->traced && rg_recording()) return 0; /* numbers would be those of one row */
+    if (rg_hidden_root(roots, root_count)) return 0; /* numbers would be those of one row */
     for (size_t i = 0; i < graph->leaves.count; i++)
         taking += (graph->leaves.items[i]->flags & RG_REQUIRES_GRAD) != 0;
     for (Py_ssize_t i = 0; i < count; i++) {
@@ -139,7 +144,8 @@ static PyObject *closed(PyObject *Py_UNUSED(module), PyObject *args) {
     Value **input_values = root_values ? rg_values_of(inputs, "is_closed") : NULL;
     RgGraph graph = {.oldest = rg_age_limit(since), .no_hooks = 1};
     if (input_values && rg_order(&graph, root_values, PyTuple_GET_SIZE(roots)) == 0) {
-        result = PyBool_FromLong(is_closed(&graph, input_values, PyTuple_GET_SIZE(inputs)));
+        result = PyBool_FromLong(is_closed(&graph, root_values, PyTuple_GET_SIZE(roots),
+                                           input_values, PyTuple_GET_SIZE(inputs)));
         rg_unmark(&graph);
         rg_graph_free(&graph);
     }
@@ -212,7 +218,7 @@ static PyObject *gradients(PyObject *Py_UNUSED(module), PyObject *args) {
     Value **input_values = root_values ? rg_values_of(inputs, "gradients") : NULL;
     RgGraph graph = {.oldest = rg_age_limit(since), .no_hooks = 1};
     if (input_values && rg_order(&graph, root_values, root_count) == 0) {
-        if (is_closed(&graph, input_values, count)) {
+        if (is_closed(&graph, root_values, root_count, input_values, count)) {
             result = pulled(&graph, root_values, numbers, root_count, input_values, count);
         } else {
             rg_unmark(&graph);
@@ -234,6 +240,12 @@ static PyObject *zero_under(PyObject *Py_UNUSED(module), PyObject *roots) {
     }
     Value **values = rg_values_of(roots, "zero_grad");
     if (values == NULL) return NULL;
+    Value *hidden = rg_hidden_root(values, PyTuple_GET_SIZE(roots));
+    if (hidden) {
+        rg_fail("RecordingError", "grad_assignment", "(O)", hidden);
+        rg_buffer_free(values);
+        return NULL;
+    }
     RgGraph graph = {.oldest = RG_ANY_AGE, .leaves_in_order = 1};
     int failed = rg_order(&graph, values, PyTuple_GET_SIZE(roots));
     rg_buffer_free(values);

@@ -18,7 +18,6 @@ typedef struct {
     int callbacks;       /* whether a hook or a closure will run Python code */
     int closures;        /* whether a closure will */
     int takes_gradient;  /* whether any leaf does */
-    int traced;          /* whether anything depends on an argument being recorded */
     Value *culprit;      /* the node that closes a cycle */
     size_t turns;        /* since the last look for Ctrl-C */
 } RgGraph;
@@ -46,6 +45,13 @@ void rg_graph_free(RgGraph *graph);
 static inline Value *rg_graph_node(const RgGraph *graph, size_t i) {
     return i < graph->order.count ? graph->order.items[i]
                                   : graph->leaves.items[i - graph->order.count];
+}
+
+/* While recording: the first root whose number must not leave the graph, or NULL. */
+static inline Value *rg_hidden_root(Value **roots, Py_ssize_t count) {
+    for (Py_ssize_t i = 0; i < count && rg_recording(); i++)
+        if (rg_is_read_afresh(roots[i])) return roots[i];
+    return NULL;
 }
 
 /* backward.c. */

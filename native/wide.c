@@ -55,6 +55,7 @@ PyObject *rg_make_stop(Value *input) {
     Py_INCREF((PyObject *)input);
     entries[0] = (RgEntry){input, 0.0};
     v->flags = (input->flags & (RG_TRACED | RG_COLLECTED)) | RG_WIDE;
+    if (rg_is_read_afresh(input)) v->flags |= RG_TRACED;
     v->entries = entries;
     v->count = 1;
     v->rule = NULL;

@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 FLOORS = (
     ("ops",),
-    ("errors", "sites", "operands", "hooks", "lending", "writing", "birth"),
+    ("errors", "sites", "operands", "hooks", "lending", "placeholders", "writing", "birth"),
     ("reference", "descent", "surveying", "fallback", "_native"),
     ("face", "value"),
     (

@@ -341,3 +341,46 @@ def test_pytorch_agrees_on_any_program(rg: Any, torch: Any, row: str, data: st.D
         root.backward()
     grads = [0.0 if leaf.grad is None else leaf.grad.item() for leaf in leaves]
     assert_close(root.item(), grads, outcome(rg, program), 1e-12)
+
+
+class Kept:
+    """Where the helpers of a compiled program find their numbers."""
+
+    second = third = fourth = 1.0
+
+
+def second() -> Any:
+    return Kept.second
+
+
+HELPERS: tuple[Callable[[], Any], ...] = (second, lambda: Kept.third, lambda: Kept.fourth)
+
+
+@pytest.mark.parametrize("row", EXACT_ROWS)
+@steady(max_examples=4)
+@given(data=st.data())
+def test_compiled_it_sees_what_helpers_read_and_shows_no_number(
+    native: Any, row: str, data: st.DataObject
+) -> None:
+    """All leaves but the first are read by helpers and change between calls; steps are printed."""
+    program = data.draw(programs(row, exact=True))
+    shown: list[str] = []
+
+    def step(step: Step, operands: Sequence[Any]) -> Any:
+        value = engine_step(native, step, operands)
+        shown.append(f"{step.name} {value!s} {value:.17g}")
+        return value
+
+    def function(x: Any) -> Any:
+        leaves = [x, *(helper() for helper in HELPERS[: len(program.leaves) - 1])]
+        return run(program, [x * 0.0 + leaf for leaf in leaves[:-1]] + leaves[-1:], step)[-1] + x
+
+    compiled = native.compile(function)
+    for turn in range(3):
+        numbers = [number / (turn + 1) for number in program.leaves]
+        for name, number in zip(("second", "third", "fourth"), numbers[1:]):
+            setattr(Kept, name, number if turn < 2 else native.Value(number))
+        shown.clear()
+        found = compiled(numbers[0])
+        assert not any(character.isdigit() for text in shown for character in text if "#" in text)
+        assert same_bits(found, function(native.Value(numbers[0])).data)

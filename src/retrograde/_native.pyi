@@ -5,7 +5,7 @@
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from types import CodeType
+from types import CellType, CodeType, FrameType
 from typing import Any, ClassVar, TextIO, TypeAlias, final, overload
 
 import numpy as np
@@ -697,6 +697,46 @@ def leave_recording() -> None:
 def in_recording() -> bool:
     """Whether this thread records a function."""
 
+# what the names of a recorded function mean
+
+_Key: TypeAlias = tuple[int, int, Any]
+
+@final
+class Names:
+    def __len__(self) -> int: ...
+    def read(self, kind: int, container: object, key: object, name: str, /) -> Any:
+        """What stands at a place, remembered."""
+
+    def unchanged(self) -> bool:
+        """Whether every place holds what it did."""
+
+    def changed(self) -> dict[_Key, str]:
+        """The places that hold something else now."""
+
+    def differing(self, other: Names, /) -> dict[_Key, str]:
+        """The places where two lists found different things."""
+
+    def drop(self, other: Names, /) -> int:
+        """Forget the places of another list."""
+
+    def prune(self) -> None:
+        """Forget the places in what nobody else refers to."""
+
+    def absorb(self, other: Names, keys: Iterable[_Key] | None = None, /) -> None:
+        """Take over places of another list."""
+
+    def keys(self) -> set[_Key]:
+        """The keys of all places."""
+
+def watch_entries(entered: Callable[[FrameType], bool], /) -> object:
+    """Be told of the functions this thread enters."""
+
+def unwatch_entries(watcher: object, /) -> None:
+    """Be told no longer."""
+
+def closure_of(frame: FrameType, /) -> tuple[CellType, ...] | None:
+    """The closure cells of a frame's function."""
+
 # nodes taken apart, and put together
 
 OP_NAMES: tuple[str, ...]
@@ -717,6 +757,9 @@ def argument(number: _Number, /) -> Value:
 
 def peek(value: Value, /) -> float:
     """The number of a value, also while recording."""
+
+def hides(value: Value, /) -> bool:
+    """Whether a recording hides the number of a value now."""
 
 def take(values: list[Value | _Number], index: Value, /) -> Value:
     """One of a list of values, chosen by a value."""

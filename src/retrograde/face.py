@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 from . import hooks
 from .errors import GraphExitError
 from .ops import OPS
+from .placeholders import Hidden, placeholder
 
 if TYPE_CHECKING:
     from .value import Value
@@ -34,10 +35,17 @@ def _refuse_operator(what: str, cure: str) -> Any:
 
 
 def _number(value: Any) -> float:
-    """The number, for printing: that works always, also while a function is recorded."""
+    """The number, whatever a subclass makes of ``data``."""
     from .value import core
 
     return float(core.peek(value))
+
+
+def _is_hidden(value: Any) -> bool:
+    """Whether a function is recorded, and this number is one row's: its text is a placeholder."""
+    from .value import core
+
+    return bool(core.hides(value))
 
 
 class Face:
@@ -48,9 +56,14 @@ class Face:
     __array_ufunc__ = None
 
     def __repr__(self: Any) -> str:
+        if _is_hidden(self):
+            return Hidden(f"Value({placeholder(self)})")
         return f"Value(data={_number(self)}, grad={self.grad})"
 
     def __format__(self: Any, spec: str) -> str:
+        if spec and _is_hidden(self):
+            format(0.0, spec)  # a spec that is wrong for a number is wrong here too
+            return Hidden(placeholder(self))
         return format(_number(self), spec) if spec else str(self)
 
     def __float__(self) -> float:

@@ -560,6 +560,11 @@ def peek(value: Value) -> float:
     return value._data
 
 
+def hides(value: Value) -> bool:
+    """Whether a recording hides the number of a value now: only the native engine records."""
+    return False
+
+
 def recompute(value: Value) -> float | None:
     """What a value's op makes of its inputs now; None for leaves and customs."""
     if value._custom is not None:

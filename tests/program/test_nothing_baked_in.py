@@ -272,18 +272,6 @@ def test_softmax_shifts_by_each_rows_own_maximum(rg: Any) -> None:
     assert np.allclose(f(rows), rows.max(axis=1) + np.log(shifted.sum(axis=1)), rtol=1e-14)
 
 
-def test_printing_and_formatting_work_while_recording(rg: Any) -> None:
-    seen = []
-
-    @rg.compile
-    def f(x: Any) -> Any:
-        seen.append((repr(x), f"{x * 2:.2f}"))
-        return x
-
-    assert same(f(X), X)
-    assert seen == [("Value(data=0.5, grad=0.0)", "1.00")]
-
-
 def test_derivatives_inside_are_recorded_for_every_row(rg: Any) -> None:
     for function in (
         lambda x: rg.grad(lambda y: y**3)(x), lambda x: rg.grad(lambda y: y**3 * x)(x),

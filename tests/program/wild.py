@@ -1,5 +1,6 @@
 """Programs drawn at random, as plain data: any op that IEEE 754 defines to the bit, n-ary ones,
-takes, stops and guards, on inputs of every kind, with numbers wherever they lead.
+takes, stops and guards, on inputs of every kind, with numbers wherever they lead. And functions as
+source: helpers that read settings, branch and print.
 """
 
 from __future__ import annotations
@@ -106,3 +107,76 @@ def _add(draw: Callable[..., Any], program: Program, name: str) -> None:
     args = tuple(draw(known) for _ in range(count)) + ((0,) if name == "take" else ())
     program.instructions.append(Instruction(name, (program.count,), args))
     program.count += 1
+
+
+PLACES = (
+    "G{n}", "CFG.a{n}", "CFG.deep.items[{n}]", "D['k{n}']", "L[{n}]", "MOD.v{n}", "Shared.c{n}",
+    "self.a{n}", "CFG.deep.by['k{n}'].a{n}", "cell{n}", "SLOTS.s{n}",
+)  # fmt: skip
+"""Where a setting may be kept, by its number."""
+
+
+@dataclass(frozen=True)
+class WildFunction:
+    """A function as source, the places of its settings, and settings to try one after the other.
+
+    ``source`` defines ``f(x)`` and ``put(number, setting)``; it finds ``rg`` there.
+    """
+
+    source: str
+    settings: tuple[tuple[int, float], ...]
+
+
+@st.composite
+def wild_functions(draw: Callable[..., Any]) -> WildFunction:
+    """Helpers that call helpers; each reads a setting, and may branch, print or keep something."""
+    count = draw(st.integers(1, 5))
+    places = [draw(st.sampled_from(PLACES)).format(n=n) for n in range(count)]
+    helpers = []
+    for n, place in enumerate(places):
+        body = [f"y = x {draw(st.sampled_from('+-*'))} {place}"]
+        if draw(st.booleans()):
+            body.append("print(f'{y:.3f}', x, [y], y > 0)")
+        if draw(st.booleans()):
+            body.append("self.last = y; y = self.last * 1.0")
+        if n + 1 < count:
+            call = draw(
+                st.sampled_from(
+                    [
+                        "self.h{0}(y)",
+                        "(lambda v: self.h{0}(v))(y)",
+                        "sum([self.h{0}(v) for v in [y, x]])",
+                    ]
+                )
+            ).format(n + 1)
+            other = draw(st.sampled_from(["y", f"y * {place}", f"-y + {places[-1]}"]))
+            choice = f"y = {call} if y > {draw(st.integers(-1, 1))} else {other}"
+            body.append(draw(st.sampled_from([f"y = {call}", choice])))
+        text = "\n        ".join([*body, "return y"])
+        helpers.append(f"    def h{n}(self, x):\n        {text}")
+    cells = ", ".join(f"cell{n}=1.0" for n in range(count))
+    puts = "".join(
+        f"    if number == {n}: {place} = setting\n" for n, place in enumerate(places)
+    ).replace("self.", "MODEL.")
+    source = (
+        "import types\n"
+        f"class Slots: __slots__ = {tuple(f's{n}' for n in range(count))!r}\n"
+        "class Shared: pass\n"
+        "SLOTS, CFG, MOD = Slots(), types.SimpleNamespace(), types.ModuleType('wild_config')\n"
+        f"D, L = {{}}, [1.0] * {count}\n"
+        f"CFG.deep = types.SimpleNamespace(items=[1.0] * {count}, by={{}})\n"
+        f"for n in range({count}): CFG.deep.by[f'k{{n}}'] = types.SimpleNamespace()\n"
+        f"def make({cells}):\n    class Model:\n"
+        + "\n".join(f"    {line}" for helper in helpers for line in helper.splitlines())
+        + "\n    def put(number, setting):\n"
+        + "".join(f"        nonlocal cell{n}\n" for n in range(count))
+        + f"        global {', '.join(f'G{n}' for n in range(count))}\n"
+        + "".join(f"    {line}\n" for line in puts.splitlines())
+        + "    return Model(), put\n"
+        "MODEL, put = make()\n"
+        "def f(x): return MODEL.h0(x)\n"
+    )
+    number = st.sampled_from([0.5, 2.0, -1.5, 3.0, -0.25])
+    first = [(n, draw(number)) for n in range(count)]
+    later = draw(st.lists(st.tuples(st.integers(0, count - 1), number), min_size=1, max_size=6))
+    return WildFunction(source, (*first, *later))

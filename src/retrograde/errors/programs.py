@@ -15,6 +15,12 @@ if TYPE_CHECKING:
     Value: TypeAlias = Any  # of either engine
 
 
+def _listed(places: list[str]) -> str:
+    """A few names of a function."""
+    named_places = [place for place in places if place]
+    return ", ".join(named_places[:4]) + (", …" if len(named_places) > 4 else "") or "something"
+
+
 class ProgramError(RetrogradeError, RuntimeError):
     """A program is not well formed: a fault of the package, or of whoever built it by hand."""
 
@@ -27,7 +33,7 @@ class RecordingError(RetrogradeError, RuntimeError):
     """While recording: something that may change from row to row would be baked in."""
 
     @classmethod
-    def _here(cls, message: str, value: Value) -> Self:
+    def _here(cls, message: str) -> Self:
         from ..sites import calling_instruction, site_of
 
         where = site_of(calling_instruction())
@@ -42,7 +48,6 @@ class RecordingError(RetrogradeError, RuntimeError):
             f".data of {named(value)} was read while recording: the number of one row would be "
             "baked in for all. Compute with the value itself; compare it directly (if x > 0), and "
             "use rg functions in place of math.",
-            value,
         )
 
     @classmethod
@@ -51,7 +56,58 @@ class RecordingError(RetrogradeError, RuntimeError):
             f".data of {named(value)} was read while recording: the function captures it, and a "
             "replay reads its number afresh, but this one would be baked in. Compute with the "
             "value itself, or with detach() of it where no gradient is wanted.",
-            value,
+        )
+
+    @classmethod
+    def grad(cls, value: Value) -> Self:
+        return cls._here(
+            f".grad of {named(value)} was read while recording: this number would be baked in, and "
+            "a replay would not read it again. Use rg.grad or rg.gradients inside, or pass the "
+            "number in as an argument.",
+        )
+
+    @classmethod
+    def grad_assignment(cls, value: Value) -> Self:
+        return cls._here(
+            f".grad of {named(value)} was changed while recording: a replay would not repeat it. "
+            "Do that outside the compiled function.",
+        )
+
+    @classmethod
+    def partials(cls, value: Value) -> Self:
+        return cls._here(
+            f"the partials of {named(value)} were read while recording: the numbers of one row "
+            "would be baked in for all. Use rg.gradients(y, [x]), whose results are values.",
+        )
+
+    @classmethod
+    def text(cls, text: str, what: str) -> Self:
+        return cls._here(
+            f"the text {text} was {what}: while recording it stands for another number in every "
+            "row. Compare the value itself (if x > 0), and compute with it.",
+        )
+
+    @classmethod
+    def thread(cls, value: Value) -> Self:
+        return cls._here(
+            f"{named(value)} was compared in another thread than the one that records it: the "
+            "answer of one row would decide for all. Compare it in the function's own thread.",
+        )
+
+    @classmethod
+    def explained(cls, what: str, value: Value) -> Self:
+        return cls._here(
+            f"{what} of {named(value)} was asked for while recording: its numbers would be those "
+            "of one row. Ask outside, or ask the compiled function: its story() and births() take "
+            "the arguments of a call.",
+        )
+
+    @classmethod
+    def replayed(cls, function: str) -> Self:
+        return cls._here(
+            f"{function} was replayed inside another recording: its results would be baked in as "
+            "plain numbers. Call the function itself on values, differentiate it with rg.grad, or "
+            "compute the numbers outside and pass them in.",
         )
 
     @classmethod
@@ -59,7 +115,6 @@ class RecordingError(RetrogradeError, RuntimeError):
         return cls._here(
             f".data of {named(value)} was assigned while recording: a replay would not repeat it. "
             "Compute a new value instead.",
-            value,
         )
 
     @classmethod
@@ -67,7 +122,6 @@ class RecordingError(RetrogradeError, RuntimeError):
         return cls._here(
             f"backward() of {named(value)} was called while recording: its gradients would be "
             "those of one row. Use rg.grad inside, or value_and_grad of the compiled function.",
-            value,
         )
 
     @classmethod
@@ -95,6 +149,22 @@ class RecordingError(RetrogradeError, RuntimeError):
             "answer so far was the same: it depends on something besides its arguments (random "
             "numbers, the clock, state that it changes). Pass that in as an argument."
             + (f"\n  at {site}" if site else "")
+        )
+
+    @classmethod
+    def changing(cls, function: str, places: list[str]) -> Self:
+        return cls(
+            f"{function} changes {_listed(places)}, which it reads, and comes out otherwise each "
+            "time it is recorded: a replay would not repeat the change. Pass it in as an argument, "
+            "and return what it becomes."
+        )
+
+    @classmethod
+    def restless(cls, function: str, places: list[str]) -> Self:
+        return cls(
+            f"{_listed(places)} was rebound each time that {function} was recorded for another "
+            "row: some rows would be computed with the old and some with the new. Rebind it "
+            "between calls, or pass it in as an argument."
         )
 
     @classmethod

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from types import CodeType
 from typing import Any
 
-from ..errors import NotAValueError, StoryError
+from ..errors import NotAValueError, RecordingError, StoryError
 from ..operands import is_real_scalar
 from ..ops import OPS
 from ..ops.sentences import shown
@@ -71,6 +71,9 @@ def read(
     """
     if len(roots) != len(seeds):
         raise StoryError.seeds(len(roots), len(seeds))
+    for root in roots:
+        if core.hides(root):
+            raise RecordingError.explained("the story", root)
     reader = _Reader(core.order(tuple(roots)), data, sites)
     columns = reader.columns
     if len(roots) > 1:

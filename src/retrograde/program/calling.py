@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import hooks
-from ..errors import CompileError, FunctionResultError
+from ..errors import CompileError, FunctionResultError, RecordingError
 from ..value import core
 from .derived import REDUCED, STORED, VALUE, Mode
 from .encoding import Stored
@@ -22,6 +22,7 @@ from .replay import default_threads
 from .results import Store, gradient_nest, second_nest
 from .routing import Call, Recorder, Router
 from .rows import Bound, Shape, take_argument
+from .settling import whole
 from .text import family_text
 from .traces import Family, Taking, Trace
 
@@ -59,6 +60,7 @@ class Replayable:
 
     # ---- what can be asked -------------------------------------------------------------------
 
+    @whole
     def __call__(
         self, /, *args: Any, threads: int | None = None, out: Any = None, **kwargs: Any
     ) -> Any:
@@ -106,6 +108,7 @@ class Replayable:
         """
         return self._value_and_grad(args, kwargs, wrt, reduce, weights, threads, out, "out[1]")
 
+    @whole
     def _value_and_grad(
         self,
         args: Any,
@@ -168,6 +171,7 @@ class Replayable:
         pair = None if out is None else (None, out)
         return self._value_and_grad(args, kwargs, wrt, reduce, weights, threads, pair, "out")[1]
 
+    @whole
     def jacobian(
         self, /, *args: Any, wrt: Any = None, threads: int | None = None, **kwargs: Any
     ) -> Any:
@@ -195,6 +199,7 @@ class Replayable:
             results.append(nests[0] if bare else tuple(nests))
         return outputs.filled(results)
 
+    @whole
     def hessian(
         self, /, *args: Any, wrt: Any = None, threads: int | None = None, **kwargs: Any
     ) -> Any:
@@ -220,6 +225,7 @@ class Replayable:
         self._stored(family, bound, shapes, Mode("hessian", _numbers(chosen)), store, threads)
         return assembled()
 
+    @whole
     def hvp(
         self,
         /,
@@ -264,6 +270,7 @@ class Replayable:
             nests = [gradient_nest(shape.key, source, None) for shape in chosen]
         return nests[0] if bare else tuple(nests)
 
+    @whole
     def backward(
         self,
         /,
@@ -307,6 +314,7 @@ class Replayable:
         core.add_grad(leaves, totals)
         return float(sums[0]) / over
 
+    @whole
     def story(self, /, *args: Any, row: int = 0, **kwargs: Any) -> Story:
         """The story of one row: its steps in words, with the numbers that replay computes.
 
@@ -326,6 +334,7 @@ class Replayable:
 
         return story_of_row(self, args, kwargs, row)
 
+    @whole
     def births(self, /, *args: Any, threads: int | None = None, **kwargs: Any) -> RowBirths:
         """Which rows make a NaN or an infinity, in the value or in a gradient, and at which line.
 
@@ -364,6 +373,8 @@ class Replayable:
     # ---- one call ----------------------------------------------------------------------------
 
     def _bind(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Bound, list[Shape]]:
+        if core.in_recording():
+            raise RecordingError.replayed(self._name)
         named: Iterable[tuple[str, Any]]
         if not kwargs and len(args) == self._in_order:
             named = zip(self._signature.parameters, args)

@@ -6,7 +6,8 @@ import inspect
 import sys
 import warnings
 from collections.abc import Callable, Sequence
-from functools import update_wrapper
+from contextlib import nullcontext
+from functools import partial, update_wrapper
 from threading import RLock
 from types import FunctionType
 from typing import Any, overload
@@ -23,20 +24,17 @@ from ..nests import Nest, take_apart
 from ..value import Value, core, core_name, core_reason
 from .calling import Replayable
 from .encoding import Stored
+from .entered import Entered, watching
 from .loaded import Loaded
 from .misfits import retold
-from .naming import free_names, named
+from .naming import named
 from .program import Input
 from .record import record
 from .routing import Recorder
 from .rows import RESERVED, Bound, Shape
+from .settling import add_settled, next_family
 from .shapes import plain
 from .traces import Family, Trace, collector_paused, outline
-
-
-def _bindings(function: Callable[..., Any]) -> list[Any]:
-    """What the function's free names mean now."""
-    return [meaning for _, meaning in free_names(function)]
 
 
 def _found_by_name(function: Any) -> Any:
@@ -104,17 +102,37 @@ class Compiled(Replayable):
     def __deepcopy__(self, memo: dict[int, Any]) -> Compiled:
         return self.__copy__()
 
+    def refresh(self) -> None:
+        """Forget what was recorded: the next call records anew.
+
+        For what cannot be seen to have changed: contents that are iterated over, ``.get``,
+        properties of extension types, results that a helper keeps in a cache.
+
+        >>> import retrograde as rg
+        >>> rates = [1.0, 2.0]
+        >>> total = rg.compile(lambda x: x * sum(rates))
+        >>> total(10.0)
+        30.0
+        >>> rates.append(4.0)
+        >>> total(10.0)
+        30.0
+        >>> total.refresh()
+        >>> total(10.0)
+        70.0
+        """
+        with self._lock:
+            self._by_shape = {}
+
     def __repr__(self) -> str:
         return f"<compiled {self._name}{self._signature}: {len(self.traces)} trace(s)>"
 
     def _stored_function(self) -> Stored:
         """What was recorded with the names that the function uses meaning what they do now."""
-        bindings = _bindings(self._function)
         families: dict[Any, Family] = {}
         leaves: dict[int, Value] = {}
         with self._lock:
             for key, family in self._by_shape.items():
-                if not family.is_bound_to(bindings):
+                if not family.names.unchanged():
                     continue
                 shapes = tuple(plain(shape) for _, shape in key)
                 if shapes in families:
@@ -135,13 +153,13 @@ class Compiled(Replayable):
 
     def _family(self, bound: Bound, shapes: list[Shape]) -> Family:
         key = tuple((shape.name, shape.key) for shape in shapes)
-        bindings = _bindings(self._function)
         with self._lock:
-            family = self._by_shape.get(key)
-            if family is not None and family.is_bound_to(bindings):
-                return family
-            family = Family(bindings, self._budget)
-            family.keep(family.adopt(self._record(bound, shapes, bound.numbers, b"")))
+            former = self._by_shape.get(key)
+            if former is not None and former.names.unchanged():
+                return former
+            family = next_family(former, self._budget)
+            record = partial(self._record, bound, shapes, bound.numbers, b"")
+            family.keep(family.adopt(add_settled(self._name, record, family)))
             family.settle()
             if bound.rows != 0:  # without rows the branches were decided by made-up numbers
                 self._by_shape[key] = family
@@ -151,7 +169,8 @@ class Compiled(Replayable):
         def another(row: int, path: bytes, left: Trace) -> Trace:
             numbers = bound.numbers_of(row) if bound.rows is not None else bound.numbers
             with self._lock:
-                trace = self._record(bound, shapes, numbers, path)
+                record = partial(self._record, bound, shapes, numbers, path)
+                trace = add_settled(self._name, record, family)
                 guard = len(path) - 1
                 if trace.path[: guard + 1] != path or trace.site(guard) != left.site(guard):
                     raise RecordingError.unsteady(self._name, left.site(guard))
@@ -176,7 +195,12 @@ class Compiled(Replayable):
         warnings.warn(TraceBudgetWarning(message), stacklevel=_caller_level())
 
     def _record(
-        self, bound: Bound, shapes: list[Shape], numbers: Sequence[float], path: bytes
+        self,
+        bound: Bound,
+        shapes: list[Shape],
+        numbers: Sequence[float],
+        path: bytes,
+        entered: Entered | None = None,
     ) -> Trace:
         since = core.begin_epoch()
         values = []
@@ -206,7 +230,8 @@ class Compiled(Replayable):
 
         def called() -> Any:
             try:
-                return self._function(*call.args, **call.kwargs)
+                with watching(entered) if entered else nullcontext():
+                    return self._function(*call.args, **call.kwargs)
             except TypeError as error:
                 clearer = retold(error, self._name, shapes)
                 if clearer is None:

@@ -13,6 +13,7 @@ from typing import Any
 
 from .. import elementwise
 from ..operands import is_real_scalar
+from ..placeholders import Hidden, placeholder
 from ..value import Value, belongs_to_caller, core
 
 
@@ -115,6 +116,8 @@ class Condition:
     __radd__, __rmul__ = __add__, __mul__
 
     def __repr__(self) -> str:
+        if core.hides(self.value):
+            return Hidden(f"Condition({placeholder(self.value)})")
         return f"Condition({bool(core.peek(self.value))})"
 
 

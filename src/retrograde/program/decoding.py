@@ -306,7 +306,7 @@ class _Reader:
             entries.append(self.body[first : ends[-1]] if ends else b"")
             limits.append([end - first for end in ends])
         self._check_tree(traces, entries, limits, began)
-        family = Family([], None)
+        family = Family()
         for trace in traces:
             family.keep(family.adopt(trace))
         family.settle()

@@ -12,6 +12,7 @@ from struct import pack
 from typing import Any
 
 from ..errors import RecordingError
+from ..placeholders import forget
 from ..sites import Site, site_of, span_of
 from ..value import Value, core
 from .check import check
@@ -118,6 +119,7 @@ def record(
     finally:
         core.leave_recording()
         recorders.decisions.pop()
+        forget()
     decided = decisions.taken
     outputs = flatten(result, bool(decided))
     roots = [output for output in outputs if isinstance(output, Value)]

@@ -15,7 +15,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from operator import is_
 from typing import Any
 
 from ..sites import Site
@@ -165,10 +164,16 @@ class Taking:
 
 
 class Family:
-    """All traces of a function for one kind of arguments, and what it captured."""
+    """All traces of a function for one kind of arguments, and what it captured.
 
-    def __init__(self, bindings: list[Any], budget: int | None) -> None:
-        self.bindings = bindings
+    ``names`` is what all of them read by name, one snapshot for them all; ``assigned`` are the keys
+    of places among them that the function may assign to; for ``former`` see ``settling.py``.
+    """
+
+    def __init__(self, budget: int | None = None) -> None:
+        self.names = core.Names()
+        self.assigned: set[Any] = set()
+        self.former: Family | None = None
         self.budget = budget
         self.traces: list[Trace] = []
         self.captured: list[Value] = []
@@ -178,10 +183,6 @@ class Family:
         self._by_path: dict[bytes, Trace] = {}
         self._numbers: dict[int, int] = {}
         self._instructions = 0
-
-    def is_bound_to(self, bindings: Sequence[Any]) -> bool:
-        """Whether the function's free names mean what they did."""
-        return len(self.bindings) == len(bindings) and all(map(is_, self.bindings, bindings))
 
     def taking(self, seeds: int) -> Taking:
         """The captured leaves that take gradients now, and the mode that asks for them."""
@@ -199,6 +200,10 @@ class Family:
                 self.captured.append(leaf)
             trace.numbers.append(number)
         return trace
+
+    def trace_of(self, path: bytes) -> Trace | None:
+        """The trace with this path, where it is kept."""
+        return self._by_path.get(path)
 
     @property
     def has_room(self) -> bool:

@@ -1,0 +1,134 @@
+"""One snapshot a call: recordings that agree on what the names of a function mean.
+
+A function may change what it reads. Where it does so once, as when it makes something the first
+time, it is recorded again. Where it does so each time, as a counter does, that is let go if the
+program comes out the same, and refused if it does not: a replay would not repeat the change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from struct import pack
+from typing import Any, ParamSpec, TypeVar
+
+from ..errors import RecordingError
+from ..value import core
+from .entered import Entered
+from .program import Program
+from .traces import Family, Trace
+
+RECORDINGS = 3
+"""How often a function is recorded until it leaves what it reads alone."""
+ATTEMPTS = 5
+"""How often a call is begun until nothing that it reads is rebound on the way."""
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class ReboundError(Exception):
+    """What a function reads was rebound during a call: its traces would mix old and new."""
+
+    def __init__(self, function: str, places: list[str]) -> None:
+        super().__init__(function, places)
+        self.function, self.places = function, places
+
+
+def whole(call: Callable[P, R]) -> Callable[P, R]:
+    """A call that is begun again where something it reads is rebound on the way."""
+
+    @wraps(call)
+    def begun(*args: P.args, **kwargs: P.kwargs) -> R:
+        for _ in range(ATTEMPTS - 1):
+            try:
+                return call(*args, **kwargs)
+            except ReboundError:
+                continue
+        try:
+            return call(*args, **kwargs)
+        except ReboundError as last:
+            raise RecordingError.restless(last.function, last.places) from None
+
+    return begun
+
+
+def add_settled(function: str, record: Callable[[Entered], Trace], family: Family) -> Trace:
+    """Another trace of a family, of the snapshot of names that all of its traces have."""
+    _check(function, family)
+    trace, entered = _settled(function, record)
+    names, former = entered.names, family.former
+    if former is not None and _alike(former.trace_of(trace.path), trace):
+        ineffective = core.Names()  # what was rebound, and the same came of it
+        ineffective.absorb(former.names, former.names.changed())
+        names.drop(ineffective)
+    if names.differing(family.names):
+        raise ReboundError(function, list(names.differing(family.names).values()))
+    names.prune()
+    family.names.absorb(names)
+    family.assigned |= entered.assigned & names.keys()
+    _check(function, family)
+    return trace
+
+
+def _check(function: str, family: Family) -> None:
+    if not family.names.unchanged():
+        raise ReboundError(function, list(family.names.changed().values()))
+
+
+def next_family(former: Family | None, budget: int | None) -> Family:
+    """The family that takes the place of one whose names were rebound.
+
+    It remembers that one where all that was rebound is what the function assigns itself: if the
+    same comes of it again, that was only kept there on the way.
+    """
+    family = Family(budget)
+    if former is not None and former.names.changed().keys() <= former.assigned:
+        former.former = None
+        family.former = former
+    return family
+
+
+def _settled(function: str, record: Callable[[Entered], Trace]) -> tuple[Trace, Entered]:
+    """A recording in which the function left alone what it read, but for what has no effect."""
+    entered = Entered()
+    trace = record(entered)
+    unsettled = entered.names.changed()
+    for _ in range(RECORDINGS - 1):
+        if not unsettled:
+            break
+        before, entered = entered, Entered()
+        again = record(entered)
+        unsettled = {**entered.names.differing(before.names), **entered.names.changed()}
+        if not entered.names.changed():  # it was made the first time
+            unsettled = {}
+        elif _alike(trace, again):
+            ineffective = core.Names()
+            ineffective.absorb(entered.names, unsettled)
+            entered.names.drop(ineffective)
+            unsettled = {}
+        trace = again
+    if unsettled:
+        raise RecordingError.changing(function, sorted(set(unsettled.values())))
+    return trace, entered
+
+
+def _alike(one: Trace | None, other: Trace) -> bool:
+    """Whether two recordings came to the same program, of the same leaves."""
+    return (
+        one is not None
+        and len(one.captured) == len(other.captured)
+        and all(a is b for a, b in zip(one.captured, other.captured))
+        and one.outputs.paths == other.outputs.paths
+        and _plainly(one.program) == _plainly(other.program)
+    )
+
+
+def _plainly(program: Program) -> Any:
+    """A program as data that compares: numbers by their bits, without places in the source."""
+    return (
+        [(i, given.kind, pack("d", given.number)) for i, given in program.inputs.items()],
+        [(op, results, args) for op, results, args, _ in program.instructions],
+        [(condition, outcome) for condition, outcome, _ in program.guards],
+        program.outputs,
+    )
