@@ -33,10 +33,11 @@ class LearnError(RetrogradeError, ValueError):
         )
 
     @classmethod
-    def no_room(cls, error: OSError) -> Self:
+    def no_boundary(cls, why: str) -> Self:
         return cls(
-            f"cannot run it in a temporary folder: {error.strerror or error}. Make room there, or "
-            "name another with the environment variable TMPDIR."
+            f"nothing here keeps a student's code away from your files ({why}). retrograde grade "
+            "--container prints the command that grades in a container; --trust runs the code as "
+            "your own, for files you have read."
         )
 
     @classmethod
