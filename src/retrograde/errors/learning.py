@@ -33,14 +33,6 @@ class LearnError(RetrogradeError, ValueError):
         )
 
     @classmethod
-    def no_boundary(cls, why: str) -> Self:
-        return cls(
-            f"nothing here keeps a student's code away from your files ({why}). retrograde grade "
-            "--container prints the command that grades in a container; --trust runs the code as "
-            "your own, for files you have read."
-        )
-
-    @classmethod
     def missing(cls, file: str, name: str) -> Self:
         return cls(f"{file} is not there. retrograde learn reset {name} brings it back.")
 
@@ -80,3 +72,15 @@ class LearnError(RetrogradeError, ValueError):
     @classmethod
     def count(cls, got: int, most: int) -> Self:
         return cls(f"a number of cards from 1 to {most} can be printed, got {got}.")
+
+
+class BoundaryError(LearnError):
+    """The system has nothing that keeps a stranger's code away from its user."""
+
+    @classmethod
+    def none_here(cls, why: str) -> Self:
+        return cls(
+            f"nothing here keeps a student's code away from your files ({why}). retrograde grade "
+            "--container prints the command that grades in a container; --trust runs the code as "
+            "your own, for files you have read."
+        )

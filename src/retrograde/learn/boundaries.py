@@ -35,32 +35,40 @@ _NOT_RANDOM: Final = 0x0040000
 _ASK: Final = 0xFFFFFFFF
 
 
-def packages() -> dict[str, str]:
-    """The packages learner code may import beside Python's own, with their folders."""
+@cache
+def packages(ours: bool = False) -> dict[str, str]:
+    """What learner code may import beside Python's own: NumPy, and in some exercises ``ours``."""
     spec = find_spec("numpy")
-    return {"numpy": os.path.dirname(spec.origin)} if spec and spec.origin else {}
+    found = {"numpy": os.path.dirname(spec.origin)} if spec and spec.origin else {}
+    if ours:
+        found["retrograde"] = str(_HERE.parent)
+        native = find_spec("retrograde._native")
+        if native and native.origin:
+            found["retrograde._native"] = native.origin
+    return found
 
 
 @cache
-def shown() -> Shown:
+def shown(ours: bool = False) -> Shown:
     """The files learner code may see."""
-    return found(packages())
+    return found(packages(ours))
 
 
-def start(kind: str) -> subprocess.Popen[bytes]:
+def start(kind: str, ours: bool = False) -> subprocess.Popen[bytes]:
     """Start the process that will put up a boundary of a kind; the first line to it is the task."""
     with _same_addresses():
         return subprocess.Popen(
-            _command(kind), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            _command(kind, ours),
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             cwd=os.path.abspath(os.sep), env=_environment(), start_new_session=True,
         )  # fmt: skip
 
 
-def _command(kind: str) -> list[str]:
+def _command(kind: str, ours: bool) -> list[str]:
     place = _BOXED if kind == "bubblewrap" else str(_HERE)
     python = [interpreter(), "-s", "-S", "-B", "-u", "-X", "utf8", "-c", _START]
     command = [*python, place, kind, str(os.getpid())]
-    return [*_bubblewrap(shown()), *command] if kind == "bubblewrap" else command
+    return [*_bubblewrap(shown(ours)), *command] if kind == "bubblewrap" else command
 
 
 def _bubblewrap(shown: Shown) -> Iterator[str]:
@@ -73,8 +81,10 @@ def _bubblewrap(shown: Shown) -> Iterator[str]:
     for place in (*shown.places, Place(str(_HERE / "inside"), f"{_BOXED}/inside")):
         yield from ("--ro-bind", place.source, place.target)
         for name in place.hidden:
-            hidden = os.path.join(place.target, name)
-            yield from ("--tmpfs", hidden, "--remount-ro", hidden)
+            yield from ("--tmpfs", os.path.join(place.target, name))
+    for place in shown.places:  # now that places below are in place
+        for name in place.hidden:
+            yield from ("--remount-ro", os.path.join(place.target, name))
     yield from ("--remount-ro", "/", "--chdir", "/", "--")
 
 

@@ -57,6 +57,7 @@ def check_source(it: Exercise, source: str, seconds: float = SECONDS, boundary: 
     ran = run(
         source, lambda ask: list(probe(it.probe).asking(ask)), name=it.module,
         seconds=seconds, boundary=boundary, trust=True, recursion=False,
+        ours="retrograde" in it.start,
     )  # fmt: skip
     return Check(it, ran, None if ran.result is None else diagnose(it.probe, ran.result))
 

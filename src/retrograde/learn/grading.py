@@ -88,7 +88,7 @@ class Grade:
     @classmethod
     def unread(cls, file: str, seed: str, problem: str) -> Grade:
         """The grade of a file that could not be graded."""
-        return cls(plain(file), plain(seed), {}, plain(problem), None, (), ())
+        return cls(plain(file), plain(seed), {}, plain(problem), None, (), (), "")
 
     @property
     def whole(self) -> bool:

@@ -20,7 +20,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
-from ..errors import LearnError
+from ..errors import BoundaryError
 from .boundaries import KINDS, NONE, packages, shown, start
 from .inside.asking import Question, Reply
 from .plain import plain
@@ -39,6 +39,9 @@ STARTING: Final = 20.0
 
 GRACE: Final = 1.5
 """Seconds after the time limit in which the process may still say where it is."""
+
+SILENCE: Final = 0.2
+"""Seconds without a further line after which a process has said where it is."""
 
 T = TypeVar("T")
 
@@ -75,11 +78,13 @@ def run(
     boundary: str = "",
     trust: bool = False,
     recursion: bool = True,
+    ours: bool = False,
 ) -> Ran[T]:
     """Load a file behind a boundary and let ``asking`` ask it.
 
     ``boundary`` is one of ``KINDS``, or the first of them that this system lets go up; where none
-    does, ``trust`` runs the file without.
+    does, ``trust`` runs the file without. Without ``recursion`` Python's limit stays as it is;
+    with ``ours`` the file may import retrograde.
 
     >>> run("1 +", lambda ask: ask({"ask": "engine"}), trust=True).problem
     'SyntaxError: invalid syntax'
@@ -91,13 +96,13 @@ def run(
             refused[kind] = _refused[kind]
             continue
         try:
-            process = _Process(kind, source, name, seconds, recursion)
+            process = _Process(kind, source, name, seconds, recursion, ours)
         except (Refused, OSError) as error:
             refused[kind] = _refused[kind] = plain(str(error), 200)
             continue
         with process:
             return process.conversation(asking)
-    raise LearnError.no_boundary("; ".join(f"{it}: {why}" for it, why in refused.items()))
+    raise BoundaryError.none_here("; ".join(f"{it}: {why}" for it, why in refused.items()))
 
 
 _refused: dict[str, str] = {}
@@ -108,7 +113,13 @@ class _Process:
     """A process behind a boundary, from its start to its end."""
 
     def __init__(
-        self, kind: str, source: str | bytes, name: str, seconds: float, recursion: bool
+        self,
+        kind: str,
+        source: str | bytes,
+        name: str,
+        seconds: float,
+        recursion: bool,
+        ours: bool,
     ) -> None:
         if kind != NONE and not sys.platform.startswith("linux"):
             raise Refused("this is not Linux")
@@ -116,14 +127,14 @@ class _Process:
         text = isinstance(source, str)
         data = source if isinstance(source, bytes) else source.encode("utf-8", "surrogatepass")
         self._most_lines = data.count(b"\n") + data.count(b"\r") + data.count(b"\f") + 1
-        seen = shown() if kind != NONE else None
+        seen = shown(ours) if kind != NONE else None
         task = {
             "name": name, "length": len(data), "text": text, "seconds": seconds,
-            "memory": MEMORY, "recursion": recursion, "packages": packages(),
+            "memory": MEMORY, "recursion": recursion, "packages": packages(ours),
             "places": [(it.source, it.target, it.hidden) for it in seen.places] if seen else [],
             "links": seen.links if seen else [],
         }  # fmt: skip
-        self._process = start(kind)
+        self._process = start(kind, ours)
         self._printed = bytearray()
         self._lines: queue.Queue[bytes] = queue.Queue()
         first = json.dumps(task).encode() + b"\n" + data
@@ -225,9 +236,9 @@ class _Process:
     def _stopped(self, line: bytes) -> Stopped:
         """No reply: the process ended, or says where it is because its time is up."""
         told = line
-        self._until = min(self._until, time.monotonic() + GRACE)
         with suppress(Stopped):
             while line and len(told) < LONGEST_REPLY:
+                self._until = min(self._until, time.monotonic() + SILENCE)
                 line = self._line()
                 told += line
         text = told.decode("utf-8", "replace")

@@ -52,16 +52,18 @@ class _Lines:
 class _Packages:
     """Finds the packages that are shown, and nothing beside them."""
 
-    def __init__(self, folders: dict[str, str]) -> None:
-        self._folders = folders
+    def __init__(self, paths: dict[str, str]) -> None:
+        self._paths = paths
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        """The package of a name, if it is one of them."""
-        folder = self._folders.get(name) if path is None else None
-        if folder is None:
+        """The package of a name, or a module of one that lies elsewhere."""
+        place = self._paths.get(name)
+        if place is None:
             return None
+        if place.endswith(".so"):
+            return spec_from_file_location(name, place)
         return spec_from_file_location(
-            name, os.path.join(folder, "__init__.py"), submodule_search_locations=[folder]
+            name, os.path.join(place, "__init__.py"), submodule_search_locations=[place]
         )
 
 
@@ -105,6 +107,8 @@ def confine(kind: str, parent: int, task: dict[str, Any]) -> list[str]:
         return []
     from .boundary import landlock, limits, namespaces, seccomp, system
 
+    if kind not in ("bubblewrap", "namespaces", "landlock"):
+        raise OSError("there is no such boundary")
     if not seccomp.supported():
         raise OSError(f"the calls of a {system.MACHINE} are not known")
     shown = Shown(

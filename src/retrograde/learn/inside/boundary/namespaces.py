@@ -81,6 +81,7 @@ def _new_root(shown: Shown) -> None:
 
 
 def _show(places: Sequence[Place]) -> None:
+    hidden: list[str] = []
     for place in places:
         source = _OLD + place.source
         if os.path.isdir(source):
@@ -94,5 +95,8 @@ def _show(places: Sequence[Place]) -> None:
         mount("none", place.target, "",
               _REMOUNT | _BIND | _READ_ONLY | _NO_SETUID | _NO_DEVICES | kept)  # fmt: skip
         for name in place.hidden:
-            mount("tmpfs", os.path.join(place.target, name), "tmpfs",
-                  _READ_ONLY | _NO_SETUID | _NO_DEVICES, _EMPTY)  # fmt: skip
+            empty = os.path.join(place.target, name)
+            mount("tmpfs", empty, "tmpfs", _NO_SETUID | _NO_DEVICES, _EMPTY)
+            hidden.append(empty)
+    for empty in hidden:  # now that places below are in place
+        mount("none", empty, "", _REMOUNT | _BIND | _READ_ONLY | _NO_SETUID | _NO_DEVICES)

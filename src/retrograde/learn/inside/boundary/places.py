@@ -8,26 +8,22 @@ from __future__ import annotations
 import os
 import re
 import sys
-import sysconfig
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 HIDDEN: Final = ("site-packages", "dist-packages")
 """Folders of other people's packages, ours among them."""
 
 _LIBRARIES: Final = re.compile(
-    r"(?:ld|libc|libm|libdl|libpthread|librt|libutil|libresolv|libmvec|libgcc_s|libstdc\+\+|"
-    r"libpython|libssl|libcrypto|libz|libzstd|libbz2|liblzma|libffi|libsqlite3|libuuid|libexpat|"
-    r"libmpdec|libcrypt|libb2|libreadline|libncursesw?|libtinfow?|libpanelw?|libgdbm|libgdbm_compat|"
-    r"libdb|libnsl|libtirpc|libatomic|libgomp|libgfortran|libquadmath|libopenblasp?|libcblas|libblas|"
-    r"liblapack)(?:[^A-Za-z_][^/]*)?\.so(?:\.[^/]*)?|ld-[^/]*\.so\.[^/]*"
+    r"(?:libc|libm|libdl|libpthread|librt|libutil|libresolv|libmvec|libgcc_s|libstdc\+\+|libpython|"
+    r"libssl|libcrypto|libz|libzstd|libbz2|liblzma|libffi|libsqlite3|libuuid|libexpat|libmpdec|"
+    r"libcrypt|libb2|libatomic|libgomp|libgfortran|libquadmath|libopenblasp?|libcblas|libblas|"
+    r"liblapack|ld-linux|ld-musl|ld)(?:[-.\d][^/]*)?\.so\.[\d.]+"
 )
 """Libraries that modules of Python's own and NumPy are linked with."""
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(NamedTuple):
     """A file or folder, where it is seen, and the folders in it that are not shown."""
 
     source: str
@@ -35,8 +31,7 @@ class Place:
     hidden: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Shown:
+class Shown(NamedTuple):
     """Everything that is shown: places, and links of the root such as /lib to usr/lib."""
 
     places: tuple[Place, ...]
@@ -49,16 +44,20 @@ def interpreter() -> str:
 
 
 def found(packages: dict[str, str]) -> Shown:
-    """What a process needs that runs this Python with these packages (their folders by name)."""
+    """What a process needs that runs this Python with these packages (their paths by name).
+
+    Of our own package what judges stays hidden.
+    """
     library = os.path.dirname(os.__file__)
-    folders = [library, *(it for it in sys.path if os.path.basename(it) == "lib-dynload")]
-    for folder in packages.values():
-        folders += [folder, f"{folder}.libs"]
-    files = ["/etc/ld.so.cache", "/etc/ld.so.conf", interpreter(), *_libraries()]
+    wanted = [library, *(it for it in sys.path if os.path.basename(it) == "lib-dynload")]
+    for path in packages.values():
+        wanted += [path, f"{path}.libs"]
+    wanted += ["/etc/ld.so.cache", interpreter(), *_libraries()]
     places: dict[str, Place] = {}
-    for path in [*folders, *files]:
+    for path in wanted:
         if os.path.exists(path) and not any(_beneath(path, it) for it in places.values()):
-            hidden = tuple(it for it in HIDDEN if os.path.isdir(os.path.join(path, it)))
+            names = ("learn",) if path == packages.get("retrograde") else HIDDEN
+            hidden = tuple(it for it in names if os.path.isdir(os.path.join(path, it)))
             places[path] = Place(os.path.realpath(path), path, hidden)
     links = [(path, os.readlink(path)) for path in ("/lib", "/lib64") if os.path.islink(path)]
     return Shown(tuple(places.values()), tuple(links))
@@ -71,6 +70,8 @@ def _beneath(path: str, place: Place) -> bool:
 
 def _libraries() -> Iterator[str]:
     """Libraries by name, in the folders of the system and in those of libraries loaded here."""
+    import sysconfig  # here: the process that is confined needs none of it
+
     several = sysconfig.get_config_var("MULTIARCH") or "."
     usual = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib")
     folders = [os.path.join(sys.base_prefix, "lib"), *usual]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import platform
 from typing import Any, Final
 
 _LIBRARY: Final = ctypes.CDLL(None, use_errno=True)
@@ -12,7 +11,7 @@ _SET_PDEATHSIG, _SET_DUMPABLE, _NO_NEW_PRIVILEGES = 1, 4, 38
 _KILL: Final = 9
 _CAPSET: Final = {"x86_64": 126, "aarch64": 91}
 _PIVOT_ROOT: Final = {"x86_64": 155, "aarch64": 41}
-MACHINE: Final = platform.machine()
+MACHINE: Final = os.uname().machine
 
 
 def _checked(result: int, what: str) -> int:
