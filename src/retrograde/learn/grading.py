@@ -165,30 +165,24 @@ def _collect(ask: Asker, seed: str) -> tuple[Engine | str, Collected]:
     return engine, found
 
 
-def _asked(seed: str, *faults: str) -> Collected:
-    """What the engine with these faults answers, by capability."""
+def _asked(seed: str, name: str, *faults: str) -> Answered:
+    """What the engine with these faults answers for a capability."""
     ask = local({"Value": engine(*faults)})
-    return {
-        name: [ask_program(ask, it) for it in programs]
-        for name, programs in capabilities(seed).items()
-        if name != "deep chain" or not faults or "recursion-limit" in faults
-    }
+    return [ask_program(ask, it) for it in capabilities(seed)[name]]
 
 
 @lru_cache(8)
 def _right(seed: str) -> Collected:
-    return _asked(seed)
+    return {name: _asked(seed, name) for name in capabilities(seed)}
 
 
-@lru_cache(2)
-def _known(seed: str) -> dict[tuple[str, ...], Collected]:
-    """The answers of every faulty engine, in each style an engine may be written in."""
-    return {
-        (fault, *style): _asked(seed, fault, *style)
-        for style in STYLES
-        for fault in FAULTS
-        if not style or not fault.startswith("overwrites:")
-    }
+_KNOWN: Final = tuple(
+    (fault, *style)
+    for style in STYLES
+    for fault in FAULTS
+    if not style or not fault.startswith("overwrites:")
+)
+"""Every faulty engine, in each style an engine may be written in."""
 
 
 def _match(got: Answered, theirs: Answered | None) -> bool:
@@ -261,14 +255,8 @@ def _faults(got: Collected, wrong: Sequence[str], fine: Sequence[str], seed: str
     """The fewest faults that explain what is wrong and contradict nothing that is right."""
     if not wrong:
         return []
-    right = _right(seed)
-    explains = {}
-    for fault, theirs in _known(seed).items():
-        spoilt = [name for name in theirs if not _match(right[name], theirs[name])]
-        met = [name for name in spoilt if name in wrong]
-        # The smallest question it spoils has to look as it would: larger ones mix faults.
-        if met and not set(spoilt) & set(fine) and _match(got[met[0]], theirs[met[0]]):
-            explains[fault] = {name for name in met if _match(got[name], theirs[name])}
+    found = {it: _explained(it, got, wrong, fine, seed) for it in _KNOWN}
+    explains = {it: names for it, names in found.items() if names}
     chosen: list[str] = []
     left = set(wrong)
     while left and explains:
@@ -282,6 +270,31 @@ def _faults(got: Collected, wrong: Sequence[str], fine: Sequence[str], seed: str
     if "numbers" in left:
         chosen += _about_numbers(got["numbers"], capabilities(seed)["numbers"])
     return chosen
+
+
+def _explained(
+    faults: tuple[str, ...], got: Collected, wrong: Sequence[str], fine: Sequence[str], seed: str
+) -> set[str]:
+    """The wrong capabilities an engine with these faults gives alike; none if it cannot be theirs.
+
+    It must spoil nothing that is right, and the smallest question it spoils has to look as it
+    would: larger ones mix faults. Most engines are out of question after a few.
+    """
+    explains: set[str] = set()
+    for name, right in _right(seed).items():
+        slow = name == "deep chain" and "recursion-limit" not in faults
+        if slow or not (name in wrong or name in fine):
+            continue
+        theirs = _asked(seed, name, *faults)
+        if _match(right, theirs):
+            continue
+        if name in fine:
+            return set()
+        if _match(got[name], theirs):
+            explains.add(name)
+        elif not explains:
+            return set()
+    return explains
 
 
 def _named(
@@ -302,8 +315,8 @@ def _settled(fault: str, style: tuple[str, ...], got: Collected, seed: str) -> s
 
     def fits(one: str) -> bool:
         for more in ((), ("interior-leak",)):
-            theirs = _asked(seed, one, *style, *more)
-            if all(_match(got[it], theirs[it]) for it in ("zeroing", "second backward")):
+            passes = ("zeroing", "second backward")
+            if all(_match(got[it], _asked(seed, it, one, *style, *more)) for it in passes):
                 return True
         return False
 

@@ -18,9 +18,8 @@ def plain(text: str, longest: int = LONGEST, lines: bool = False) -> str:
     >>> plain("a\x1b[2Jb\udc80\u202e")
     'a\\x1b[2Jb\\udc80\\u202e'
     """
-    cut = text[: longest + 1]
-    shown = "".join(it if _is_shown(it, lines) else _escape(it) for it in cut[:longest])
-    return shown + " …" if len(cut) > longest else shown
+    shown = "".join(it if _is_shown(it, lines) else _escape(it) for it in text[:longest])
+    return shown if len(shown) <= longest >= len(text) else f"{shown[:longest]} …"
 
 
 def _is_shown(sign: str, lines: bool) -> bool:

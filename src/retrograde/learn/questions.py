@@ -39,8 +39,10 @@ def ask_engine(ask: Asker) -> Engine | str:
     reply = ask({"ask": "engine"})
     described, ops, lines = (reply.get(it) for it in ("engine", "ops", "lines"))
     if not (isinstance(described, dict) and isinstance(ops, list) and isinstance(lines, dict)):
-        told = reply.get("missing") or _raised("", reply).why
-        return plain(str(told), 300) or "it did not answer"
+        if isinstance(reply.get("missing"), str):
+            return plain(reply["missing"], 300)
+        why = _raised("", reply)
+        return f"it raised {why.raised} when it was looked at: {why.why}".rstrip(": ")
     known = (*OPERATORS, *FUNCTIONS)
     return Engine(
         {it: plain(str(described.get(it, "?")), _LONGEST_NAME) for it in _DESCRIBED},

@@ -252,10 +252,8 @@ class _Process:
             signalled = -code if code < 0 else code - 128
             if signalled == getattr(signal, "SIGXCPU", -1):
                 return Stopped(self._late(), where)
-            return Stopped(
-                f"it crashed Python (signal {signalled}): without a recursion limit, "
-                "endless recursion does", where,
-            )  # fmt: skip
+            why = ": without a recursion limit, endless recursion does" * (signalled == 11)
+            return Stopped(f"it crashed Python (signal {signalled}){why}", where)
         if code:
             return Stopped(
                 "Python broke down before it could answer: is something built in replaced?", where

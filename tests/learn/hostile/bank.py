@@ -5,6 +5,8 @@ something of the teacher's: a file, a process, a port. The class of every file a
 questions wrongly, so that honest grading gives it nothing.
 """
 
+# ruff: noqa: E501  attacks are written as they would be handed in
+
 from __future__ import annotations
 
 PRELUDE = """
@@ -641,7 +643,7 @@ TABLE = {n / 10: 2 * n / 10 for n in range(-30, 30)}
 }
 
 SLOW = frozenset(HOGS) - {
-    "takes memory", "takes memory in one go", "recurses without end", "prints control characters",
+    "takes memory", "takes memory in one go", "prints control characters",
     "opens everything",
 } | {"a message that hangs", "answers without an end of line", "answers with lines without end"}  # fmt: skip
 

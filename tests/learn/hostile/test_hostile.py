@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import os
 import signal
@@ -25,7 +27,6 @@ from .bank import BANK, SLOW, submission
 
 SECRET = "the teacher's own words, 4711"
 RIGHT = Path(faults.__file__).read_text() + "\nValue = FaultyValue\n"
-TABLE_SCORE = 0.0
 
 pytestmark = pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="boundaries are Linux's"
@@ -123,15 +124,14 @@ def children():
 
 
 @pytest.mark.parametrize("name", BANK)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["namespaces", "landlock"])
 def test_none_escapes_and_none_gets_marks(kind, name, world):
     enforced(kind)
     began = time.monotonic()
     seconds = 1.0 if name in SLOW else 20.0
     source = submission(name, world.names())
-    ran = sandbox.run(source, lambda ask: None, seconds=seconds, boundary=kind)
     grade = grade_source(source, "student.py", "ada", seconds, boundary=kind)
-    told = json.dumps(grade.data()) + ran.printed + ran.problem
+    told = json.dumps(grade.data())
     assert "ESCAPED" not in told, told
     assert SECRET not in told
     assert grade.right == 0
@@ -150,6 +150,60 @@ def test_at_least_forty_and_one_boundary_is_enforced_here():
     assert len(BANK) >= 40
     found = sandbox.run("", lambda ask: None)
     assert found.boundary in KINDS
+
+
+def test_what_is_printed_is_short_and_plain():
+    found = sandbox.run(
+        "while True: print('\\x1b[2J' * 999, end='')", lambda ask: None, seconds=1.0
+    )
+    assert len(found.printed) <= 4_010
+    assert "\x1b" not in found.printed
+    assert "still running" in found.problem
+
+
+def test_where_namespaces_are_forbidden_landlock_takes_over(monkeypatch):
+    enforced("landlock")
+    forbidden = dict.fromkeys(("bubblewrap", "namespaces"), "forbidden")
+    monkeypatch.setattr(sandbox, "_refused", forbidden)
+    assert grade_source(RIGHT, "student.py").boundary == "landlock"
+
+
+def test_where_nothing_is_enforced_grade_says_so_and_asks_for_trust(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(sandbox, "_refused", dict.fromkeys(KINDS, "forbidden"))
+    for name in ("ada", "bob"):
+        (tmp_path / f"{name}.py").write_text(RIGHT)
+    assert main(["grade", str(tmp_path)]) == 2
+    told = capsys.readouterr().err
+    assert "nothing here keeps a student's code away from your files" in told
+    assert "--trust" in told
+    assert main(["grade", str(tmp_path), "--trust"]) == 0
+    assert "it was trusted" in capsys.readouterr().out
+    assert main(["grade", str(tmp_path), "--trust", "--json"]) == 0
+    assert [it["boundary"] for it in json.loads(capsys.readouterr().out)] == ["none", "none"]
+
+
+def test_trust_does_not_take_a_boundary_away(tmp_path, capsys):
+    (tmp_path / "ada.py").write_text(RIGHT)
+    assert main(["grade", str(tmp_path / "ada.py"), "--trust", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["boundary"] in KINDS
+
+
+def test_the_command_for_a_container_is_printed_and_nothing_run(tmp_path, capsys):
+    assert main(["grade", "my class/", "--container", "--csv"]) == 0
+    printed = capsys.readouterr().out
+    assert "docker run" in printed
+    assert "--network none" in printed
+    assert "retrograde grade 'my class/' --csv" in printed
+
+
+@pytest.mark.parametrize("form", ["=1+1", "+1", "-1", "@SUM(A1)", " =1", "\t=1"])
+def test_no_cell_of_the_table_is_a_formula(tmp_path, capsys, form):
+    name = f"{form.strip().replace('/', '')}.py"
+    (tmp_path / name).write_text(f"raise SystemError({form!r})\n")
+    (tmp_path / "b.py").write_text(f"class E(Exception): pass\nE.__name__ = {form!r}\nraise E\n")
+    main(["grade", str(tmp_path / name), str(tmp_path / "b.py"), "--csv", "--seed", form])
+    for row in csv.reader(io.StringIO(capsys.readouterr().out)):
+        assert not any(cell.lstrip().startswith(("=", "+", "-", "@")) for cell in row)
 
 
 def test_none_stops_the_others(tmp_path, capsys, world):
@@ -172,6 +226,9 @@ def test_none_stops_the_others(tmp_path, capsys, world):
     (folder / os.fsdecode(b"caf\xe9.py")).write_bytes(b"\xff\xfe")
     assert main(["grade", str(folder), "--json", "--seconds", "2"]) == 1
     out = capsys.readouterr().out
+    assert world.state() == world.before
+    assert world.visitors() == []
+    assert children() == []
     assert "ESCAPED" not in out
     assert SECRET not in out
     assert "\x1b" not in out
