@@ -120,13 +120,15 @@ def _same_addresses() -> Iterator[None]:
 
 def container_command(words: Sequence[str]) -> str:
     """The commands that grade in a container: one makes the image, the other runs it."""
+    checkout = _HERE.parents[2]
+    known = (checkout / "pyproject.toml").is_file()
+    place = shlex.quote(str(checkout)) if known else "CHECKOUT_OF_RETROGRADE"
     image = f"retrograde:{__version__}"
-    folder = '"$PWD":/work:ro'
-    wanted = f"retrograde grade {shlex.join(words)}"
     return (
-        f"printf 'FROM python:3.12-slim\\nRUN pip install retrograde=={__version__}\\n' | "
-        f"docker build -t {image} -\n"
+        "printf 'FROM python:3.12\\nCOPY . /retrograde\\nRUN pip install /retrograde\\n' | "
+        f"docker build -t {image} -f - {place}\n"
         "docker run --rm --network none --read-only --cap-drop ALL "
         "--security-opt no-new-privileges --pids-limit 64 --memory 2g --cpus 2 "
-        f"--user 65534:65534 -v {folder} -w /work {image} {wanted}"
+        f'--user 65534:65534 -v "$PWD":/work:ro -w /work {image} '
+        f"retrograde grade {shlex.join(words)}"
     )
