@@ -256,7 +256,13 @@ def learn(rg):
     importlib.import_module(f"{rg.__name__}.learn.exercises").exercise("ad")
 
 
+def boundary(rg):
+    run = importlib.import_module(f"{rg.__name__}.learn.sandbox").run
+    run("", lambda ask: None, boundary="moat")
+
+
 CASES = {
+    "BoundaryError": (boundary, ValueError, "keeps a student's code away", "--trust"),
     "LearnError": (learn, ValueError, "there is no exercise 'ad'", "did you mean 'add'?"),
     "ProgramError": (program, RuntimeError, "output %3 is never defined", "after a pass"),
     "RecordingError": (recording, RuntimeError, ".data of 'x' was read", "Compute with the value"),

@@ -6,10 +6,11 @@ import time
 
 import pytest
 
-from retrograde.learn.checking import check_sources
+from retrograde.errors import BoundaryError
+from retrograde.learn.boundaries import KINDS
+from retrograde.learn.checking import check_source, check_sources
 from retrograde.learn.exercises import exercise
 from retrograde.learn.progress import read_source
-from retrograde.learn.sandbox import Job, run
 
 IT = exercise("add")
 
@@ -47,15 +48,19 @@ PROBLEMS = {
     "interrupts itself": ("raise BaseException('odd')\n", "BaseException: odd", 1),
     "acts like Ctrl-C": ("raise KeyboardInterrupt\n", "KeyboardInterrupt", 1),
     "asks for input": ("x = input()\n", "there is none here", 1),
-    "replaces a builtin": ("import builtins\nbuiltins.isinstance = None\n", "broke down", None),
+    "replaces a builtin": (
+        "import builtins\nbuiltins.getattr = builtins.type = None\nraise ValueError\n",
+        "broke down", None,
+    ),
     "an exception without words": (
         "class Mute(BaseException):\n    def __str__(self): raise self\nraise Mute\n", "Mute", 3,
     ),
-    "prints past the fence": (
-        "import os\nfor n in range(40): os.write(1, b'x' * 1_000_000)\n", "more than a file", 2,
+    "starts a program": (
+        "import subprocess\nsubprocess.run(['true'])\n", "it may not do that here", 2,
     ),
-    "starts a program": ("import os\nos.system('true')\n", "not allowed in an exercise", 2),
-    "forks": ("import os\nos.fork()\n", "not allowed in an exercise", 2),
+    "forks": ("import os\nos.fork()\n", "it may not do that here", 2),
+    "writes": ("open('notes.txt', 'w')\n", "it may not do that here", 1),
+    "a package": ("import torch\n", "only Python's own modules and NumPy", 1),
 }  # fmt: skip
 
 
@@ -118,42 +123,26 @@ def test_right_answers_pass_however_the_file_is_written(tmp_path, source):
     assert check(read_source(tmp_path / "ex.py")).passed
 
 
-def test_nothing_outside_its_folder_is_touched(tmp_path):
-    precious = tmp_path / "precious.txt"
-    precious.write_text("mine")
-    attempts = (
-        f"open({str(precious)!r}, 'w')",
-        f"import os; os.remove({str(precious)!r})",
-        f"import os; os.rename({str(precious)!r}, 'x')",
-        f"import shutil; shutil.rmtree({str(tmp_path)!r})",
-        f"import pathlib; pathlib.Path({str(tmp_path / 'new')!r}).mkdir()",
-        f"import os; os.open({str(tmp_path / 'new')!r}, os.O_CREAT | os.O_WRONLY)",
-        f"import os; os.symlink({str(precious)!r}, {str(tmp_path / 'link')!r})",
-        f"import sqlite3; sqlite3.connect({str(tmp_path / 'new.db')!r})",
-        f"import os; os.open({str(tmp_path)!r}, os.O_RDONLY)",
-    )
-    found = run([Job(f"m{n}", text, IT.probe) for n, text in enumerate(attempts)])
-    assert all("PermissionError" in it.problem for it in found), [it.problem for it in found]
-    assert [it.name for it in tmp_path.iterdir()] == ["precious.txt"]
-    assert precious.read_text() == "mine"
-
-
-def test_writing_inside_its_own_folder_is_fine():
-    found = check(f"open('notes.txt', 'w').write('mine')\n{IT.solution}")
+def test_what_is_printed_without_end_is_dropped():
+    found = check(f"import os\nfor n in range(40): os.write(1, b'x' * 1_000_000)\n{IT.solution}")
     assert found.passed
+    assert len(found.ran.printed) <= 4_000
 
 
-def test_changing_what_judges_changes_nothing():
+def test_changing_what_asks_changes_nothing():
     source = """
-import math, retrograde.learn.diagnosis as d, retrograde.learn.adapter as a
+import math, sys
+for name, module in list(sys.modules.items()):
+    if name.startswith("inside"):
+        for each in dir(module):
+            if not each.startswith("_"):
+                setattr(module, each, lambda *them, **how: True)
 math.isclose = lambda *them, **how: True
-d.same = d.all_same = a.agree = lambda *them: True
 def backward(dy, x, y):
     return dy / 2, dy / 2
 """
     found = check(source)
     assert not found.passed
-    assert found.diagnosis.found[0].name == "halves"
 
 
 def test_memory_without_end_is_refused():
@@ -161,11 +150,20 @@ def test_memory_without_end_is_refused():
     assert "more memory than it may have" in found.ran.problem
 
 
-def test_the_system_itself_refuses_what_no_hook_sees(tmp_path):
-    """os.mkfifo raises no audit event; Landlock does not need one."""
-    where = tmp_path / "pipe"
-    (found,) = run([Job("m", f"import os; os.mkfifo({str(where)!r})", IT.probe)])
-    if not found.problem:
-        pytest.skip("this system has no Landlock")
-    assert "PermissionError" in found.problem
-    assert not where.exists()
+@pytest.mark.parametrize("kind", [*KINDS, "none"])
+def test_a_check_behind_each_boundary(kind):
+    try:
+        found = check_source(IT, IT.solution, boundary=kind)
+    except BoundaryError as error:
+        pytest.skip(str(error))
+    assert found.passed
+    assert found.data()["boundary"] == kind
+
+
+def test_exercises_may_use_our_values_but_not_what_judges():
+    it = exercise("neuron")
+    assert check_source(it, it.solution).passed
+    found = check_source(it, f"import retrograde.learn.rules\n{it.solution}")
+    if found.ran.boundary == "none":
+        pytest.skip("this system has no boundary")
+    assert not found.passed

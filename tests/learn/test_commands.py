@@ -14,10 +14,12 @@ import pytest
 
 import retrograde
 from retrograde.cli import main
+from retrograde.learn import faults
 from retrograde.learn.exercises import exercise, exercises
 from retrograde.learn.progress import STATE, Folder
 
 SOURCE = Path(retrograde.__file__).parents[1]
+RIGHT = Path(faults.__file__).read_text() + "\nValue = FaultyValue\n"
 
 
 @pytest.fixture
@@ -200,9 +202,9 @@ def test_watch_checks_on_save_and_ctrl_c_ends_it(mine):
 
 
 def test_grade_as_text_and_as_data(here, capsys):
-    (here / "student.py").write_text("from retrograde import Value\nprint('hello')\n")
+    (here / "student.py").write_text(RIGHT + "print('hello')\n")
     assert main(["grade", "student.py"]) == 0
-    assert "18 of 18 capabilities right (100%)" in capsys.readouterr().out
+    assert "22 of 22 capabilities right (100%)" in capsys.readouterr().out
     (here / "student.py").write_text(exercise("backward").solution)
     assert main(["grade", "student.py", "--json", "--seed", "ada"]) == 1
     told = json.loads(capsys.readouterr().out)
@@ -213,7 +215,7 @@ def test_grade_as_text_and_as_data(here, capsys):
 def test_a_class_is_graded_and_one_bad_file_does_not_stop_it(here, capsys):
     folder = here / "class"
     folder.mkdir()
-    (folder / "ada.py").write_text("from retrograde import Value\n")
+    (folder / "ada.py").write_text(RIGHT)
     (folder / "bob.py").write_text(exercise("deep").solution)
     (folder / "eve.py").write_bytes(b"\xff\xfe")
     assert main(["grade", "class"]) == 1
@@ -225,7 +227,7 @@ def test_a_class_is_graded_and_one_bad_file_does_not_stop_it(here, capsys):
     assert [(it["seed"], it["score"]) for it in told] == [("ada", 1.0), ("nofile", 0.0)]
     assert main(["grade", "class/ada.py", "--csv"]) == 0
     assert capsys.readouterr().out.splitlines() == [
-        "file,seed,score,right,counted,misconceptions,problem", "class/ada.py,,1.0,18,18,,",
+        "file,seed,score,right,counted,misconceptions,problem", "class/ada.py,,1.0,22,22,,",
     ]  # fmt: skip
 
 

@@ -120,7 +120,7 @@ def test_rules_are_those_of_the_law(name):
         assert rule.right(dy, *inputs) == pytest.approx(expected)
 
 
-WHOLE = "engine add sub mul div pow neg exp log tanh relu numbers twice deep"
+WHOLE = "engine add sub mul div pow neg exp log tanh relu sigmoid numbers twice deep"
 
 
 def counting(answers):

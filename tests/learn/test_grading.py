@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import retrograde
+from retrograde.learn import faults
 from retrograde.learn.cards import card
 from retrograde.learn.exercises import exercise
 from retrograde.learn.exhibits import EXHIBITS, RULES, exhibit_svg, rule_card_svg
@@ -46,9 +47,19 @@ def test_what_every_engine_must_have_counts_when_it_is_absent():
     assert grade.score < 0.6
 
 
-def test_our_own_values_are_right():
+RIGHT = Path(faults.__file__).read_text() + "\nValue = FaultyValue\n"
+
+
+def test_a_right_engine_is_right():
+    grade = grade_source(RIGHT, "student.py", "ada")
+    assert (grade.problem, grade.score, grade.misconceptions) == ("", 1.0, ())
+    assert grade.counted == len(grade.capabilities) == 22
+
+
+def test_our_own_values_are_not_there_to_be_handed_in():
     grade = grade_source("from retrograde import Value\n", "student.py", "ada")
-    assert (grade.score, grade.misconceptions) == (1.0, ())
+    assert "No module named 'retrograde'" in grade.problem
+    assert grade.score == 0.0
 
 
 PUSH = "self.grad += other.data * out.grad\n            other.grad += self.data * out.grad"

@@ -135,7 +135,8 @@ def _print_raised(page: Console, wrong: Wrong) -> None:
 
 def misconception(page: Console, it: Found) -> None:
     """A misconception: what it is, why, and the smallest example."""
-    print_line(page, (f"It {it.title}.", NOTICE), indent=2)
+    where = f"line {it.line}: " if it.line else ""
+    print_line(page, (f"{where}it {it.title}." if where else f"It {it.title}.", NOTICE), indent=2)
     print_line(page, (it.words, ""), indent=4)
     if it.example:
         print_line(page, ("smallest example: ", QUIET), (it.example, ""), indent=4)
@@ -205,7 +206,8 @@ def graded(page: Console, grade: Grade) -> None:
         misconception(page, it)
     if not grade.misconceptions:
         for wrong in [it for it in grade.capabilities if it.verdict == "wrong"][:3]:
-            print_line(page, (wrong.question, STRONG), indent=2)
+            where = f"line {wrong.line}: " if wrong.line else ""
+            print_line(page, (f"{where}{wrong.question}", STRONG), indent=2)
             print_line(page, (f"theirs {wrong.got}, right {wrong.expected}", NOTICE), indent=4)
     page.print()
     style = GOOD if grade.right == grade.counted else NOTICE
@@ -214,6 +216,7 @@ def graded(page: Console, grade: Grade) -> None:
         page, (f"{grade.right} of {grade.counted} capabilities right ({grade.score:.0%})", style),
         ("   · absent, not counted" if absent else "", QUIET),
     )  # fmt: skip
+    _print_boundary(page, [grade])
 
 
 def graded_class(page: Console, grades: Sequence[Grade]) -> None:
@@ -231,3 +234,13 @@ def graded_class(page: Console, grades: Sequence[Grade]) -> None:
     print_line(page, (f"{sum(it.whole for it in grades)} of {len(grades)} files are right", STRONG))
     for title, count in often.most_common(5):
         print_line(page, (f"{count:>3} × ", NOTICE), (title, ""), indent=1)
+    _print_boundary(page, grades)
+
+
+def _print_boundary(page: Console, grades: Sequence[Grade]) -> None:
+    """What kept the students' code apart; said aloud where nothing did."""
+    kinds = list(dict.fromkeys(it.boundary for it in grades if it.boundary))
+    if "none" in kinds:
+        print_line(page, ("Nothing kept this code apart: it was trusted.", NOTICE))
+    elif kinds:
+        print_line(page, (f"kept apart by {', '.join(kinds)}", QUIET))

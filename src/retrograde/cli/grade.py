@@ -7,6 +7,13 @@
                                waterfall, graph or thermometer of an expression;
                                an op's rule card; "rules": a folder of them
 
+Students' code runs in a process of its own that the system keeps apart (Linux:
+namespaces, else Landlock; always seccomp). It reads nothing but Python and
+NumPy, writes nothing, starts no process or thread, reaches no network and no
+other process, sees no answers; 1 GiB of memory, --seconds of time. What is not
+hidden: the time, the kind of machine, and (with Landlock alone) whether a path
+exists. Where the system has no such boundary nothing is run without --trust.
+
 Exit codes: 0 everything right, 1 something wrong, 2 called wrongly.
 """
 
@@ -21,11 +28,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import ExpressionError, LearnError, OutputError
+from ..errors import BoundaryError, ExpressionError, LearnError, OutputError
 from ..learn import exhibits
 from ..learn.cards import Card, card
-from ..learn.progress import read_source
+from ..learn.plain import cell
 from ..learn.sandbox import SECONDS
+from ..learn.submissions import read_submission, submissions_in
 from ..ops import OPS
 from . import _learn_page as show
 from ._expression import evaluate, numbers_given
@@ -54,6 +62,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print data")
     parser.add_argument("--csv", action="store_true", help="print a table: one row a file")
     parser.add_argument(
+        "--trust", action="store_true",
+        help="where nothing keeps students' code apart: run it all the same, as if it were yours",
+    )  # fmt: skip
+    parser.add_argument(
+        "--container", action="store_true",
+        help="run nothing: print the command that grades these files in a container",
+    )  # fmt: skip
+    parser.add_argument(
         "--seconds", type=float, default=SECONDS, metavar="S",
         help=f"time limit of the student's code (default {SECONDS:g})",
     )  # fmt: skip
@@ -77,41 +93,54 @@ def _grade(options: argparse.Namespace) -> int:
         raise LearnError.too_many("--svg belongs to cards and exhibits")
     if not options.seconds > 0:
         raise LearnError.seconds(options.seconds)
-    from ..learn.grading import grade_source  # here: other commands need none of it
-
+    if options.container:
+        print(_container(options))
+        return RIGHT
     files = _files([options.target, *options.words])
-    if len(files) == 1 and not os.path.isdir(options.target):
-        source = read_source(Path(files[0]))
-        grades = [grade_source(source, files[0], options.seed, options.seconds)]
-    else:
-        grades = _class(files, options)
+    alone = len(files) == 1 and not os.path.isdir(options.target)
+    grades = [_one(files[0], options.seed, options)] if alone else _class(files, options)
     if options.csv:
         _print_csv(grades)
     elif options.json:
         data = [it.data() for it in grades]
-        whole = data[0] if files == [options.target] else data
-        print(json.dumps(whole, indent=2, ensure_ascii=False))
-    elif files == [options.target]:
+        print(json.dumps(data[0] if alone else data, indent=2, ensure_ascii=False))
+    elif alone:
         show.graded(console(), grades[0])
     else:
         show.graded_class(console(), grades)
     return RIGHT if all(it.whole for it in grades) else WRONG
 
 
+def _container(options: argparse.Namespace) -> str:
+    from ..learn.boundaries import container_command
+
+    given = [options.target, *options.words]
+    given += [word for word in ("--json", "--csv") if getattr(options, word[2:])]
+    given += ["--seed", options.seed] if options.seed else []
+    return container_command([*given, "--seconds", f"{options.seconds:g}"])
+
+
 def _files(given: Sequence[str]) -> list[str]:
     """The files that were named; of a folder, every file of Python in it."""
     found: list[str] = []
     for name in given:
-        inside = sorted(map(str, Path(name).glob("*.py"))) if os.path.isdir(name) else [name]
+        inside = submissions_in(name) if os.path.isdir(name) else [name]
         if not inside:
             raise LearnError.unread(name, "there is no file of Python in it")
         found += inside
     return list(dict.fromkeys(found))
 
 
+def _one(file: str, seed: str, options: argparse.Namespace) -> Grade:
+    from ..learn.grading import grade_source  # here: other commands need none of it
+
+    source = read_submission(file)
+    return grade_source(source, file, seed, options.seconds, trust=options.trust)
+
+
 def _class(files: Sequence[str], options: argparse.Namespace) -> list[Grade]:
-    """One grade a file; a file that cannot be read gets its line like the others."""
-    from ..learn.grading import Grade, grade_source
+    """One grade a file; whatever happens to one, it gets its line and the others theirs."""
+    from ..learn.grading import Grade
 
     grades = []
     with LateBar("grading") as bar:
@@ -119,10 +148,11 @@ def _class(files: Sequence[str], options: argparse.Namespace) -> list[Grade]:
             bar(place, len(files))
             seed = options.seed or Path(file).stem
             try:
-                source = read_source(Path(file))
-                grades.append(grade_source(source, file, seed, options.seconds))
-            except LearnError as misuse:
-                grades.append(Grade.unread(file, seed, str(misuse)))
+                grades.append(_one(file, seed, options))
+            except BoundaryError:
+                raise
+            except Exception as error:
+                grades.append(Grade.unread(file, seed, str(error)))
     return grades
 
 
@@ -131,7 +161,9 @@ def _print_csv(grades: Sequence[Grade]) -> None:
     table.writerow(["file", "seed", "score", "right", "counted", "misconceptions", "problem"])
     for it in grades:
         names = " ".join(found.name for found in it.misconceptions)
-        table.writerow([it.file, it.seed, it.score, it.right, it.counted, names, it.problem])
+        table.writerow([
+            cell(it.file), cell(it.seed), it.score, it.right, it.counted, names, cell(it.problem),
+        ])  # fmt: skip
 
 
 def _cards(options: argparse.Namespace) -> int:

@@ -9,6 +9,7 @@ from importlib import metadata
 from typing import Final, TypedDict
 
 from .. import __version__
+from ..learn.sandbox import boundary_here
 from ..value import core, core_name, core_reason
 from ._layout import Row, print_line, print_rows
 from ._terminal import console
@@ -46,7 +47,10 @@ class Package(TypedDict):
 
 
 class Info(TypedDict):
-    """What ``retrograde info`` knows; ``simd`` is None on the reference core."""
+    """What ``retrograde info`` knows; ``simd`` is None on the reference core.
+
+    ``boundary`` is what keeps students' code apart in ``retrograde grade``; "none" where nothing.
+    """
 
     retrograde: str
     core: str
@@ -54,6 +58,7 @@ class Info(TypedDict):
     simd: str | None
     python: str
     platform: str
+    boundary: str
     packages: list[Package]
 
 
@@ -81,6 +86,7 @@ def gather() -> Info:
         "simd": _simd_level(),
         "python": f"{platform.python_implementation()} {platform.python_version()}",
         "platform": f"{platform.system()} {platform.machine()}",
+        "boundary": boundary_here(),
         "packages": [
             {"name": name, "version": _version(name), "purpose": purpose}
             for name, purpose in PACKAGES.items()
@@ -108,6 +114,7 @@ def _show(found: Info) -> None:
         (("SIMD ", QUIET), (found["simd"] or "not used by the reference core", "")),
         (("Python ", QUIET), (found["python"], "")),
         (("platform ", QUIET), (found["platform"], "")),
+        (("boundary ", QUIET), (f"{found['boundary']}, around students' code in grade", "")),
     ]
     packages: list[Row] = [
         (

@@ -120,13 +120,11 @@ def _next(options: argparse.Namespace) -> int:
 
 
 def _checked(folder: Folder, chosen: list[Exercise], seconds: float) -> list[Check]:
-    """The checks, remembered. A batch that hangs or crashes is done again one by one."""
+    """The checks, remembered."""
     from ..learn.checking import check_sources  # here: a list needs none of it
 
     sources = [(it, folder.source(it)) for it in chosen]
     checks = check_sources(sources, seconds)
-    if len(checks) > 1 and all(it.ran.problem for it in checks):
-        checks = [check_sources([one], seconds)[0] for one in sources]
     try:
         for it in checks:
             folder.mark(it.exercise, it.passed)

@@ -33,6 +33,7 @@ from .engine import OperandError as OperandError
 from .engine import PassInProgressError as PassInProgressError
 from .engine import ShapeError as ShapeError
 from .files import ProgramFileError as ProgramFileError
+from .learning import BoundaryError as BoundaryError
 from .learning import LearnError as LearnError
 from .programs import CompileError as CompileError
 from .programs import GuardError as GuardError

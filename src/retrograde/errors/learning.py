@@ -33,13 +33,6 @@ class LearnError(RetrogradeError, ValueError):
         )
 
     @classmethod
-    def no_room(cls, error: OSError) -> Self:
-        return cls(
-            f"cannot run it in a temporary folder: {error.strerror or error}. Make room there, or "
-            "name another with the environment variable TMPDIR."
-        )
-
-    @classmethod
     def missing(cls, file: str, name: str) -> Self:
         return cls(f"{file} is not there. retrograde learn reset {name} brings it back.")
 
@@ -79,3 +72,15 @@ class LearnError(RetrogradeError, ValueError):
     @classmethod
     def count(cls, got: int, most: int) -> Self:
         return cls(f"a number of cards from 1 to {most} can be printed, got {got}.")
+
+
+class BoundaryError(LearnError):
+    """The system has nothing that keeps a stranger's code away from its user."""
+
+    @classmethod
+    def none_here(cls, why: str) -> Self:
+        return cls(
+            f"nothing here keeps a student's code away from your files ({why}). retrograde grade "
+            "--container prints the command that grades in a container; --trust runs the code as "
+            "your own, for files you have read."
+        )

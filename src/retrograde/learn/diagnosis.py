@@ -6,17 +6,18 @@ once are tried on engines; else the first wrong answer is shown and nothing is c
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from itertools import combinations, zip_longest
 from typing import Any
 
-from .adapter import Adapter, agree
 from .faults import CONFUSABLE, FAULTS, STYLES, engine, misconception_of
 from .misconceptions import MISCONCEPTIONS
 from .probes import probe
-from .programs import Answer, Program, answers, program
+from .programs import Answer, Program, program
+from .questions import ask_program, local
 
 
 @dataclass(frozen=True)
@@ -32,12 +33,16 @@ class Wrong:
 
 @dataclass(frozen=True)
 class Found:
-    """A misconception that explains the answers, with the smallest example that shows it."""
+    """A misconception that explains the answers, with the smallest example that shows it.
+
+    In grading, also the line of the student's file where it is, as far as that can be told.
+    """
 
     name: str
     title: str
     words: str
     example: str
+    line: int | None = None
 
 
 @dataclass(frozen=True)
@@ -57,6 +62,17 @@ class Diagnosis:
     def data(self) -> dict[str, Any]:
         """As plain data."""
         return {"passed": self.passed, **asdict(self)}
+
+
+def agree(one: float, other: float) -> bool:
+    """Whether two answers are the same but for rounding.
+
+    >>> agree(0.1 + 0.2, 0.3), agree(1.0, 1.001), agree(float("nan"), float("nan"))
+    (True, False, True)
+    """
+    if math.isnan(one) or math.isnan(other):
+        return math.isnan(one) and math.isnan(other)
+    return math.isclose(one, other, rel_tol=1e-7, abs_tol=1e-9)
 
 
 def same(one: Answer, other: Answer) -> bool:
@@ -80,7 +96,7 @@ def right_answers(text: str) -> tuple[Answer, ...]:
 
 def gives(text: str, subject: Mapping[str, Any], answered: Sequence[Answer]) -> bool:
     """Whether a subject answers a probe so, as far as it counts; the first difference ends it."""
-    theirs = (it for it in probe(text).asking(subject) if it.counts)
+    theirs = (it for it in probe(text).asking(local(subject)) if it.counts)
     pairs = zip_longest(theirs, answered)
     return all(one is not None and other is not None and same(one, other) for one, other in pairs)
 
@@ -203,6 +219,7 @@ SMALLEST: tuple[Program, ...] = (
     program("y = a * b", a=3.0, b=5.0), program("y = -a", a=3.0),
     program("y = a**3", a=2.0), program("y = a / b", a=3.0, b=5.0),
     program("y = exp(a)", a=3.0), program("y = log(a)", a=3.0), program("y = tanh(a)", a=0.5),
+    program("y = sigmoid(a)", a=0.5),
     program("y = relu(a)", a=-3.0), program("y = relu(a) * b", a=2.0, b=-3.0),
     program("y = 2 - a", a=3.0), program("y = 2 / a", a=5.0), program("y = a + 2", a=3.0),
     program("y = a + a", a=3.0), program("u = a * b; y = u * b", a=3.0, b=5.0),
@@ -228,11 +245,11 @@ def example_of(faults: tuple[str, ...]) -> str:
     >>> example_of(("overwrites",))
     'y = a + a   with a = 3: a.grad is 2, this gives 1'
     """
-    right = Adapter({"Value": engine()})
+    right = local({"Value": engine()})
     for fault in faults:
-        faulty = Adapter({"Value": engine(fault)})
+        faulty = local({"Value": engine(fault)})
         for it in SMALLEST:
-            for mine, theirs in zip(answers(right, it), answers(faulty, it)):
+            for mine, theirs in zip(ask_program(right, it), ask_program(faulty, it)):
                 if not same(mine, theirs):
                     return f"{it.shown}: {mine.label} is {shown(mine)}, this gives {shown(theirs)}"
     return "a chain of 5,000 additions raises RecursionError" if "recursion-limit" in faults else ""
@@ -245,7 +262,7 @@ def _found(text: str, name: str, faults: Iterable[str]) -> Found:
         example = example_of(mine)
     else:
         it = probe(text)
-        for right, theirs in zip(right_answers(text), it.asking(it.subjects()[mine[0]])):
+        for right, theirs in zip(right_answers(text), it.asking(local(it.subjects()[mine[0]]))):
             if not same(right, theirs):
                 example = f"{right.label} is {shown(right)}, this gives {shown(theirs)}"
                 break

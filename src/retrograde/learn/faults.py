@@ -23,7 +23,7 @@ FAULTS: Final = (
     "forgot-upstream", "adds-upstream",
     "interior-leak", "clears-leaves", "recursion-limit",
     "halves", "not-swapped", "mul-like-add", "add-like-mul", "second-sign", "sign:neg",
-    "from-input", "from-input:exp", "from-input:tanh", "square-forgotten",
+    "from-input", "from-input:exp", "from-input:tanh", "from-input:sigmoid", "square-forgotten",
     "value-not-slope", "power-rule-on-exp", "power-not-lowered", "power-factor-lost",
     "inverse-lost", "from-result",
     "denominator-sign", "denominator-square", "denominator-like-numerator",
@@ -209,6 +209,25 @@ class FaultyValue:
         seen = self.data if self.faults & {"from-input", "from-input:tanh"} else result
         slope = 1.0 - (seen if "square-forgotten" in self.faults else seen * seen)
         return self._function("tanh", result, slope)
+
+    def sigmoid(self) -> FaultyValue:
+        """The logistic function."""
+        result = 1.0 / (1.0 + math.exp(-self.data))
+        seen = self.data if self.faults & {"from-input", "from-input:sigmoid"} else result
+        return self._function("sigmoid", result, seen * (1.0 - seen))
+
+    def sin(self) -> FaultyValue:
+        """The sine."""
+        return self._function("sin", math.sin(self.data), math.cos(self.data))
+
+    def cos(self) -> FaultyValue:
+        """The cosine."""
+        return self._function("cos", math.cos(self.data), -math.sin(self.data))
+
+    def sqrt(self) -> FaultyValue:
+        """The square root."""
+        result = math.sqrt(self.data)
+        return self._function("sqrt", result, 0.5 / result)
 
     def relu(self) -> FaultyValue:
         """The input where it is positive, else 0."""

@@ -1,30 +1,35 @@
 """Grading anyone's class of values: one verdict a capability, and the misconceptions behind them.
 
-``collect`` asks an engine (in the process where learner code runs); ``graded`` compares what it
-answered with what the right engine and every faulty one answer to the same questions.
+The student's process is asked question by question and knows no answers; here they are compared
+with what the right engine and every faulty one answer to the same questions.
 """
 
 from __future__ import annotations
 
+import hashlib
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from functools import cache
+from functools import lru_cache
 from typing import Any, Final
 
-from .adapter import Adapter, NoEngineError
+from .boundaries import NONE
+from .culprits import line_of
 from .diagnosis import Found, all_same, example_of, same, shown
 from .faults import CONFUSABLE, FAULTS, STYLES, engine, misconception_of
 from .misconceptions import MISCONCEPTIONS
-from .programs import Answer, Program, answers, drawn, ops_in, program
-from .sandbox import SECONDS, Job, run
+from .plain import plain
+from .programs import Answer, Program, drawn, ops_in, program
+from .questions import Asker, Engine, ask_engine, ask_program, local
+from .sandbox import SECONDS, run
 
 REQUIRED: Final = ("add", "mul", "reuse", "diamond", "order", "expressions")
 """Capabilities that count also where an engine lacks them."""
 
 _WORDS: Final = {
     "add": "a + b", "sub": "a - b", "mul": "a * b", "div": "a / b", "pow": "a**3", "neg": "-a",
-    "exp": "exp(a)", "log": "log(a)", "tanh": "tanh(a)", "relu": "relu(a)",
+    "exp": "exp(a)", "log": "log(a)", "tanh": "tanh(a)", "sigmoid": "sigmoid(a)",
+    "sin": "sin(a)", "cos": "cos(a)", "sqrt": "sqrt(a)", "relu": "relu(a)",
     "reuse": "a value used twice by one op: a + a, a * a",
     "diamond": "two routes that meet again",
     "order": "an interior value used twice: all uses before it hands on",
@@ -38,7 +43,10 @@ _WORDS: Final = {
 
 @dataclass(frozen=True)
 class Capability:
-    """One capability: "right", "wrong" or "absent", with the first wrong answer."""
+    """One capability: "right", "wrong" or "absent", with the first wrong answer.
+
+    Absent is what the class lacks: no method, or one that raises NotImplementedError.
+    """
 
     name: str
     words: str
@@ -46,6 +54,7 @@ class Capability:
     question: str = ""
     got: str = ""
     expected: str = ""
+    line: int | None = None
 
 
 @dataclass(frozen=True)
@@ -59,6 +68,7 @@ class Grade:
     line: int | None
     capabilities: tuple[Capability, ...]
     misconceptions: tuple[Found, ...]
+    boundary: str = NONE
 
     @property
     def right(self) -> int:
@@ -78,7 +88,7 @@ class Grade:
     @classmethod
     def unread(cls, file: str, seed: str, problem: str) -> Grade:
         """The grade of a file that could not be graded."""
-        return cls(file, seed, {}, problem, None, (), ())
+        return cls(plain(file), plain(seed), {}, plain(problem), None, (), (), "")
 
     @property
     def whole(self) -> bool:
@@ -90,7 +100,7 @@ class Grade:
         return {**asdict(self), "right": self.right, "counted": self.counted, "score": self.score}
 
 
-@cache
+@lru_cache(8)
 def capabilities(seed: str) -> dict[str, tuple[Program, ...]]:
     """The questions of every capability for one student."""
     chance = random.Random(f"grade {seed}")
@@ -102,7 +112,7 @@ def capabilities(seed: str) -> dict[str, tuple[Program, ...]]:
     }
     found |= {
         name: (program(f"y = {_WORDS[name]}", a=abs(a)), program(f"y = {_WORDS[name]}", a=abs(b)))
-        for name in ("pow", "exp", "log", "tanh")
+        for name in ("pow", "exp", "log", "tanh", "sigmoid", "sin", "cos", "sqrt")
     }
     found["relu"] = (
         program("y = relu(a)", a=abs(a)), program("y = relu(a)", a=-abs(a)),
@@ -136,50 +146,43 @@ def _single(text: str, a: float, b: float) -> Program:
     return Program(text, (("a", a), ("b", b)) if "b" in text else (("a", a),))
 
 
-def collect(namespace: Mapping[str, Any], seed: str) -> dict[str, Any]:
-    """What the engine in a namespace answers; capabilities it has no operations for are absent."""
-    try:
-        adapter = Adapter(namespace)
-    except NoEngineError as error:
-        return {"missing": str(error), "engine": {}, "capabilities": {}}
-    found: dict[str, list[list[dict[str, Any]]]] = {}
-    for name, programs in capabilities(seed).items():
-        able = [it for it in programs if all(map(adapter.has, ops_in(it.text)))]
-        if able and (len(able) == len(programs) or name == "numbers"):
-            found[name] = [
-                [asdict(answer) for answer in answers(adapter, it)] if it in able else []
-                for it in programs
-            ]
-    return {"missing": "", "engine": adapter.describe(), "capabilities": found}
-
-
 Answered = list[list[Answer]]
+Collected = dict[str, Answered]
 
 
-def _asked(seed: str, *faults: str) -> dict[str, Answered]:
-    """What the engine with these faults answers, by capability."""
-    adapter = Adapter({"Value": engine(*faults)})
-    return {
-        name: [answers(adapter, it) for it in programs]
-        for name, programs in capabilities(seed).items()
-        if name != "deep chain" or not faults or "recursion-limit" in faults
-    }
+def _collect(ask: Asker, seed: str) -> tuple[Engine | str, Collected]:
+    """What an engine answers; capabilities it has no operations for are absent."""
+    engine = ask_engine(ask)
+    if isinstance(engine, str):
+        return engine, {}
+    found: Collected = {}
+    for name, programs in capabilities(seed).items():
+        able = [it for it in programs if ops_in(it.text) <= engine.ops]
+        if able and (len(able) == len(programs) or name == "numbers"):
+            each = [ask_program(ask, it) if it in able else [] for it in programs]
+            if not any(it and it[0].raised == "NotImplementedError" for it in each):
+                found[name] = each
+    return engine, found
 
 
-@cache
-def _right(seed: str) -> dict[str, Answered]:
-    return _asked(seed)
+def _asked(seed: str, name: str, *faults: str) -> Answered:
+    """What the engine with these faults answers for a capability."""
+    ask = local({"Value": engine(*faults)})
+    return [ask_program(ask, it) for it in capabilities(seed)[name]]
 
 
-@cache
-def _known(seed: str) -> dict[tuple[str, ...], dict[str, Answered]]:
-    """The answers of every faulty engine, in each style an engine may be written in."""
-    return {
-        (fault, *style): _asked(seed, fault, *style)
-        for style in STYLES
-        for fault in FAULTS
-        if not style or not fault.startswith("overwrites:")
-    }
+@lru_cache(8)
+def _right(seed: str) -> Collected:
+    return {name: _asked(seed, name) for name in capabilities(seed)}
+
+
+_KNOWN: Final = tuple(
+    (fault, *style)
+    for style in STYLES
+    for fault in FAULTS
+    if not style or not fault.startswith("overwrites:")
+)
+"""Every faulty engine, in each style an engine may be written in."""
 
 
 def _match(got: Answered, theirs: Answered | None) -> bool:
@@ -189,62 +192,71 @@ def _match(got: Answered, theirs: Answered | None) -> bool:
     return all(not mine or all_same(mine, other) for mine, other in zip(got, theirs))
 
 
-def grade_source(source: str, file: str, seed: str = "", seconds: float = SECONDS) -> Grade:
-    """Grade the text of a student's file.
+def grade_source(
+    source: str | bytes,
+    file: str,
+    seed: str = "",
+    seconds: float = SECONDS,
+    *,
+    boundary: str = "",
+    trust: bool = False,
+) -> Grade:
+    """Grade a student's file, in a process the system keeps apart.
+
+    The questions depend on the seed and on the file itself, so that no table of answers can be
+    prepared. ``boundary`` names one of ``retrograde.learn.boundaries.KINDS``, else the strongest
+    this system has is used; where it has none, ``trust`` runs the file all the same.
 
     >>> grade_source("class Value: pass", "mine.py").problem
     'Value(2.75) raised TypeError: Value() takes no arguments'
     """
-    (ran,) = run([Job("student", source, "grade", seed)], seconds)
-    if ran.problem or ran.graded["missing"]:
-        problem = ran.problem or ran.graded["missing"]
-        return Grade(file, seed, {}, problem, ran.line, (), ())
-    got = {
-        name: [[Answer(**it) for it in one] for one in each]
-        for name, each in ran.graded["capabilities"].items()
-    }
-    right = _right(seed)
-    verdicts = tuple(_capability(name, got.get(name), right[name], seed) for name in right)
+    data = source if isinstance(source, bytes) else source.encode("utf-8", "surrogatepass")
+    drawn_from = f"{seed} {hashlib.sha256(data).hexdigest()}"
+    ran = run(
+        source, lambda ask: _collect(ask, drawn_from),
+        seconds=seconds, boundary=boundary, trust=trust,
+    )  # fmt: skip
+    engine, got = ran.result or (ran.problem, {})
+    file, seed = plain(file), plain(seed)
+    if isinstance(engine, str):
+        return Grade(file, seed, {}, engine, ran.line, (), (), ran.boundary)
+    verdicts = tuple(
+        _capability(name, got.get(name), right, capabilities(drawn_from)[name], engine)
+        for name, right in _right(drawn_from).items()
+    )
     wrong = [it.name for it in verdicts if it.verdict == "wrong"]
     fine = [it.name for it in verdicts if it.verdict == "right"]
+    chosen = _faults(got, wrong, fine, drawn_from)
     return Grade(
-        file,
-        seed,
-        ran.graded["engine"],
-        "",
-        None,
-        verdicts,
-        _misconceptions(got, wrong, fine, seed),
-    )
+        file, seed, engine.described, "", None, verdicts,
+        _named(chosen, engine, wrong, data.decode("utf-8", "replace")), ran.boundary,
+    )  # fmt: skip
 
 
-def _capability(name: str, got: Answered | None, right: Answered, seed: str) -> Capability:
+def _capability(
+    name: str, got: Answered | None, right: Answered, programs: Sequence[Program], engine: Engine
+) -> Capability:
+    words, line = _WORDS[name], engine.lines.get(name)
     if got is None:
-        return Capability(name, _WORDS[name], "absent")
-    for it, mine, theirs in zip(capabilities(seed)[name], got, right):
+        return Capability(name, words, "absent")
+    for it, mine, theirs in zip(programs, got, right):
         if mine and mine[0].number is None:
-            return Capability(name, _WORDS[name], "wrong", it.shown, shown(mine[0]), "an answer")
+            question, raised = it.shown, shown(mine[0])
+            where = mine[0].line or line
+            return Capability(name, words, "wrong", question, raised, "an answer", where)
         for one, other in zip(mine, theirs):
             if not same(one, other):
                 question = f"{it.shown}: {one.label}"
-                return Capability(name, _WORDS[name], "wrong", question, shown(one), shown(other))
-    return Capability(name, _WORDS[name], "right")
+                return Capability(name, words, "wrong", question, shown(one), shown(other), line)
+    return Capability(name, words, "right")
 
 
-def _misconceptions(
-    got: dict[str, Answered], wrong: Sequence[str], fine: Sequence[str], seed: str
-) -> tuple[Found, ...]:
+def _faults(got: Collected, wrong: Sequence[str], fine: Sequence[str], seed: str) -> list[str]:
     """The fewest faults that explain what is wrong and contradict nothing that is right."""
     if not wrong:
-        return ()
-    right = _right(seed)
-    explains = {}
-    for fault, theirs in _known(seed).items():
-        spoilt = [name for name in theirs if not _match(right[name], theirs[name])]
-        met = [name for name in spoilt if name in wrong]
-        # The smallest question it spoils has to look as it would: larger ones mix faults.
-        if met and not set(spoilt) & set(fine) and _match(got[met[0]], theirs[met[0]]):
-            explains[fault] = {name for name in met if _match(got[name], theirs[name])}
+        return []
+    found = {it: _explained(it, got, wrong, fine, seed) for it in _KNOWN}
+    explains = {it: names for it, names in found.items() if names}
     chosen: list[str] = []
     left = set(wrong)
     while left and explains:
@@ -257,23 +269,54 @@ def _misconceptions(
         chosen = [it for it in chosen if it == "recursion-limit"]
     if "numbers" in left:
         chosen += _about_numbers(got["numbers"], capabilities(seed)["numbers"])
-    names = list(dict.fromkeys(map(misconception_of, chosen)))
-    return tuple(
-        Found(
-            name, MISCONCEPTIONS[name].title, MISCONCEPTIONS[name].words,
-            example_of(tuple(it for it in chosen if misconception_of(it) == name)),
-        )
-        for name in names
-    )  # fmt: skip
+    return chosen
 
 
-def _settled(fault: str, style: tuple[str, ...], got: dict[str, Answered], seed: str) -> str:
+def _explained(
+    faults: tuple[str, ...], got: Collected, wrong: Sequence[str], fine: Sequence[str], seed: str
+) -> set[str]:
+    """The wrong capabilities an engine with these faults gives alike; none if it cannot be theirs.
+
+    It must spoil nothing that is right, and the smallest question it spoils has to look as it
+    would: larger ones mix faults. Most engines are out of question after a few.
+    """
+    explains: set[str] = set()
+    for name, right in _right(seed).items():
+        slow = name == "deep chain" and "recursion-limit" not in faults
+        if slow or not (name in wrong or name in fine):
+            continue
+        theirs = _asked(seed, name, *faults)
+        if _match(right, theirs):
+            continue
+        if name in fine:
+            return set()
+        if _match(got[name], theirs):
+            explains.add(name)
+        elif not explains:
+            return set()
+    return explains
+
+
+def _named(
+    chosen: Sequence[str], engine: Engine, wrong: Sequence[str], text: str
+) -> tuple[Found, ...]:
+    """The misconceptions of faults, each with its smallest example and its line."""
+    found = []
+    for name in dict.fromkeys(map(misconception_of, chosen)):
+        mine = tuple(it for it in chosen if misconception_of(it) == name)
+        told = MISCONCEPTIONS[name]
+        line = line_of(mine[0], engine, wrong, text)
+        found.append(Found(name, told.title, told.words, example_of(mine), line))
+    return tuple(found)
+
+
+def _settled(fault: str, style: tuple[str, ...], got: Collected, seed: str) -> str:
     """A fault, or the one that says more where further passes speak for it alone."""
 
     def fits(one: str) -> bool:
         for more in ((), ("interior-leak",)):
-            theirs = _asked(seed, one, *style, *more)
-            if all(_match(got[it], theirs[it]) for it in ("zeroing", "second backward")):
+            passes = ("zeroing", "second backward")
+            if all(_match(got[it], _asked(seed, it, one, *style, *more)) for it in passes):
                 return True
         return False
 

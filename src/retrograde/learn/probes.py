@@ -1,6 +1,6 @@
 """What an exercise asks a learner's file, and the files that would give wrong answers.
 
-A probe asks a namespace (a learner's module, or one made here) for answers. The same questions go
+A probe asks a learner's process, or a namespace made here, for answers. The same questions go
 to a right namespace and to one for every fault, so that answers can be compared.
 """
 
@@ -13,9 +13,10 @@ from functools import cache
 from typing import Any
 
 from . import tasks
-from .adapter import Adapter, NoEngineError
 from .faults import BINARY, FAULTS, engine
-from .programs import Answer, Program, answers, drawn, program
+from .inside.tasks import ASKS
+from .programs import Answer, Program, drawn, program
+from .questions import Asker, ask_call, ask_engine, ask_program, ask_task, local
 from .rules import RULES
 
 Namespace = Mapping[str, Any]
@@ -29,12 +30,12 @@ class Probe:
     Answers come one by one, so that who compares them can stop at the first that differs.
     """
 
-    asking: Callable[[Namespace], Iterable[Answer]]
+    asking: Callable[[Asker], Iterable[Answer]]
     subjects: Callable[[], dict[str, Namespace]]
 
     def ask(self, namespace: Namespace) -> list[Answer]:
-        """All answers."""
-        return list(self.asking(namespace))
+        """All answers of a namespace of ours."""
+        return list(self.asking(local(namespace)))
 
 
 @cache
@@ -50,66 +51,32 @@ def probe(text: str) -> Probe:
         return _rule_probe(words[0])
     if kind == "engine":
         return _engine_probe(tuple(words))
-    ask, subjects = tasks.TASKS[kind]
-    return Probe(_guarded(ask), subjects)
+    return _task_probe(kind)
 
 
 def _rule_probe(name: str) -> Probe:
     rule = RULES[name]
 
-    def ask(namespace: Namespace) -> list[Answer]:
-        function = namespace.get(rule.function)
-        if not callable(function):
-            return [_missing(rule.function)]
-        found: list[Answer] = []
+    def asking(ask: Asker) -> Iterator[Answer]:
         for point in rule.points(SEED):
-            label = f"{rule.function}({', '.join(map(_shown, point))})"
-            try:
-                right = rule.right(*point)
-                several = len(right) if isinstance(right, tuple) else 0
-                found += _numbers(label, function(*point), several)
-            except Exception as error:
-                found.append(Answer.raising(label, error))
-        return found
+            right = rule.right(*point)
+            several = len(right) if isinstance(right, tuple) else 0
+            found = ask_call(ask, rule.function, point, several)
+            yield from found
+            if found[0].raised == "Missing":
+                return
 
     def subjects() -> dict[str, Namespace]:
         right: dict[str, Namespace] = {"": {rule.function: rule.right}}
         return right | {name: {rule.function: wrong} for name, wrong in rule.wrong.items()}
 
-    return Probe(ask, subjects)
-
-
-def _shown(argument: Any) -> str:
-    return getattr(argument, "__name__", "").strip("_") or f"{argument:g}"
-
-
-def _numbers(label: str, got: Any, several: int) -> list[Answer]:
-    """An answer that is a number, or one for each of several."""
-    if got is None:
-        return [Answer(label, None, "None", "it returned nothing: is there a return?")]
-    asked = f"{several} numbers are" if several else "a number is"
-    if isinstance(got, (str, bytes)):
-        return [Answer(label, None, "Shape", f"it returned text where {asked} asked for")]
-    found = list(got) if getattr(got, "ndim", 1) and hasattr(got, "__iter__") else got
-    if not several and not isinstance(found, list):
-        return [Answer(label, float(found))]
-    count = len(found) if isinstance(found, list) else 0
-    if not several or count != several:
-        what = f"{count} numbers in a row" if isinstance(found, list) else "a single number"
-        return [Answer(label, None, "Shape", f"it returned {what} where {asked} asked for")]
-    if any(isinstance(it, (str, bytes)) for it in found):
-        return [Answer(label, None, "Shape", f"it returned text where {asked} asked for")]
-    return [Answer(f"{label}[{place}]", float(it)) for place, it in enumerate(found)]
-
-
-def _missing(name: str) -> Answer:
-    return Answer(name, None, "Missing", f"the file has no function or class '{name}'")
+    return Probe(asking, subjects)
 
 
 _SINGLES = {
     "add": "y = a + b", "sub": "y = a - b", "mul": "y = a * b", "div": "y = a / b",
     "pow": "y = a**3", "neg": "y = -a", "exp": "y = exp(a)", "log": "y = log(a)",
-    "tanh": "y = tanh(a)", "relu": "y = relu(a)",
+    "tanh": "y = tanh(a)", "relu": "y = relu(a)", "sigmoid": "y = sigmoid(a)",
 }  # fmt: skip
 _NUMBERS = {
     "add": "y = 2.5 + a + 0.5", "sub": "y = 3.5 - a; z = y - 1.5", "mul": "y = 3 * a * 1.5",
@@ -184,14 +151,13 @@ def _engine_probe(words: tuple[str, ...]) -> Probe:
     programs = engine_programs(words)
     telling = _telling(words)
 
-    def asking(namespace: Namespace) -> Iterator[Answer]:
-        try:
-            adapter = Adapter(namespace)
-        except NoEngineError as error:
-            yield Answer("Value", None, "Missing", str(error))
+    def asking(ask: Asker) -> Iterator[Answer]:
+        found = ask_engine(ask)
+        if isinstance(found, str):
+            yield Answer("Value", None, "Missing", found)
             return
         for each in (*programs, *telling):
-            for it in answers(adapter, each):
+            for it in ask_program(ask, each):
                 label = f"{each.shown}: {it.label}".rstrip(": ")
                 yield replace(it, label=label, counts=each not in telling)
 
@@ -202,13 +168,7 @@ def _engine_probe(words: tuple[str, ...]) -> Probe:
     return Probe(asking, subjects)
 
 
-def _guarded(ask: Callable[[Namespace], list[Answer]]) -> Callable[[Namespace], list[Answer]]:
-    def guarded(namespace: Namespace) -> list[Answer]:
-        try:
-            return ask(namespace)
-        except tasks.AbsentError as error:
-            return [_missing(str(error))]
-        except Exception as error:
-            return [Answer.raising("", error)]
-
-    return guarded
+def _task_probe(name: str) -> Probe:
+    subjects = tasks.TASKS[name]
+    labels = [label for label, _ in ASKS[name](subjects()[""])]
+    return Probe(lambda ask: ask_task(ask, name, labels), subjects)

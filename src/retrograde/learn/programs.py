@@ -1,26 +1,20 @@
-"""Small programs on values as text, fixed or drawn from a seed, and what an engine answers.
+"""Small programs on values as text, fixed or drawn from a seed, and answers to them.
 
-A program such as ``b = a + a; c = b * b`` runs on any engine through its adapter. A session says
+A program such as ``b = a + a; c = b * b`` can be asked of any engine. A session says
 what is done with it: one backward pass, two, one after the leaves were zeroed, or one that finds
 gradients there.
 """
 
 from __future__ import annotations
 
-import os
 import random
 import re
-import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from .adapter import Adapter
+from .inside.asking import PRIMED
 
 LEAVES = ("a", "b", "c", "d")
-LONGEST_WORDS = 300
-PRIMED = 0.75
-"""The gradient leaves begin with where it is asked what happens to it."""
 
 
 @dataclass(frozen=True)
@@ -36,28 +30,6 @@ class Answer:
     why: str = ""
     counts: bool = True
     line: int | None = None
-
-    @classmethod
-    def raising(cls, label: str, error: BaseException) -> Answer:
-        """The answer of code that raised."""
-        return cls(label, None, type(error).__name__, words_of(error), line=line_of(error))
-
-
-def words_of(error: BaseException) -> str:
-    """What an exception says; one of a learner's may fail to say anything."""
-    try:
-        return str(error)[:LONGEST_WORDS]
-    except BaseException:  # it is the learner's code
-        return ""
-
-
-def line_of(error: BaseException) -> int | None:
-    """The last line of a file in this folder on the way to an exception."""
-    here, line = os.getcwd(), None
-    for frame, number in traceback.walk_tb(error.__traceback__):
-        if os.path.dirname(frame.f_code.co_filename) == here:
-            line = number
-    return line
 
 
 @dataclass(frozen=True)
@@ -81,6 +53,13 @@ class Program:
             "primed": f", gradients of the leaves beginning at {PRIMED:g}",
         }
         return f"{self.text}   with {given}{how[self.session]}"
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What is asked of it: the value, every leaf's gradient, once also the root's."""
+        grads = [f"{name}.grad" for name, _ in self.leaves]
+        last = [f"{self.root}.grad"] if self.session == "once" else []
+        return (f"{self.root}.data", *grads, *last)
 
     @property
     def root(self) -> str:
@@ -143,30 +122,6 @@ def _operation(op: str, first: str, second: str) -> str:
     if op == "log":
         return f"log({first}*{first} + a*a)"
     return f"{op}({first})"
-
-
-def answers(engine: Adapter, it: Program) -> list[Answer]:
-    """What an engine gives for a program: the value, every leaf's gradient, the root's."""
-    try:
-        leaves = {name: engine.leaf(number) for name, number in it.leaves}
-        names: dict[str, Any] = {**engine.functions(), **leaves}
-        exec(it.text, {"__builtins__": {"range": range}}, names)  # the package's own text
-        root = names[it.root]
-        if it.session == "primed":
-            engine.prime(list(leaves.values()), PRIMED)
-        engine.backward(root)
-        if it.session == "twice":
-            engine.backward(root)
-        elif it.session == "zeroed":
-            engine.prime(list(leaves.values()), 0.0)
-            engine.backward(root)
-        found = [Answer(f"{it.root}.data", engine.data(root))]
-        found += [Answer(f"{name}.grad", engine.gradient(leaf)) for name, leaf in leaves.items()]
-        if it.session == "once":
-            found.append(Answer(f"{it.root}.grad", engine.gradient(root)))
-    except Exception as error:
-        return [Answer.raising("", error)]
-    return found
 
 
 def ops_in(text: str) -> set[str]:

@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Final
 
+from .inside.asking import bend, cube
+
 Answering = Callable[..., Any]
 POINTS: Final = 6
 """Points at which a function is asked for its answer."""
@@ -114,16 +116,8 @@ def _sigmoid(x: float) -> float:
     return 1 / (1 + math.exp(-x))
 
 
-def _cube(x: float) -> float:
-    return x * x * x
-
-
-def _bend(x: float) -> float:
-    return x * x + 2 / (1 + x * x)
-
-
 def _quotients(chance: random.Random) -> tuple[Any, ...]:
-    return chance.choice((_cube, _bend)), _ANY(chance), 0.1
+    return chance.choice((cube, bend)), _ANY(chance), 0.1
 
 
 def _branches(a: float, b: float, c: float) -> tuple[float, float, float]:

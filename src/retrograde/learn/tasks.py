@@ -1,7 +1,7 @@
 """Exercises that are functions on values: order, zeroing, detaching, a neuron, a loss, training.
 
-Each task asks a learner's namespace for numbers, and has a right namespace and faulty ones. The
-values of the task come from the namespace itself: the file holds a small class to work with.
+Each task has a right namespace and faulty ones. What is asked of them, and of a learner's, is in
+``inside/tasks.py``.
 """
 
 from __future__ import annotations
@@ -10,20 +10,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from .faults import engine, inputs_first
-from .programs import Answer
+from .inside.tasks import values_under
 
 Namespace = Mapping[str, Any]
-Ask = Callable[[Namespace], list[Answer]]
-
-
-class AbsentError(Exception):
-    """A name the task needs is not in the file."""
-
-
-def _get(namespace: Namespace, name: str) -> Any:
-    if not callable(namespace.get(name)):
-        raise AbsentError(name)
-    return namespace[name]
 
 
 class _Right(engine()):  # type: ignore[misc]
@@ -54,52 +43,6 @@ def _subjects(**variants: Callable[..., Any]) -> Callable[[], dict[str, Namespac
 
 
 # ---- order ----
-
-
-def _graphs(kind: Any) -> list[tuple[str, Any]]:
-    a, b = kind(2.0), kind(3.0)
-    u = a + a
-    v = a * b
-    w = v + a
-    return [
-        ("a + b", a + b),
-        ("u = a + a; u + u", u + u),
-        ("v = a*b; w = v + a; w * v", w * v),
-        ("(a*b + b) * (a + b)", (v + b) * (a + b)),
-    ]
-
-
-def _under(root: Any) -> dict[int, Any]:
-    found, stack = {id(root): root}, [root]
-    while stack:
-        for value in stack.pop().inputs:
-            if id(value) not in found:
-                found[id(value)] = value
-                stack.append(value)
-    return found
-
-
-def _ask_order(namespace: Namespace) -> list[Answer]:
-    kind, order = _get(namespace, "Value"), _get(namespace, "order")
-    found = []
-    for text, root in _graphs(kind):
-        listed = list(order(root))
-        place = {id(value): at for at, value in enumerate(listed)}
-        early = late = 0
-        for value in listed:
-            for it in value.inputs:
-                early += place.get(id(it), -1) > place[id(value)]
-                late += place.get(id(it), -1) < place[id(value)]
-        facts = {
-            "values listed": len(listed),
-            "different values": len(place),
-            "values missing": len(set(_under(root)) - set(place)),
-            "some value stands before its inputs": early > 0,
-            "some value stands after its inputs": late > 0,
-            "the root is last": bool(listed) and listed[-1] is root,
-        }
-        found += [Answer(f"order({text}): {fact}", float(it)) for fact, it in facts.items()]
-    return found
 
 
 def _order(root: Any) -> list[Any]:
@@ -137,21 +80,9 @@ def _first_inputs(root: Any) -> list[Any]:
 # ---- zeroing ----
 
 
-def _ask_zero(namespace: Namespace) -> list[Answer]:
-    kind, zero = _get(namespace, "Value"), _get(namespace, "zero_grad")
-    a, b = kind(2.0), kind(-3.0)
-    u = a * b
-    root = u * u + a
-    root.backward()
-    zero(root)
-    left = {"a": a, "b": b, "u = a*b": u, "the root": root}
-    found = [Answer(f"{name}: gradient after zero_grad", it.grad) for name, it in left.items()]
-    return found + [Answer(f"{name}: data after zero_grad", it.data) for name, it in left.items()]
-
-
 def _zero_with(fault: str) -> Callable[[Any], None]:
     def zero_grad(root: Any) -> None:
-        for value in _under(root).values():
+        for value in values_under(root).values():
             if fault == "leaves" and value.inputs:
                 continue
             if fault == "root" and value is not root:
@@ -167,25 +98,6 @@ def _zero_with(fault: str) -> Callable[[Any], None]:
 
 
 # ---- detaching ----
-
-
-def _ask_detach(namespace: Namespace) -> list[Answer]:
-    kind, detach = _get(namespace, "Value"), _get(namespace, "detach")
-    a = kind(3.0)
-    square = a * a
-    apart = detach(square)
-    (apart * a).backward()
-    found = [
-        Answer("detach(a*a): data", apart.data),
-        Answer("detach(a*a): number of inputs", float(len(apart.inputs))),
-        Answer("(detach(a*a) * a).backward(): a.grad", a.grad),
-        Answer("a*a afterwards: number of inputs", float(len(square.inputs))),
-    ]
-    other = kind(3.0)
-    square = other * other
-    detach(square)
-    square.backward()
-    return [*found, Answer("detach(a*a), then (a*a).backward(): a.grad", other.grad)]
 
 
 def _detach(value: Any) -> Any:
@@ -204,19 +116,6 @@ def _detach_in_place(value: Any) -> Any:
 # ---- a neuron, a loss, training ----
 
 
-def _ask_neuron(namespace: Namespace) -> list[Answer]:
-    kind, neuron = _get(namespace, "Value"), _get(namespace, "neuron")
-    found = []
-    for ws, b, xs in (((0.5, -1.2), 0.3, (1.5, 0.4)), ((-0.8, 0.6), -0.2, (0.7, 1.1))):
-        weights, bias = [kind(w) for w in ws], kind(b)
-        out = neuron(weights, bias, list(xs))
-        out.backward()
-        label = f"neuron({list(ws)}, {b}, {list(xs)})"
-        found += [Answer(f"{label}: data", out.data), Answer(f"{label}: bias.grad", bias.grad)]
-        found += [Answer(f"{label}: w{at}.grad", w.grad) for at, w in enumerate(weights)]
-    return found
-
-
 def _neuron_with(fault: str) -> Callable[..., Any]:
     def neuron(weights: list[Any], bias: Any, xs: list[float]) -> Any:
         total = weights[0] * xs[0]
@@ -229,19 +128,6 @@ def _neuron_with(fault: str) -> Callable[..., Any]:
     return neuron
 
 
-def _ask_loss(namespace: Namespace) -> list[Answer]:
-    kind, loss = _get(namespace, "Value"), _get(namespace, "loss")
-    found = []
-    for given, wanted in (((1.5, -0.5, 2.0), (1.0, 1.0, 1.0)), ((0.2, 0.4), (1.0, -1.0))):
-        made = [kind(number) for number in given]
-        out = loss(made, list(wanted))
-        out.backward()
-        label = f"loss({list(given)}, {list(wanted)})"
-        found.append(Answer(f"{label}: data", out.data))
-        found += [Answer(f"{label}: prediction {at}.grad", it.grad) for at, it in enumerate(made)]
-    return found
-
-
 def _loss_with(fault: str) -> Callable[..., Any]:
     def loss(predictions: list[Any], targets: list[float]) -> Any:
         total: Any = None
@@ -252,22 +138,6 @@ def _loss_with(fault: str) -> Callable[..., Any]:
         return total if fault == "mean" else total * (1 / len(targets))
 
     return loss
-
-
-XS: Final = (-1.0, 0.0, 1.0, 2.0)
-YS: Final = (-2.9, -1.1, 1.2, 2.8)
-
-
-def _ask_train(namespace: Namespace) -> list[Answer]:
-    train = _get(namespace, "train")
-    found = []
-    for steps in (1, 2, 60):
-        w, b = train(list(XS), list(YS), steps, 0.05)
-        found += [
-            Answer(f"train(xs, ys, steps={steps}, rate=0.05): w", float(getattr(w, "data", w))),
-            Answer(f"train(xs, ys, steps={steps}, rate=0.05): b", float(getattr(b, "data", b))),
-        ]
-    return found
 
 
 def _train_with(fault: str) -> Callable[..., Any]:
@@ -290,32 +160,32 @@ def _train_with(fault: str) -> Callable[..., Any]:
     return train
 
 
-TASKS: Final[dict[str, tuple[Ask, Callable[[], dict[str, Namespace]]]]] = {
-    "order": (_ask_order, _subjects(
+TASKS: Final[dict[str, Callable[[], dict[str, Namespace]]]] = {
+    "order": _subjects(
         right=_order,
         visits_too_early=_preorder,
         order_not_reversed=lambda root: inputs_first(root)[::-1],
         duplicates=_every_use,
         unreached=_first_inputs,
-    )),
-    "zero": (_ask_zero, _subjects(
+    ),
+    "zero": _subjects(
         right=_zero_with(""), leaves_only=_zero_with("leaves"), root_only=_zero_with("root"),
         zeroes_data=_zero_with("data"), zeroes_data__only=_zero_with("data only"),
-    )),
-    "detach": (_ask_detach, _subjects(
+    ),
+    "detach": _subjects(
         right=_detach, keeps_inputs=_detach_keeping, changes_original=_detach_in_place,
         keeps_inputs__same=lambda value: value,
-    )),
-    "neuron": (_ask_neuron, _subjects(
+    ),
+    "neuron": _subjects(
         right=_neuron_with(""), no_bias=_neuron_with("bias"),
         no_activation=_neuron_with("activation"),
-    )),
-    "loss": (_ask_loss, _subjects(
+    ),
+    "loss": _subjects(
         right=_loss_with(""), sum_not_mean=_loss_with("mean"), no_square=_loss_with("square"),
-    )),
-    "train": (_ask_train, _subjects(
+    ),
+    "train": _subjects(
         right=_train_with(""), climbs=_train_with("climbs"), never_zeroes=_train_with("zero"),
         no_rate=_train_with("rate"), sum_not_mean=_train_with("sum"), no_bias=_train_with("one"),
-    )),
+    ),
 }  # fmt: skip
-"""Every task: how it asks, and who answers."""
+"""Every task: who answers it."""

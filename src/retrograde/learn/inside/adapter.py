@@ -6,9 +6,8 @@ The class is looked for in a namespace; closures or local gradients, a method or
 
 from __future__ import annotations
 
-import inspect
-import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 DATA_NAMES: Final = ("data", "value", "val", "v", "x", "number", "item")
@@ -26,6 +25,9 @@ FUNCTIONS: Final = ("exp", "log", "tanh", "relu", "sigmoid", "sin", "cos", "sqrt
 OPERATORS: Final = {
     "add": "__add__", "sub": "__sub__", "mul": "__mul__", "div": "__truediv__",
     "pow": "__pow__", "neg": "__neg__",
+}  # fmt: skip
+REFLECTED: Final = {
+    "add": "__radd__", "sub": "__rsub__", "mul": "__rmul__", "div": "__rtruediv__",
 }  # fmt: skip
 PROBED: Final = 2.75
 """The number a first value is made of; its attribute is where data lives."""
@@ -98,26 +100,57 @@ class Adapter:
         self._backward(root)
 
     def has(self, op: str) -> bool:
-        """Whether the engine has an operation.
+        """Whether the engine has an operation of its own: not one of math, nor of float.
 
-        >>> from .faults import engine
-        >>> it = Adapter({"Value": engine()})
-        >>> it.has("mul"), it.has("relu"), it.has("sin")
-        (True, True, False)
+        >>> class Value:
+        ...     def __init__(self, data): self.data, self.grad = data, 0
+        ...     def __mul__(self, other): ...
+        ...     def backward(self): ...
+        >>> from math import exp
+        >>> it = Adapter({"Value": Value, "exp": exp})
+        >>> it.has("mul"), it.has("add"), it.has("exp")
+        (True, False, False)
         """
         if op in OPERATORS:
-            return hasattr(self.kind, OPERATORS[op])
-        return callable(getattr(self.kind, op, None)) or callable(self._namespace.get(op))
+            return self._own(OPERATORS[op]) is not None
+        return callable(self._own(op)) or self._is_function(op)
+
+    def _own(self, name: str) -> Any:
+        """What the class calls so; what it only inherits from a builtin class is not its own."""
+        for kind in self.kind.__mro__:
+            if name in vars(kind):
+                return None if kind.__module__ == "builtins" else vars(kind)[name]
+        return None
+
+    def _is_function(self, name: str) -> bool:
+        return hasattr(self._namespace.get(name), "__code__")
 
     def functions(self) -> dict[str, Callable[[Any], Any]]:
         """Functions such as exp, whether the engine has them as methods or in its file."""
         return {name: self._function(name) for name in FUNCTIONS if self.has(name)}
 
     def _function(self, name: str) -> Callable[[Any], Any]:
-        if callable(getattr(self.kind, name, None)):
+        if callable(self._own(name)):
             return lambda value: getattr(value, name)()
         found: Callable[[Any], Any] = self._namespace[name]
         return found
+
+    def lines(self, file: str) -> dict[str, int]:
+        """Where in a file each operation begins, and backward."""
+        found: dict[str, Any] = {op: self._own(name) for op, name in OPERATORS.items()}
+        found |= {f"reflected {op}": self._own(name) for op, name in REFLECTED.items()}
+        for name in FUNCTIONS:
+            found[name] = self._own(name) or self._namespace.get(name)
+        for name in reversed(BACKWARD_NAMES):
+            found["backward"] = (
+                self._own(name) or self._namespace.get(name) or found.get("backward")
+            )
+        codes = {name: getattr(it, "__code__", None) for name, it in found.items()}
+        return {
+            name: code.co_firstlineno
+            for name, code in codes.items()
+            if code is not None and code.co_filename == file
+        }
 
     def describe(self) -> dict[str, str]:
         """What was found, in words."""
@@ -133,6 +166,18 @@ def _number(thing: Any) -> float:
     if type(thing).__module__ == "numpy" and getattr(thing, "size", 1) == 1:
         return float(thing.reshape(()))
     return float(thing)
+
+
+def number_hashes(kind: type[Any]) -> None:
+    """Hash values by the order in which they are first hashed, where they hash by address.
+
+    A set of values is then gone through in the same order on every run: an engine that is wrong
+    in a way that depends on it is always wrong in the same way.
+    """
+    numbers: dict[int, int] = {}
+    if getattr(kind, "__hash__", None) == object.__hash__:
+        with suppress(TypeError, AttributeError):  # a class that lets nothing be set
+            setattr(kind, "__hash__", lambda self: numbers.setdefault(id(self), len(numbers)))  # noqa: B010
 
 
 def _class_in(namespace: Mapping[str, Any]) -> type[Any]:
@@ -166,19 +211,5 @@ def _attribute(made: Any, names: Sequence[str], fits: Callable[[Any], bool]) -> 
 
 def _required(function: Any) -> int:
     """How many arguments a function must be given."""
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):
-        return 1
-    return sum(it.default is it.empty and it.kind in (0, 1) for it in parameters)
-
-
-def agree(one: float, other: float) -> bool:
-    """Whether two answers are the same but for rounding.
-
-    >>> agree(0.1 + 0.2, 0.3), agree(1.0, 1.001), agree(float("nan"), float("nan"))
-    (True, False, True)
-    """
-    if math.isnan(one) or math.isnan(other):
-        return math.isnan(one) and math.isnan(other)
-    return math.isclose(one, other, rel_tol=1e-7, abs_tol=1e-9)
+    code = getattr(function, "__code__", None)
+    return code.co_argcount - len(function.__defaults__ or ()) if code else 1
