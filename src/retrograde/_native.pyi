@@ -39,7 +39,7 @@ class Value:
         children: Iterable[Value] | None = (),
         local_grads: Iterable[_Number] | str | None = (),
         *,
-        label: str | None = None,
+        label: str | None = "",
         requires_grad: bool = True,
         _children: Iterable[Value] | None = None,
         _local_grads: Iterable[_Number] | None = None,
@@ -61,8 +61,8 @@ class Value:
     @grad.setter
     def grad(self, grad: _Number) -> None: ...
     @property
-    def label(self) -> str | None:
-        """A name for people, or None."""
+    def label(self) -> str:
+        """A name for people; empty where there is none."""
 
     @label.setter
     def label(self, label: str | None) -> None: ...

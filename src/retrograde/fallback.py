@@ -91,7 +91,7 @@ class Value(Node):
         children: Iterable[Value] | None = (),
         local_grads: Iterable[float] | str | None = (),
         *,
-        label: str | None = None,
+        label: str | None = "",
         requires_grad: bool = True,
         _children: Iterable[Value] | None = None,
         _local_grads: Iterable[float] | None = None,
@@ -146,7 +146,7 @@ class Value(Node):
         self._grad = number(grad, "value.grad")
 
     @property
-    def label(self) -> str | None:
+    def label(self) -> str:
         return self._label
 
     @label.setter
@@ -274,10 +274,10 @@ def _checked_inputs(inputs: Iterable[Value]) -> tuple[Value, ...]:
     return inputs
 
 
-def _checked_label(label: Any) -> str | None:
+def _checked_label(label: Any) -> str:
     if not isinstance(label, (str, type(None))):
         raise LabelError.of(label)
-    return label
+    return label or ""
 
 
 def apply(name: str, *operands: Any) -> Any:

@@ -66,7 +66,7 @@ class Node:
     _partials: tuple[float, ...] | None  # None: a Python closure adds the contributions
     _closure: Callable[[], object] | None
     _custom: Any  # of a custom op: its name, or its CustomOp; None for a row of the law
-    _label: str | None
+    _label: str
     _hooks: list[tuple[object, hooks.Hook]] | None
 
     def _become(
@@ -81,7 +81,8 @@ class Node:
         """Be a fresh node: whatever this was before is forgotten."""
         self._op_name, self._data, self._inputs, self._partials = op, data, inputs, partials
         self._grad, self._requires_grad = 0.0, requires_grad
-        self._label = self._hooks = self._closure = self._custom = None
+        self._label = ""
+        self._hooks = self._closure = self._custom = None
         self._epoch, self._number = Epoch.now, number
         self._made_at = None if number else calling_instruction(skip=3)
 
