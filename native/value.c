@@ -183,10 +183,9 @@ static int finish_constructed(Value *v) {
     return 0;
 }
 
-/* Value(...): the exact type, straight from the call. */
-PyObject *rg_value_vectorcall(PyObject *Py_UNUSED(type), PyObject *const *args, size_t nargsf,
-                              PyObject *kwnames) {
-    Py_ssize_t count = PyVectorcall_NARGS(nargsf);
+/* construct(...): a value of the exact type, or of the one that closures need. */
+PyObject *rg_construct(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count,
+                       PyObject *kwnames) {
     Arguments given = {NULL, NULL, NULL, NULL, NULL, NULL};
     if (take_positional(&given, args, count) < 0) return NULL;
     for (Py_ssize_t i = 0; kwnames && i < PyTuple_GET_SIZE(kwnames); i++)
@@ -200,6 +199,14 @@ PyObject *rg_value_vectorcall(PyObject *Py_UNUSED(type), PyObject *const *args, 
         return NULL;
     }
     return (PyObject *)v;
+}
+
+/* Value(...): the exact type, straight from the call. */
+PyObject *rg_value_vectorcall(PyObject *Py_UNUSED(type), PyObject *const *args, size_t nargsf,
+                              PyObject *kwnames) {
+    if (RG_UNLIKELY(rg_constructor != NULL))
+        return PyObject_Vectorcall(rg_constructor, args, nargsf, kwnames);
+    return rg_construct(NULL, args, PyVectorcall_NARGS(nargsf), kwnames);
 }
 
 /* Subclasses: __new__ makes a leaf of 0.0, whatever it is given; __init__ fills it. */
