@@ -213,7 +213,9 @@ def forward(value: Any, roots: Sequence[Any] = ()) -> Birth:
         cause = PASSED_ON
         cure = "an operand was NaN before anomaly() saw it: look at where that one was made"
     return _placed(
-        Birth(FORWARD, cause, value.op, value.label or None, _number(value), operands, more, cure=cure),
+        Birth(
+            FORWARD, cause, value.op, value.label or None, _number(value), operands, more, cure=cure
+        ),
         value,
         roots,
     )

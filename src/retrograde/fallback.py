@@ -726,8 +726,9 @@ def _set_any(self: Value, name: str, thing: Any) -> None:
 
 
 def _delete_any(self: Value, name: str) -> None:
-    if name in (self._own or ()):
-        self._own = {key: thing for key, thing in self._own.items() if key != name}
+    own = self._own or {}
+    if name in own:
+        self._own = {key: thing for key, thing in own.items() if key != name}
     else:
         object.__delattr__(self, name)
 
