@@ -25,7 +25,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-RULES = {
+RULES = {"__add__", "__radd__", "__mul__", "__rmul__", "__sub__", "__pow__", "__neg__"}
     "__add__",
     "__radd__",
     "__mul__",

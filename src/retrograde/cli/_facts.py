@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ._script import tree_of
+from ._switches import changing_methods, gives_arrays
 
 _LOOKING = frozenset(("getattr", "hasattr", "attrgetter", "setattr", "delattr"))
 _MOST_FILES = 50
@@ -23,7 +24,8 @@ class Facts:
     stored, set to None. ``methods`` are the attributes that each method of the class loads, and
     ``stores`` those that its methods set on ``self``. ``positions`` is the most arguments that the
     class is called with by position, ``seeded`` whether a backward pass is given an argument,
-    ``typed`` whether types are compared with the class.
+    ``typed`` whether types are compared with the class. ``dependent`` are methods that read what the
+    program changes elsewhere (a switch, a mode); ``arrays`` says that it is given whole arrays.
     """
 
     reads: set[str] = field(default_factory=set)
@@ -34,6 +36,8 @@ class Facts:
     methods: dict[str, set[str]] = field(default_factory=dict)
     stores: set[str] = field(default_factory=set)
     catches: set[str] = field(default_factory=set)
+    dependent: set[str] = field(default_factory=set)
+    arrays: bool = False
     positions: int = 0
     typed: bool = False
     seeded: bool = False
@@ -50,6 +54,8 @@ def facts_of(name: str, statement: ast.ClassDef, sources: list[bytes]) -> Facts:
     for method in statement.body:
         if isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef)):
             facts.methods[method.name] = set(_loaded(method))
+    facts.dependent = changing_methods(name, statement, sources)
+    facts.arrays = gives_arrays(name, statement, sources)
     facts.stores = {
         node.attr
         for node in ast.walk(statement)

@@ -144,8 +144,10 @@ class _Planner:
         looked = sorted(_LOOKED_INTO & (facts.names | facts.modules | facts.catches))
         if looked:
             raise StaysOwn(f"the program uses {looked[0]}")
-        if self.theirs.__name__ in facts.catches:
-            raise StaysOwn("it is caught as an exception")
+        if facts.arrays:
+            raise StaysOwn("it is given arrays")
+        if "__init__" in facts.dependent:
+            raise StaysOwn("its constructor depends on what the program changes elsewhere")
 
     def _refuse_effects(self) -> None:
         """Making values does more than that: say whether it is the constructor or the rules."""
@@ -227,7 +229,7 @@ class _Planner:
             if name not in _ALWAYS_OURS and name not in _PRINTING and name not in plan.answers
             and name not in facts.stores and hasattr(Value, name)
             and not _is_slot(member)
-            and not agrees(subject, name)
+            and (name in facts.dependent or not agrees(subject, name))
         ]  # fmt: skip
         if op and op != "_op" and op in looks:
             plan.answers[op] = ("_op", "str", None)
@@ -272,8 +274,8 @@ class _Planner:
             plan.backward = "both"
 
     def _is_seeded(self) -> bool:
-        """Whether its backward passes are given arguments, which may mean anything."""
-        return self.facts.seeded
+        """Whether its backward depends on more than the value: arguments, or a switch."""
+        return self.facts.seeded or "backward" in self.facts.dependent
 
 
 _ABSENT = object()
