@@ -26,15 +26,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 RULES = {"__add__", "__radd__", "__mul__", "__rmul__", "__sub__", "__pow__", "__neg__"}
-    "__add__",
-    "__radd__",
-    "__mul__",
-    "__rmul__",
-    "__sub__",
-    "__pow__",
-    "__neg__",
-    "__matmul__",
-}
 NUMBER = re.compile(r"[-+]?(?:\d+\.\d*|\.\d+|\d+)(?:[eE][-+]?\d+)?")
 TIMES = re.compile(
     r"(?i)\b(time|took|elapsed|seconds?|secs?|duration|ms|fps|/s|per second|speed|memory)\b"

@@ -24,8 +24,8 @@ class Facts:
     stored, set to None. ``methods`` are the attributes that each method of the class loads, and
     ``stores`` those that its methods set on ``self``. ``positions`` is the most arguments that the
     class is called with by position, ``seeded`` whether a backward pass is given an argument,
-    ``typed`` whether types are compared with the class. ``dependent`` are methods that read what the
-    program changes elsewhere (a switch, a mode); ``arrays`` says that it is given whole arrays.
+    ``typed`` whether types are compared with the class. ``dependent`` are methods that read what
+    the program changes elsewhere (a switch, a mode), ``arrays`` says that it is given whole arrays.
     """
 
     reads: set[str] = field(default_factory=set)

@@ -1,4 +1,4 @@
-"""Methods that depend on more than their operands: a switch that the program flips, a mode, a global.
+"""Methods that depend on more than their operands: a switch the program flips, a global.
 
 Trying them once would tell nothing of the other position of the switch. Read from the syntax tree,
 as is whether a class is given whole arrays.
