@@ -6,6 +6,7 @@ inputs, the name of the op, the partials, the label, or an attribute of the scri
 
 from __future__ import annotations
 
+import dis
 import inspect
 import sys
 from collections.abc import Callable, Mapping
@@ -21,6 +22,7 @@ _KEYWORDS = {
     "local_grads": ("local_grads", "_local_grads"), "label": ("label",),
     "requires_grad": ("requires_grad",),
 }  # fmt: skip
+UNUSED = "nothing"
 _TEXT, _FLOAT = "a text to be found again", 1234.5
 
 _construct: Callable[..., Value] = core.construct
@@ -45,12 +47,22 @@ def roles_of(theirs: Any, inputs: str, partials: str, op: str) -> list[Role] | N
         if parameter.default is parameter.empty or not _is_plain(parameter.default):
             return None
         role = _role(theirs, parameter.name, inputs, partials, op)
+        if role is None and not _uses(theirs, parameter.name):
+            role = UNUSED
         if role is None:
             return None
         roles.append((parameter.name, role, parameter.default))
     if roles[0][2] is inspect.Parameter.empty:
         roles[0] = (roles[0][0], "data", None)
     return roles
+
+
+def _uses(theirs: Any, name: str) -> bool:
+    """Whether the constructor does anything with a parameter."""
+    code = getattr(theirs.__init__, "__code__", None)
+    if code is None or name in code.co_cellvars:
+        return True
+    return any(step.argval == name for step in dis.get_instructions(code))
 
 
 def _is_plain(thing: Any) -> bool:
@@ -130,7 +142,7 @@ def constructor_of(roles: list[Role]) -> tuple[Callable[..., Value], Callable[..
             role = by_name[name]
             if role.startswith("."):
                 own[role[1:]] = thing
-            else:
+            elif role != UNUSED:
                 given["_op" if role == "op" else role] = thing
         if not isinstance(given.get("_op", ""), str):
             given.pop("_op")

@@ -54,7 +54,7 @@ def facts_of(name: str, statement: ast.ClassDef, sources: list[bytes]) -> Facts:
     for method in statement.body:
         if isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef)):
             facts.methods[method.name] = set(_loaded(method))
-    facts.dependent = changing_methods(name, statement, sources)
+    facts.dependent = changing_methods(statement, sources)
     facts.arrays = gives_arrays(name, statement, sources)
     facts.stores = {
         node.attr

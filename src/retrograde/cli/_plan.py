@@ -106,7 +106,7 @@ class _Planner:
         leaf = theirs(2.0)
         if trial.printed or state_of(self.names, theirs) != before:
             self._refuse_effects()
-        attributes = self._attributes(trial)
+        self.attributes = attributes = self._attributes(trial)
         answers = answers_of(attributes, product, total)
         called: dict[str, str] = {}
         for name, answer in sorted(answers.items(), key=lambda each: each[0] != each[1].ours):
@@ -124,7 +124,8 @@ class _Planner:
         inputs = called.get("_children", "")
         plan.roles = self._roles(inputs, called.get("_local_grads", ""), op)
         self._methods(plan, inputs, op)
-        self._refuse_what_is_read(plan, attributes - answers.keys() - plan.defaults.keys())
+        self.missing = attributes - answers.keys() - plan.defaults.keys() - _ALWAYS_OURS
+        self._refuse_what_is_read(plan)
         foreign = facts.writes - {"data", "grad", "label", "_backward", self.data, self.grad}
         plan.lends = bool(foreign or plan.defaults or plan.roles) or "setattr" in facts.writes
         return plan
@@ -210,7 +211,7 @@ class _Planner:
             for name in self.members
             if not hasattr(Value, name) and name not in plan.answers and name not in plan.defaults
             and name not in _ALWAYS_OURS and not _is_slot(self.members[name])
-            and name not in self.facts.stores
+            and name not in self.attributes
         ]  # fmt: skip
         looks = set(facts.reads)
         for name in (*added, *_PRINTING):
@@ -227,19 +228,19 @@ class _Planner:
             name
             for name, member in self.members.items()
             if name not in _ALWAYS_OURS and name not in _PRINTING and name not in plan.answers
-            and name not in facts.stores and hasattr(Value, name)
+            and name not in self.attributes and hasattr(Value, name)
             and not _is_slot(member)
             and (name in facts.dependent or not agrees(subject, name))
         ]  # fmt: skip
         if op and op != "_op" and op in looks:
             plan.answers[op] = ("_op", "str", None)
 
-    def _refuse_what_is_read(self, plan: Plan, missing: set[str]) -> None:
+    def _refuse_what_is_read(self, plan: Plan) -> None:
         """Attributes that ours cannot answer for must not be asked for."""
         reads = set(self.facts.reads)
         for name in (*plan.kept, *plan.added, *_PRINTING):
             reads |= self.facts.methods.get(name, set())
-        asked = sorted(name for name in missing - _ALWAYS_OURS if name in reads)
+        asked = sorted(self.missing & reads)
         if asked:
             raise StaysOwn(f".{asked[0]} of its values is used elsewhere")
         parts = {name for name, answer in plan.answers.items() if answer[0] in _GRAPH - {"_op"}}
@@ -258,7 +259,13 @@ class _Planner:
         twice = rehearsed_twice(self.theirs, self.data, self.grad)
         difference = ""
         wanted = "theirs" if self._is_seeded() else "ours"
+        if all(expected[name][2] for name in ("sums", "products")):
+            raise StaysOwn("its backward pass could not be tried")
         for plan.backward in (wanted, "theirs"):
+            asked = sorted(self.missing & self.facts.methods.get("backward", set()))
+            if plan.backward == "theirs" and asked:
+                difference = f".{asked[0]} in backward"
+                continue
             undo = apply(plan)
             try:
                 ours = rehearsed(programs, Value, self.data, self.grad)

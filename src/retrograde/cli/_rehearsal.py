@@ -27,6 +27,22 @@ def _polynomial(kind: Any, data: str, grad: str) -> Iterator[Any]:
     yield from (f, e, d, a, b, c)
 
 
+def _sums(kind: Any, data: str, grad: str) -> Iterator[Any]:
+    a, b = kind(2.0), kind(-0.5)
+    c = a + b
+    d = c + a
+    d.backward()
+    yield from (d, c, a, b)
+
+
+def _products(kind: Any, data: str, grad: str) -> Iterator[Any]:
+    a, b = kind(2.0), kind(-0.5)
+    c = a * b
+    d = c * a
+    d.backward()
+    yield from (d, c, a, b)
+
+
 def _reuse(kind: Any, data: str, grad: str) -> Iterator[Any]:
     x = kind(1.1)
     y = x * x
@@ -213,8 +229,8 @@ def _flags(theirs: Any) -> list[str]:
 
 
 _ALWAYS: tuple[Program, ...] = (
-    _polynomial, _reuse, _accumulation, _sizes, _leaf, _training, _chain, _zeroing, _comparing,
-    _texts,
+    _polynomial, _sums, _products, _reuse, _accumulation, _sizes, _leaf, _training, _chain,
+    _zeroing, _comparing, _texts,
 )  # fmt: skip
 
 

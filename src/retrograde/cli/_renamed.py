@@ -86,6 +86,10 @@ def _answer(name: str, product: Trial | None, total: Trial | None) -> Answer | N
             return Answer("grad")
         if _are_items(held, (_RIGHT, _LEFT)):
             return Answer("_local_grads", type(held[2]).__name__, held[3])
+    elif total is not None:
+        held = [getattr(thing, name, None) for thing in total.values]
+        if _are_items(held, (1.0, 1.0)):
+            return Answer("_local_grads", type(held[2]).__name__, held[3])
     for trial in (product, total):
         if trial is not None:
             held = [getattr(thing, name, None) for thing in trial.values]

@@ -7,8 +7,6 @@ as is whether a class is given whole arrays.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
-
 from ._script import tree_of
 
 _ARRAYS = frozenset(
@@ -22,60 +20,84 @@ _OF_ARRAYS = frozenset(
 )
 
 
-def changing_methods(name: str, statement: ast.ClassDef, sources: list[bytes]) -> set[str]:
-    """The methods of a class that read what is changed outside of it."""
-    own = {node.attr for node in ast.walk(statement) if _is_stored_on(node, {"self", "out"})}
+def changing_methods(statement: ast.ClassDef, sources: list[bytes]) -> set[str]:
+    """The methods of a class that read what is changed outside of it.
+
+    >>> source = b'''
+    ... class Mode:
+    ...     on = True
+    ... def is_on():
+    ...     return Mode.on
+    ... class Value:
+    ...     def __add__(self, other):
+    ...         return Value(self.data + other.data)
+    ...     def __mul__(self, other):
+    ...         return Value(self.data * other.data, is_on())
+    ... Mode.on = False
+    ... '''
+    >>> changing_methods(ast.parse(source).body[2], [source])
+    {'__mul__'}
+    """
+    inside = set(ast.walk(statement))
+    own = {node.attr for node in inside if isinstance(node, ast.Attribute) and _is_stored(node)}
     attributes: set[str] = set()
-    globals_: set[str] = set()
-    functions: dict[str, set[str]] = {}
+    names: set[str] = set()
+    functions: dict[str, tuple[set[str], set[str]]] = {}
     for source in sources:
         tree = tree_of(source)
         for node in ast.walk(tree) if tree is not None else ():
-            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            if isinstance(node, ast.Attribute) and _is_stored(node):
                 attributes.add(node.attr)
             elif isinstance(node, ast.Global):
-                globals_ |= set(node.names)
-            elif isinstance(node, ast.FunctionDef):
-                functions.setdefault(node.name, set()).update(_read([node]))
-    changing = (attributes - own) | globals_
+                names |= set(node.names)
+        for function in tree.body if tree is not None else ():
+            if isinstance(function, ast.FunctionDef):
+                functions[function.name] = _read(function)
+    attributes -= own - _set_on_classes(statement)
     for _ in range(3):  # functions that read it, and those that call them
-        reading = {each for each, read in functions.items() if read & changing}
-        changing |= reading - _names(statement)
+        names |= {each for each, read in functions.items() if _meet(read, attributes, names)}
     return {
         each.name
         for each in statement.body
-        if isinstance(each, ast.FunctionDef) and _read([each]) & changing
+        if isinstance(each, ast.FunctionDef) and _meet(_read(each), attributes, names)
     }
 
 
-def _names(statement: ast.ClassDef) -> set[str]:
-    return {each.name for each in statement.body if isinstance(each, ast.FunctionDef)}
+def _is_stored(node: ast.Attribute) -> bool:
+    return isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Name)
 
 
-def _is_stored_on(node: ast.AST, places: set[str]) -> bool:
-    return (
-        isinstance(node, ast.Attribute)
-        and isinstance(node.ctx, ast.Store)
+def _set_on_classes(statement: ast.ClassDef) -> set[str]:
+    """What a class sets on itself: counters and switches, not attributes of its objects."""
+    places = {statement.name, "cls"}
+    return {
+        node.attr
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Attribute)
+        and _is_stored(node)
         and isinstance(node.value, ast.Name)
         and node.value.id in places
-    )
+    }
 
 
-def _read(nodes: Iterable[ast.AST]) -> set[str]:
-    """The names and attributes that are read below nodes."""
-    found = set()
-    for top in nodes:
-        for node in ast.walk(top):
-            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
-                found.add(node.attr)
-            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-                found.add(node.id)
-    return found
+def _meet(read: tuple[set[str], set[str]], attributes: set[str], names: set[str]) -> bool:
+    return bool(read[0] & attributes or read[1] & names)
+
+
+def _read(top: ast.AST) -> tuple[set[str], set[str]]:
+    """The attributes and the names that are read below a node."""
+    attributes, names = set(), set()
+    for node in ast.walk(top):
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+            attributes.add(node.attr)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            names.add(node.id)
+    return attributes, names
 
 
 def gives_arrays(name: str, statement: ast.ClassDef, sources: list[bytes]) -> bool:
     """Whether a class computes on arrays, or is given one somewhere."""
-    if _read([statement]) & _OF_ARRAYS or any(
+    if _read(statement)[0] & _OF_ARRAYS or any(
         isinstance(node, ast.MatMult) for node in ast.walk(statement)
     ):
         return True
