@@ -50,6 +50,18 @@ _HARMLESS = frozenset(
 )
 
 
+_AS_OURS = frozenset(
+    (("data", ""), ("grad", ""), ("_prev", "set"), ("_children", "tuple"), ("inputs", "tuple"),
+     ("_local_grads", "tuple"), ("partials", "tuple"))
+)  # fmt: skip
+"""Attributes that ours have by the same name, in the same kind of container."""
+
+_MEANT_OTHERWISE = frozenset("op inputs partials site".split())
+"""What ours are read by, also by those who explain: it cannot mean something else."""
+
+_OTHER_NUMBERS = frozenset("float32 float16 half Decimal Fraction mpf complex cmath".split())
+
+
 @dataclass
 class Plan:
     """How ours take the place of a class; ``own`` says why they do not.
@@ -117,7 +129,7 @@ class _Planner:
         plan.answers = {
             name: (answer.ours, answer.kind, answer.empty)
             for name, answer in answers.items()
-            if answer.ours != name and (name, answer.kind) != ("_prev", "set")
+            if (name, answer.kind) not in _AS_OURS
         }
         self._defaults(plan, attributes - answers.keys(), trial)
         op = self._op(trial)
@@ -145,6 +157,11 @@ class _Planner:
         looked = sorted(_LOOKED_INTO & (facts.names | facts.modules | facts.catches))
         if looked:
             raise StaysOwn(f"the program uses {looked[0]}")
+        other = sorted(_OTHER_NUMBERS & (facts.names | facts.reads | facts.modules))
+        if other:
+            raise StaysOwn(f"the program computes with {other[0]}")
+        if "AttributeError" in facts.catches:
+            raise StaysOwn("the program catches AttributeError")
         if facts.arrays:
             raise StaysOwn("it is given arrays")
         if "__init__" in facts.dependent:
@@ -232,7 +249,7 @@ class _Planner:
             and not _is_slot(member)
             and (name in facts.dependent or not agrees(subject, name))
         ]  # fmt: skip
-        if op and op != "_op" and op in looks:
+        if op and op not in ("_op", "op") and op in looks:
             plan.answers[op] = ("_op", "str", None)
 
     def _refuse_what_is_read(self, plan: Plan) -> None:
@@ -243,6 +260,11 @@ class _Planner:
         asked = sorted(self.missing & reads)
         if asked:
             raise StaysOwn(f".{asked[0]} of its values is used elsewhere")
+        meant = (
+            (self.attributes | self.facts.writes) & _MEANT_OTHERWISE & (reads | self.facts.writes)
+        )
+        if meant:
+            raise StaysOwn(f".{min(meant)} of its values means something else in ours")
         parts = {name for name, answer in plan.answers.items() if answer[0] in _GRAPH - {"_op"}}
         parts |= {"_prev", "_children", "_local_grads"}
         if self.facts.typed and (plan.kept or plan.added or self.facts.positions > 1):

@@ -97,10 +97,10 @@ def _with_number(made: Callable[[Any], Any]) -> Program:
     return program
 
 
-def _with_method(name: str, at: float) -> Program:
+def _with_method(name: str, at: float, more: Callable[[Any], tuple[Any, ...]]) -> Program:
     def program(kind: Any, data: str, grad: str) -> Iterator[Any]:
         w, x = kind(at), kind(1.5)
-        y = getattr(w * x, name)()
+        y = getattr(w * x, name)(*more(kind))
         if isinstance(y, kind):
             y = y * w + x
             y.backward()
@@ -111,14 +111,19 @@ def _with_method(name: str, at: float) -> Program:
     return program
 
 
-def _rules(theirs: Any) -> Iterator[str]:
-    """The methods of a class that take nothing but the value."""
+_NOTHING: tuple[Callable[[Any], tuple[Any, ...]], ...] = (lambda kind: (),)
+_SOMETHING = (*_NOTHING, lambda kind: (0.3,), lambda kind: (2,), lambda kind: (kind(0.7),))
+
+
+def _rules(theirs: Any) -> Iterator[tuple[str, Any]]:
+    """The methods of a class that take the value, and at most one thing more."""
     for name, method in sorted(inspect.getmembers(theirs, inspect.isroutine)):
         if name.startswith("_") or name in ("backward", "zero_grad"):
             continue
         try:
-            if len(inspect.signature(method).parameters) == 1:
-                yield name
+            count = len(inspect.signature(method).parameters)
+            if count in (1, 2):
+                yield name, _NOTHING if count == 1 else _SOMETHING
         except (TypeError, ValueError):
             continue
 
@@ -238,8 +243,12 @@ def programs_for(theirs: Any, copies: bool) -> dict[str, Program]:
     """The programs for a class, by name: with every rule that it has."""
     found = {program.__name__.strip("_"): program for program in _ALWAYS}
     found |= {name: _with_number(made) for name, made in _WITH_NUMBERS.items()}
-    for name in _rules(theirs):
-        found |= {f"{name} at {at}": _with_method(name, at) for at in (0.4, 3.0, -2.0)}
+    for name, ways in _rules(theirs):
+        for at in (0.4, 3.0, -2.0):
+            for place, more in enumerate(ways):
+                found[f"{name} at {at}" + f", way {place}" * (place > 0)] = _with_method(
+                    name, at, more
+                )
     found |= {flag: _flagged(flag) for flag in _flags(theirs) if flag != "grad"}
     if copies:
         found["copying"] = _copying

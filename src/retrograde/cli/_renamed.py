@@ -17,6 +17,13 @@ from ._agreement import Printed
 _LEFT, _RIGHT = 2.0, 3.0
 _LISTS = (tuple, list, set, frozenset)
 _KINDS = {kind.__name__: kind for kind in _LISTS}
+_OURS: dict[str, Any] = {  # read past whatever the script calls by these names
+    "data": vars(Value)["data"],
+    "grad": vars(Value)["grad"],
+    "_children": vars(Value)["inputs"],
+    "_local_grads": vars(Value)["partials"],
+    "_op": vars(Value)["_op"],
+}
 _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {"*": mul, "+": add}
 
 
@@ -124,21 +131,15 @@ def _is_empty(held: Any) -> bool:
 def property_of(answer: Answer) -> property:
     """The property that reads, and for numbers writes, what answers for an attribute."""
     ours, kind, empty = answer
+    held = _OURS[ours]
     if ours == "_op":
-        return property(lambda value: value._op)
+        return property(held.__get__)
     if kind:
         container = _KINDS[kind]
 
         def items(value: Value) -> Any:
-            held = getattr(value, ours)
-            return container(held) if held or empty is not None else None
+            found = held.__get__(value)
+            return container(found) if found or empty is not None else None
 
         return property(items)
-
-    def read(value: Value) -> Any:
-        return getattr(value, ours)
-
-    def write(value: Value, number: Any) -> None:
-        setattr(value, ours, number)
-
-    return property(read, write)
+    return property(held.__get__, held.__set__)

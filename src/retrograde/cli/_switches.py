@@ -7,6 +7,7 @@ as is whether a class is given whole arrays.
 from __future__ import annotations
 
 import ast
+
 from ._script import tree_of
 
 _ARRAYS = frozenset(
