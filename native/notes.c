@@ -1,4 +1,4 @@
-/* Labels and hooks: an open-addressing table from node to its note. Few nodes have one, so nodes
+/* Labels, hooks and attributes of a program's own: an open-addressing table from node to its note. Few nodes have one, so nodes
  * carry only a flag. Deletion shifts the followers back; there are no tombstones. */
 #include "retrograde.h"
 
@@ -6,6 +6,7 @@ typedef struct {
     Value *key;
     PyObject *label;
     PyObject *hooks;
+    PyObject *own;
 } Note;
 
 static Note *notes = NULL;
@@ -53,35 +54,42 @@ static void remove_note(Note *note) {
             hole = i;
         }
     }
-    notes[hole] = (Note){NULL, NULL, NULL};
+    notes[hole] = (Note){NULL, NULL, NULL, NULL};
     used--;
 }
 
 static PyObject **field(Note *note, int which) {
+    if (which == RG_OWN) return &note->own;
     return which == RG_LABELLED ? &note->label : &note->hooks;
 }
 
-/* A borrowed reference to the label (RG_LABELLED) or the hooks (RG_HOOKED), or NULL. */
+/* The flag that tells of a field; attributes share that of labels, since a node has no more bits. */
+static int flag_of(int which) { return which == RG_OWN ? RG_LABELLED : which; }
+
+/* A borrowed reference to the label (RG_LABELLED), the hooks (RG_HOOKED) or the attributes (RG_OWN),
+ * or NULL. */
 PyObject *rg_note_get(Value *v, int which) {
-    if (!(v->flags & which)) return NULL;
+    if (!(v->flags & flag_of(which))) return NULL;
     Note *note = find(v);
     return note ? *field(note, which) : NULL;
 }
 
-/* Set the label or the hooks; NULL takes them away. */
+/* Set one of them; NULL takes it away. */
 int rg_note_set(Value *v, int which, PyObject *object) {
     Note *note = v->flags & (RG_LABELLED | RG_HOOKED) ? find(v) : NULL;
     if (note == NULL) {
         if (object == NULL) return 0;
         if (used * 2 >= capacity && grow() < 0) return -1;
-        place((Note){v, NULL, NULL});
+        place((Note){v, NULL, NULL, NULL});
         used++;
         note = find(v);
     }
     PyObject *old = *field(note, which);
     *field(note, which) = Py_XNewRef(object);
-    v->flags = (uint8_t)(object ? v->flags | which : v->flags & ~which);
-    if (note->label == NULL && note->hooks == NULL) remove_note(note);
+    v->flags &= (uint8_t)~(RG_LABELLED | RG_HOOKED);
+    if (note->label || note->own) v->flags |= RG_LABELLED;
+    if (note->hooks) v->flags |= RG_HOOKED;
+    if (!(v->flags & (RG_LABELLED | RG_HOOKED))) remove_note(note);
     Py_XDECREF(old);
     return 0;
 }
@@ -91,8 +99,9 @@ void rg_notes_drop(Value *v) {
     Note *note = find(v);
     v->flags &= (uint8_t)~(RG_LABELLED | RG_HOOKED);
     if (note == NULL) return;
-    PyObject *label = note->label, *hooks = note->hooks;
+    PyObject *label = note->label, *hooks = note->hooks, *own = note->own;
     remove_note(note);
     Py_XDECREF(label);
+    Py_XDECREF(own);
     Py_XDECREF(hooks);
 }

@@ -33,11 +33,13 @@ enum {
     RG_WIDE = 2,          /* inputs are in `entries`, not in `in` */
     RG_VISITED = 4,       /* seen by the ordering now in progress */
     RG_OPEN = 8,          /* on the stack of that ordering: meeting it again is a cycle */
-    RG_LABELLED = 16,     /* has a label in the notes */
+    RG_LABELLED = 16,     /* has a label in the notes, or attributes of a program's own */
     RG_HOOKED = 32,       /* has hooks in the notes */
     RG_TRACED = 64,       /* made in a recording, and a replay may find another number in it */
     RG_COLLECTED = 128    /* known to the cycle collector: a closure, or made from one */
 };
+
+enum { RG_OWN = 256 }; /* in the notes, beside RG_LABELLED and RG_HOOKED: such attributes */
 
 /* Nothing here is seen from outside the module: names are reached without a table. */
 #pragma GCC visibility push(hidden)
@@ -176,10 +178,16 @@ PyObject *rg_sum(PyObject *module, PyObject *terms);
 PyObject *rg_dot(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *rg_take(PyObject *module, PyObject *args);
 
-/* notes.c: labels and hooks, kept beside the nodes because few nodes have any. */
+/* notes.c: labels, hooks and guests' attributes, kept beside the nodes because few nodes have any. */
 PyObject *rg_note_get(Value *v, int which);
 int rg_note_set(Value *v, int which, PyObject *object);
 void rg_notes_drop(Value *v);
+
+/* guests.c: programs that were written for another engine. */
+extern PyObject *rg_constructor; /* answers Value(...) in its place; NULL: nobody does */
+PyObject *rg_lend_attributes(PyObject *module, PyObject *wanted);
+PyObject *rg_own_attributes(PyObject *module, PyObject *value);
+PyObject *rg_set_constructor(PyObject *module, PyObject *constructor);
 
 /* order.c, backward.c, walk.c: ordering and the backward pass. The epoch counts the functional transforms begun: a node
  * of an earlier epoch than a transform's cannot depend on what the transform made. */
@@ -203,6 +211,8 @@ extern PyType_Spec rg_value_spec;
 extern PyType_Spec rg_closure_spec;
 extern PyType_Spec rg_tracked_spec;
 Value *rg_tracked_new(void);
+PyObject *rg_construct(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                       PyObject *kwnames);
 PyObject *rg_value_vectorcall(PyObject *type, PyObject *const *args, size_t nargsf,
                               PyObject *kwnames);
 int rg_value_traverse(PyObject *self, visitproc visit, void *arg);

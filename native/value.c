@@ -183,10 +183,9 @@ static int finish_constructed(Value *v) {
     return 0;
 }
 
-/* Value(...): the exact type, straight from the call. */
-PyObject *rg_value_vectorcall(PyObject *Py_UNUSED(type), PyObject *const *args, size_t nargsf,
-                              PyObject *kwnames) {
-    Py_ssize_t count = PyVectorcall_NARGS(nargsf);
+/* construct(...): a value of the exact type, or of the one that closures need. */
+PyObject *rg_construct(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count,
+                       PyObject *kwnames) {
     Arguments given = {NULL, NULL, NULL, NULL, NULL, NULL};
     if (take_positional(&given, args, count) < 0) return NULL;
     for (Py_ssize_t i = 0; kwnames && i < PyTuple_GET_SIZE(kwnames); i++)
@@ -200,6 +199,14 @@ PyObject *rg_value_vectorcall(PyObject *Py_UNUSED(type), PyObject *const *args, 
         return NULL;
     }
     return (PyObject *)v;
+}
+
+/* Value(...): the exact type, straight from the call. */
+PyObject *rg_value_vectorcall(PyObject *Py_UNUSED(type), PyObject *const *args, size_t nargsf,
+                              PyObject *kwnames) {
+    if (RG_UNLIKELY(rg_constructor != NULL))
+        return PyObject_Vectorcall(rg_constructor, args, nargsf, kwnames);
+    return rg_construct(NULL, args, PyVectorcall_NARGS(nargsf), kwnames);
 }
 
 /* Subclasses: __new__ makes a leaf of 0.0, whatever it is given; __init__ fills it. */
@@ -276,7 +283,7 @@ static int set_data(PyObject *self, PyObject *object, void *Py_UNUSED(closure)) 
 
 static PyObject *get_label(PyObject *self, void *Py_UNUSED(closure)) {
     PyObject *label = rg_note_get((Value *)self, RG_LABELLED);
-    return Py_NewRef(label ? label : Py_None);
+    return label ? Py_NewRef(label) : PyUnicode_FromStringAndSize("", 0);
 }
 
 static int set_label(PyObject *self, PyObject *label, void *Py_UNUSED(closure)) {
@@ -285,7 +292,8 @@ static int set_label(PyObject *self, PyObject *label, void *Py_UNUSED(closure)) 
         rg_fail("LabelError", "of", "(O)", label);
         return -1;
     }
-    return rg_note_set((Value *)self, RG_LABELLED, label);
+    int is_empty = PyUnicode_GET_LENGTH(label) == 0; /* an empty label is none */
+    return rg_note_set((Value *)self, RG_LABELLED, is_empty ? NULL : label);
 }
 
 static PyObject *get_hooks(PyObject *self, void *Py_UNUSED(closure)) {
@@ -472,7 +480,7 @@ static int set_backward(PyObject *self, PyObject *backward, void *Py_UNUSED(clos
 static PyGetSetDef value_getset[] = {
     {"data", get_data, set_data, "The number.", NULL},
     {"grad", get_grad, set_grad, "The gradient of the last root with respect to this.", NULL},
-    {"label", get_label, set_label, "A name for people, or None.", NULL},
+    {"label", get_label, set_label, "A name for people; empty where there is none.", NULL},
     {"requires_grad", get_requires_grad, set_requires_grad, "Whether it takes gradients.", NULL},
     {"op", get_op, NULL, "The name of the op that made it; 'leaf' for a leaf.", NULL},
     {"inputs", get_inputs, NULL, "The values it was made from, in order.", NULL},
@@ -618,7 +626,7 @@ int rg_value_traverse(PyObject *self, visitproc visit, void *arg) {
 static PyType_Slot value_slots[] = {
     {Py_tp_traverse, rg_value_traverse},
     {Py_tp_doc,
-     "Value(data, children=(), local_grads=(), *, label=None, requires_grad=True)\n--\n\n"
+     "Value(data, children=(), local_grads=(), *, label='', requires_grad=True)\n--\n\n"
      "A number that remembers how it was made.\n\n"
      ">>> from retrograde import Value\n"
      ">>> a, b = Value(2.0), Value(-3.0)\n"

@@ -39,7 +39,7 @@ class Value:
         children: Iterable[Value] | None = (),
         local_grads: Iterable[_Number] | str | None = (),
         *,
-        label: str | None = None,
+        label: str | None = "",
         requires_grad: bool = True,
         _children: Iterable[Value] | None = None,
         _local_grads: Iterable[_Number] | None = None,
@@ -61,8 +61,8 @@ class Value:
     @grad.setter
     def grad(self, grad: _Number) -> None: ...
     @property
-    def label(self) -> str | None:
-        """A name for people, or None."""
+    def label(self) -> str:
+        """A name for people; empty where there is none."""
 
     @label.setter
     def label(self, label: str | None) -> None: ...
@@ -880,6 +880,25 @@ def simd_level() -> str:
 
 def skip_sites(codes: Sequence[CodeType], /) -> None:
     """Nodes made in these code objects belong to the caller."""
+
+# programs written for another engine
+
+def construct(
+    data: _Number,
+    children: Iterable[Value] | None = (),
+    local_grads: Iterable[_Number] | str | None = (),
+    **more: Any,
+) -> Value:
+    """Value(...), whoever answers that."""
+
+def set_constructor(constructor: Callable[..., Value] | None, /) -> None:
+    """Who answers Value(...); None: nobody else."""
+
+def lend_attributes(wanted: bool, /) -> None:
+    """Whether values take attributes of any name."""
+
+def own_attributes(value: Value, /) -> dict[str, Any]:
+    """A copy of the attributes put on a value."""
 
 def inject_allocation_failure(count: int, /) -> None:
     """Let the engine's allocation after COUNT more fail, once; -1 switches it off."""

@@ -213,7 +213,9 @@ def forward(value: Any, roots: Sequence[Any] = ()) -> Birth:
         cause = PASSED_ON
         cure = "an operand was NaN before anomaly() saw it: look at where that one was made"
     return _placed(
-        Birth(FORWARD, cause, value.op, value.label, _number(value), operands, more, cure=cure),
+        Birth(
+            FORWARD, cause, value.op, value.label or None, _number(value), operands, more, cure=cure
+        ),
         value,
         roots,
     )
@@ -238,7 +240,7 @@ def backward(
         )
     made = _number(value)
     birth = Birth(
-        BACKWARD, cause, value.op, value.label,
+        BACKWARD, cause, value.op, value.label or None,
         before + partial * upstream, operands, more, describe(value.inputs[index]),
         partial, upstream, before,
         made=None if isfinite(made) or cause != INFINITE_PARTIAL else made, cure=cure,
@@ -251,7 +253,7 @@ def elsewhere(
 ) -> Birth:
     """A birth in a closure, a hook or the seed of a backward pass."""
     target = value if target is None else target
-    birth = Birth(BACKWARD, cause, value.op, value.label, result, target=describe(target))
+    birth = Birth(BACKWARD, cause, value.op, value.label or None, result, target=describe(target))
     return _placed(birth, value, roots)
 
 
@@ -275,7 +277,7 @@ def _placed(birth: Birth, value: Any, roots: Sequence[Any]) -> Birth:
 
 def step_of(value: Any) -> Step:
     """A value as a step of a route."""
-    return Step(value.op, value.label, value.site)
+    return Step(value.op, value.label or None, value.site)
 
 
 def route_to(roots: Sequence[Any], value: Any) -> tuple[tuple[Step, ...], int]:

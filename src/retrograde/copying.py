@@ -157,7 +157,7 @@ def reduced(root: Value) -> tuple[Any, ...]:
         numbers.extend(partials)
         data.append(value.data)
         grads.append(value.grad)
-        if value.label is not None:
+        if value.label:
             labels[position] = value.label
     arrays = tuple(a.tobytes() for a in (ops, widths, inputs, data, grads, numbers))
     return _graph, (leaves, core.OP_NAMES, arrays, labels, customs)

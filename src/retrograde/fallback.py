@@ -92,7 +92,7 @@ class Value(Node):
         children: Iterable[Value] | None = (),
         local_grads: Iterable[float] | str | None = (),
         *,
-        label: str | None = None,
+        label: str | None = "",
         requires_grad: bool = True,
         _children: Iterable[Value] | None = None,
         _local_grads: Iterable[float] | None = None,
@@ -148,7 +148,7 @@ class Value(Node):
         self._grad = number(grad, "value.grad")
 
     @property
-    def label(self) -> str | None:
+    def label(self) -> str:
         return self._label
 
     @label.setter
@@ -276,10 +276,10 @@ def _checked_inputs(inputs: Iterable[Value]) -> tuple[Value, ...]:
     return inputs
 
 
-def _checked_label(label: Any) -> str | None:
+def _checked_label(label: Any) -> str:
     if not isinstance(label, (str, type(None))):
         raise LabelError.of(label)
-    return label
+    return label or ""
 
 
 def apply(name: str, *operands: Any) -> Any:
@@ -689,6 +689,66 @@ def leave_anomaly() -> None:
 def in_anomaly() -> bool:
     """Whether this thread raises at births."""
     return modes.anomaly > 0
+
+
+def construct(*args: Any, **kwargs: Any) -> Value:
+    """Value(...), whoever answers that."""
+    value = Value.__new__(Value)
+    _init(value, *args, **kwargs)
+    return value
+
+
+_init = Value.__init__
+
+
+def set_constructor(constructor: Callable[..., Value] | None) -> None:
+    """Who answers Value(...): only the native engine is called without ``__init__``."""
+
+
+_PARTS = frozenset(
+    "data grad label requires_grad inputs _prev _children partials _backward _local_grads".split()
+)
+
+
+def _get_any(self: Value, name: str) -> Any:
+    try:
+        own = object.__getattribute__(self, "_own")
+    except AttributeError:  # a node in the making
+        own = None
+    return own[name] if own and name in own else object.__getattribute__(self, name)
+
+
+def _set_any(self: Value, name: str, thing: Any) -> None:
+    try:
+        object.__setattr__(self, name, thing)
+    except AttributeError:
+        if name in _PARTS:
+            raise
+        self._own = {**(self._own or {}), name: thing}
+
+
+def _delete_any(self: Value, name: str) -> None:
+    own = self._own or {}
+    if name in own:
+        self._own = {key: thing for key, thing in own.items() if key != name}
+    else:
+        object.__delattr__(self, name)
+
+
+def lend_attributes(wanted: bool) -> None:
+    """Whether values take attributes of any name."""
+    for name, method in (
+        ("__getattribute__", _get_any), ("__setattr__", _set_any), ("__delattr__", _delete_any),
+    ):  # fmt: skip
+        if wanted:
+            setattr(Value, name, method)
+        elif name in vars(Value):
+            delattr(Value, name)
+
+
+def own_attributes(value: Value) -> dict[str, Any]:
+    """A copy of the attributes put on a value."""
+    return dict(value._own or ())
 
 
 def in_recording() -> bool:

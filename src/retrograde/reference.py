@@ -59,7 +59,7 @@ class Node:
 
     __slots__ = (
         "_closure", "_custom", "_data", "_epoch", "_grad", "_hooks", "_inputs", "_label",
-        "_made_at", "_number", "_op_name", "_partials", "_requires_grad",
+        "_made_at", "_number", "_op_name", "_own", "_partials", "_requires_grad",
     )  # fmt: skip
 
     _op_name: str  # "leaf" for a value made from nothing
@@ -67,8 +67,9 @@ class Node:
     _partials: tuple[float, ...] | None  # None: a Python closure adds the contributions
     _closure: Callable[[], object] | None
     _custom: Any  # of a custom op: its name, or its CustomOp; None for a row of the law
-    _label: str | None
+    _label: str
     _hooks: list[tuple[object, hooks.Hook]] | None
+    _own: dict[str, Any] | None  # attributes that a program written for another engine has put here
 
     def _become(
         self,
@@ -82,7 +83,8 @@ class Node:
         """Be a fresh node: whatever this was before is forgotten."""
         self._op_name, self._data, self._inputs, self._partials = op, data, inputs, partials
         self._grad, self._requires_grad = 0.0, requires_grad
-        self._label = self._hooks = self._closure = self._custom = None
+        self._label, self._own = "", None
+        self._hooks = self._closure = self._custom = None
         self._epoch, self._number = Epoch.now, number
         self._made_at = None if number else calling_instruction(skip=3)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from threading import Lock
+from threading import Lock, local
 from typing import Any
 
 from .sites import Site, calling_instruction, site_of
@@ -114,3 +114,37 @@ def _reported(roots: tuple[Any, ...], seeds: tuple[Any, ...], run: Callable[[], 
     for watcher in watchers:
         if watcher.done is not None:
             watcher.done(this)
+
+
+@contextmanager
+def unwatched() -> Iterator[None]:
+    """Inside the block nobody is told of passes: they are no part of the program."""
+    before, _watch.watchers = _watch.watchers, ()
+    try:
+        yield
+    finally:
+        _watch.watchers = before
+
+
+def engine_backward() -> Any:
+    """The engine's own ``Value.backward``, whoever watches."""
+    return _watch.method or Value.__dict__["backward"]
+
+
+def reporting(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A ``backward`` of a program's own that is reported as ours is; one that calls itself on the
+    inputs is one pass."""
+    running = local()
+
+    def backward(self: Value, *args: Any, **kwargs: Any) -> Any:
+        if getattr(running, "now", False) or not _watch.watchers:
+            return method(self, *args, **kwargs)
+        running.now = True
+        found: list[Any] = []
+        try:
+            _reported((self,), (1.0,), lambda: found.append(method(self, *args, **kwargs)))
+        finally:
+            running.now = False
+        return found[0]
+
+    return backward

@@ -124,7 +124,7 @@ def test_our_class_is_really_in_its_place(core):
         "line": 17,
         "added": [],
         "kept": [],
-        "differing": [],
+        "own": "",
     }
     assert told["profile"]["passes"] == 3
     assert "step 3 / 3" in done.stderr  # what the script printed makes room for the data
@@ -255,7 +255,8 @@ def test_a_decorated_class_with_bases_is_replaced(run, script):
         """
     )
     code, out, err = run(path, "--replace", "Number")
-    assert (code, out, err) == (0, "6.0 2.0\n", "")
+    assert (code, out) == (0, "6.0 2.0\n")
+    assert "Number is ours but for backward" in err  # it goes one level down
 
 
 def test_attributes_under_other_names_are_found(run, script):
@@ -344,39 +345,38 @@ def test_fields_of_a_dataclass_are_read_not_their_defaults(run, script):
         """
     )
     code, out, err = run(path, "--replace", "Value")
-    assert (code, out, err) == (0, python(path).stdout, "")
+    assert (code, out) == (0, python(path).stdout)
+    assert "Value is ours but for backward" in err
 
 
-def test_the_default_of_an_attribute_is_not_taken_for_it(run, script):
+def test_an_attribute_that_every_object_begins_with_is_there(run, script):
     engine = ENGINE.replace("= data, 0\n", "= data, 0; self.n = 1\n")
-    path = script(engine + "    n = 0\nprint(Value(2.0).n)\n")
+    path = script(engine + "    n = 0\nx = Value(2.0)\ny = x * 3\ny.n += 4\nprint(x.n, y.n)\n")
     code, out, err = run(path, "--replace", "Value")
-    assert (code, out) == (1, "")
-    assert "the script's own Value sets .n on its objects" in err
+    assert (code, out, err) == (0, "1 5\n", "")
 
 
-def test_a_counter_that_the_script_keeps_on_its_class_is_not_read_wrongly(run, script):
+def test_a_counter_that_the_script_keeps_on_its_class_counts_as_before(run, script):
     engine = ENGINE.replace("= data, 0\n", "= data, 0; Value.made += 1\n")
-    path = script(engine + "    made = 0\nx = Value(2.0) * 3\nprint(x.data)\nprint(Value.made)\n")
+    path = script(engine + "    made = 0\nx = Value(2.0) * 3\nprint(x.data, Value.made)\n")
     code, out, err = run(path, "--replace", "Value")
-    assert (code, out) == (1, "6.0\n")
-    assert "the script's own Value sets .made on its objects" in err
+    assert (code, out) == (0, "6.0 3\n")
+    assert "Value stayed the script's own: making a value does more than that" in err
 
 
-def test_an_attribute_that_reads_differently_is_told(run, script):
+def test_an_attribute_that_ours_has_too_reads_as_the_script_writes_it(run, script):
     path = script(
         ENGINE.replace(
             "def __init__(self, data, children=(), local_grads=()):",
             "def __init__(self, data, children=(), local_grads=()):\n        self.op = '?'",
         )
-        + "print((Value(2.0) * 3).data)\n"
+        + "y = Value(2.0) * 3\nprint(y.op)\ny.op = 'times'\nprint(y.data, y.op)\n"
     )
-    code, out, err = run(path, "--replace", "Value")
-    assert (code, out) == (0, "6.0\n")
-    assert err == "retrograde: .op of Value reads differently: ours, not the script's.\n"
+    code, out, _ = run(path, "--replace", "Value")
+    assert (code, out) == (0, "?\n6.0 times\n")
 
 
-def test_a_class_without_backward_keeps_its_rules(run, script):
+def test_a_class_without_backward_stays_the_scripts_own(run, script):
     path = script(
         """
         class Number:
@@ -391,7 +391,7 @@ def test_a_class_without_backward_keeps_its_rules(run, script):
     )
     code, out, err = run(path, "--replace", "Number")
     assert (code, out) == (0, "3.0\n")
-    assert "Number is ours but for __add__" in err
+    assert "Number stayed the script's own: " in err
 
 
 @pytest.mark.parametrize("package", ["", "tiny."])
@@ -429,9 +429,10 @@ def test_a_module_is_imported_afresh_afterwards(run, script, tmp_path, monkeypat
     (tmp_path / "their_engine.py").write_text(ENGINE)
     monkeypatch.syspath_prepend(tmp_path)
     before = list(sys.meta_path)
-    path = script("from their_engine import Value\nprint(Value.__module__)\n")
+    text = "from their_engine import Value\nprint(Value.__module__, hasattr(Value, 'erfc'))\n"
+    path = script(text)
     code, out, _ = run(path, "--replace", "their_engine.Value")
-    assert (code, out.startswith("retrograde")) == (0, True)
+    assert (code, out) == (0, "their_engine True\n")
     assert "their_engine" not in sys.modules
     assert sys.meta_path == before
     assert importlib.import_module("their_engine").Value.__module__ == "their_engine"
@@ -525,7 +526,7 @@ deeper(Value(1.0)
         f"{ENGINE}\nimport sys\nsys.exit(3)\n",
         f"{ENGINE}\nimport sys\nsys.exit()\n",
         f"{ENGINE}\nraise SystemExit('said')\n",
-        "def f(): pass\nclass Value:\n    pass\n\nassert f() is not None, 'claimed'\n",
+        f"def f(): pass\n{ENGINE}\nassert f() is not None, 'claimed'\n",
     ],
 )  # fmt: skip
 def test_a_script_that_fails_shows_its_own_traceback_and_code(core, script, text):
@@ -536,33 +537,14 @@ def test_a_script_that_fails_shows_its_own_traceback_and_code(core, script, text
     assert (ours.returncode, ours.stdout) == (plain.returncode, plain.stdout)
 
 
-def test_an_attribute_that_ours_lacks_is_explained(run, script):
-    path = script(
-        """
-        class Value:
-            def __init__(self, data):
-                self.data, self.grad = data, 0
-                self.momentum = 0.0
-
-        Value(1.0).momentum
-        """
-    )
-    code, _, err = run(path, "--replace", "Value")
-    assert code == 1
-    assert "line 6, in <module>" in err
-    assert err.endswith(
-        "retrograde: the script's own Value sets .momentum on its objects; ours has no such "
-        "attribute. Keep it beside the values, in a dict or a list.\n"
-    )
-
-
 def test_what_a_script_finds_is_what_python_gives_it(core, script, tmp_path):
     (tmp_path / "helper.py").write_text("number = 5\n")
     path = script(
         """
         import pathlib, pickle, sys, threading
         import helper
-        class Value: pass
+        class Value:
+            def __init__(self, data): self.data = data
         class Thing: pass
         if __name__ == "__main__":
             print(sys.argv[1:], __file__ == sys.argv[0], helper.number, input())
@@ -577,7 +559,8 @@ def test_what_a_script_finds_is_what_python_gives_it(core, script, tmp_path):
     assert (ours.stdout, ours.stderr) == (plain.stdout, "")
     assert (tmp_path / "written.txt").read_text() == "here"
     ours = retrograde_run(path, "--replace", "Value", "--", "-x", core=core, **options)
-    assert "later <class 'retrograde" in ours.stdout
+    assert ours.stdout.splitlines()[1:] == plain.stdout.splitlines()[1:]
+    assert ours.stderr.startswith("retrograde: Value stayed the script's own: ")
 
 
 def test_a_script_given_by_a_relative_path_knows_where_it_is(script, tmp_path):
@@ -611,7 +594,7 @@ def test_an_interrupted_script_ends_as_python_does(script):
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert err.startswith("Traceback (most recent call last):\n")
-    assert err.endswith("line 3, in <module>\n    while True: pass\nKeyboardInterrupt\n")
+    assert "line 3, in <module>\n    while True: pass\nKeyboardInterrupt\n" in err
 
 
 @pytest.mark.parametrize(
@@ -625,9 +608,7 @@ def test_an_interrupted_script_ends_as_python_does(script):
         ("import os\n", "no.such.Value", "there is no source of a module no.such"),
         ("import os\n", "math.Value", "there is no source of a module math"),
         ("import os\n", "textwrap.Value", "textwrap.py has no class Value to replace"),
-        ("class V: pass\nclass V: pass\n", "V", "more than once, at lines 1 and 2"),
-        ("if 1:\n    class V: pass\n", "V", "inside a function or a block, at line 2"),
-        ("def f():\n    class V: pass\n", "V", "inside a function or a block, at line 2"),
+        ("def f():\n    class V: pass\n", "V", "inside a function or a class, at line 2"),
     ],
 )
 def test_a_class_that_cannot_be_replaced_is_refused(run, script, text, name, message):
@@ -884,7 +865,7 @@ def test_labels_are_set_where_there_are_none_and_taken_away_again(labels, rg):
     named, bare = rg.Value(1.0, label="mine"), rg.Value(2.0)
     with labels.labelled({"named": named, "bare": [bare]}):
         assert (named.label, bare.label) == ("mine", "bare[0]")
-    assert (named.label, bare.label) == ("mine", None)
+    assert (named.label, bare.label) == ("mine", "")
 
 
 def test_labels_are_lent_while_a_watcher_is_told_of_a_pass(cli, labels, rg):
@@ -895,8 +876,8 @@ def test_labels_are_lent_while_a_watcher_is_told_of_a_pass(cli, labels, rg):
     with labels.Lent(()).around(watcher):
         for _ in range(2):
             (w * 2).backward()
-    assert told == ["w", None, None, None]
-    assert w.label is None
+    assert told == ["w", "", "", ""]
+    assert w.label == ""
 
 
 def test_labels_of_deep_wide_and_circular_things(labels, rg, monkeypatch):

@@ -85,7 +85,7 @@ def test_a_new_value_is_a_leaf_that_takes_gradients(rg):
     assert (value._op, value._children, value._local_grads, value._prev) == ("", (), (), set())
     assert value.grad == 0.0
     assert type(value.grad) is float
-    assert value.label is None
+    assert value.label == ""
     assert value.requires_grad is True
 
 
@@ -107,15 +107,25 @@ def test_labels_are_kept_changed_and_taken_away(rg):
     value.label = "bias"
     assert value.label == "bias"
     value.label = None
-    assert value.label is None
-    assert rg.Value(1.0, label=None).label is None
+    assert value.label == ""
+    value.label = "w"
+    value.label = ""
+    assert value.label == ""
+    assert rg.Value(1.0, label=None).label == rg.Value(1.0, label="").label == ""
+
+
+def test_the_label_of_every_result_is_text(rg):
+    """What the lecture's draw_dot prints of a node: never "None"."""
+    x = rg.Value(2.0)
+    values = [x, x * 3, rg.sum([x, x]), rg.Value(1.0, (x,), (2.0,)), x.detach(), *(x * 3)._children]
+    assert [f"{value.label}" for value in values] == [""] * 7
 
 
 def test_labels_of_many_values_stay_apart(rg):
     values = [rg.Value(1.0, label=f"w{i}") for i in range(500)]
     for value in values[::3]:
         value.label = None
-    expected = [None if i % 3 == 0 else f"w{i}" for i in range(500)]
+    expected = ["" if i % 3 == 0 else f"w{i}" for i in range(500)]
     assert [value.label for value in values] == expected
 
 

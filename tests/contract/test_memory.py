@@ -485,8 +485,8 @@ def test_labels_without_memory(native):
 
     def check():
         labels = [value.label for value in values]
-        labelled = labels.index(None)
-        assert labels == [f"v{n}" for n in range(labelled)] + [None] * (count - labelled)
+        labelled = labels.index("")
+        assert labels == [f"v{n}" for n in range(labelled)] + [""] * (count - labelled)
         for value in values:
             value.label = None
 

@@ -23,7 +23,7 @@ maybe: Value | float = a
 # attributes
 assert_type(a.data, float)
 assert_type(a.grad, float)
-assert_type(a.label, str | None)
+assert_type(a.label, str)
 assert_type(a.requires_grad, bool)
 assert_type(a.op, str)
 assert_type(a.inputs, tuple[Value, ...])

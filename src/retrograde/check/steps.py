@@ -220,6 +220,8 @@ def _append(
         code = getattr(rule._partials or rule._vjp or rule._function, "__code__", None)
         where = code and Site(code.co_filename, code.co_firstlineno, rule.name)
     found.faults.append(
-        Fault(step.op, index, step.partials[index], expected, cause, site, node.label, where)
+        Fault(
+            step.op, index, step.partials[index], expected, cause, site, node.label or None, where
+        )
     )
     found.places.append(place)

@@ -71,7 +71,7 @@ def evaluate(text: str, numbers: dict[str, float]) -> Value:
     for name, expression in statements:
         result = _Evaluator(text, scope).of(expression)
         if name:
-            if isinstance(result, Value) and result.label is None:
+            if isinstance(result, Value) and not result.label:
                 result.label = name
             scope[name] = result
     if not isinstance(result, Value):

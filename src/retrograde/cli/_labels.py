@@ -184,7 +184,7 @@ def _attributes(thing: Any) -> Iterator[tuple[str, Any]]:
 @contextmanager
 def labelled(variables: Mapping[str, Any], passing: Collection[str] = ()) -> Iterator[None]:
     """Label the values that have no label by what their program calls them, inside the block."""
-    given: list[tuple[Value, str | None]] = []
+    given: list[tuple[Value, str]] = []
     try:
         for value, name in labels_of(variables, passing):
             if not value.label:

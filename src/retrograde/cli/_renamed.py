@@ -6,36 +6,54 @@ partials: found by making two of its objects and their product, and looking what
 
 from __future__ import annotations
 
-import os
-import random
 from collections.abc import Callable, Iterable
-from contextlib import redirect_stdout
+from dataclasses import dataclass
 from operator import add, mul
 from typing import Any, NamedTuple
 
 from ..value import Value
+from ._agreement import Printed
 
 _LEFT, _RIGHT = 2.0, 3.0
 _LISTS = (tuple, list, set, frozenset)
+_KINDS = {kind.__name__: kind for kind in _LISTS}
+_OURS: dict[str, Any] = {  # read past whatever the script calls by these names
+    "data": vars(Value)["data"],
+    "grad": vars(Value)["grad"],
+    "_children": vars(Value)["inputs"],
+    "_local_grads": vars(Value)["partials"],
+    "_op": vars(Value)["_op"],
+}
+_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {"*": mul, "+": add}
 
 
-class Trial(NamedTuple):
+@dataclass(frozen=True)
+class Trial:
     """Two leaves of the class, what was made of them, and a leaf that no pass has reached."""
 
     left: Any
     right: Any
     result: Any
     fresh: Any
+    printed: str
+
+    @property
+    def values(self) -> tuple[Any, Any, Any, Any]:
+        """All four."""
+        return self.left, self.right, self.result, self.fresh
 
 
 class Answer(NamedTuple):
-    """What answers for an attribute of theirs: one of ours, and the property that reads it."""
+    """What answers for an attribute of theirs: one of ours, and the kind of container it is in."""
 
     ours: str
-    property: property
+    kind: str = ""
+    empty: Any = None
 
 
-def renamed(theirs: type, names: Iterable[str]) -> dict[str, Answer]:
+def answers_of(
+    names: Iterable[str], product: Trial | None, total: Trial | None
+) -> dict[str, Answer]:
     """Those attributes of theirs that hold what ours holds, each with what answers for it.
 
     >>> class Node:
@@ -43,61 +61,47 @@ def renamed(theirs: type, names: Iterable[str]) -> dict[str, Answer]:
     ...         self.number, self.parents = number, parents
     ...     def __mul__(self, other):
     ...         return Node(self.number * other.number, (self, other))
-    >>> sorted(renamed(Node, ["number", "parents", "colour"]))
+    >>> sorted(answers_of(["number", "parents", "colour"], tried(Node, "*"), None))
     ['number', 'parents']
     """
-    product, total = _trial(theirs, mul), _trial(theirs, add)
     found = {name: _answer(name, product, total) for name in names}
     return {name: answer for name, answer in found.items() if answer is not None}
 
 
-def differing(theirs: type, names: Iterable[str]) -> list[str]:
-    """Those attributes that both have and that read differently: ``op`` is "*" there, "mul" here.
-
-    Only texts and numbers are compared.
-    """
-    there, here = _trial(theirs, mul), Value(_LEFT) * Value(_RIGHT)
-    if there is None:
-        return []
-    return [
-        name
-        for name in sorted(names)
-        if isinstance(held := getattr(there.result, name, None), (str, int, float))
-        and held != getattr(here, name, held)
-    ]
-
-
-def _trial(theirs: type, operator: Callable[[Any, Any], Any]) -> Trial | None:
-    """Made without a trace: nothing is printed, and the random numbers go on as before."""
-    state = random.getstate()
+def tried(theirs: type, symbol: str) -> Trial | None:
+    """Two objects of a class and what an operator makes of them; without one, only objects."""
     try:
-        with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere):
+        with Printed() as printed:
             left, right = theirs(_LEFT), theirs(_RIGHT)
-            result = operator(left, right)
+            if not symbol:
+                return Trial(left, right, left, right, printed.text())
+            result = _OPERATORS[symbol](left, right)
             if hasattr(result, "backward"):
                 result.backward()
-            return Trial(left, right, result, theirs(_LEFT))
+            return Trial(left, right, result, theirs(_LEFT), printed.text())
     except Exception:  # whatever a stranger's class may raise
         return None
-    finally:
-        random.setstate(state)
 
 
 def _answer(name: str, product: Trial | None, total: Trial | None) -> Answer | None:
     """What answers for an attribute: tried on a product, whose partials tell its inputs apart."""
     if product is not None:
-        held = [getattr(thing, name, None) for thing in product]
+        held = [getattr(thing, name, None) for thing in product.values]
         if _are(held, _LEFT, _RIGHT, _LEFT * _RIGHT, _LEFT):
-            return _number("data")
+            return Answer("data")
         if _are(held, _RIGHT, _LEFT, 1.0, 0.0):
-            return _number("grad")
+            return Answer("grad")
         if _are_items(held, (_RIGHT, _LEFT)):
-            return _items("_local_grads", type(held[2]), held[3])
+            return Answer("_local_grads", type(held[2]).__name__, held[3])
+    elif total is not None:
+        held = [getattr(thing, name, None) for thing in total.values]
+        if _are_items(held, (1.0, 1.0)):
+            return Answer("_local_grads", type(held[2]).__name__, held[3])
     for trial in (product, total):
         if trial is not None:
-            held = [getattr(thing, name, None) for thing in trial]
+            held = [getattr(thing, name, None) for thing in trial.values]
             if _are_inputs(held, trial):
-                return _items("_children", type(held[2]), held[3])
+                return Answer("_children", type(held[2]).__name__, held[3])
     return None
 
 
@@ -124,21 +128,18 @@ def _is_empty(held: Any) -> bool:
     return held is None or (isinstance(held, _LISTS) and not held)
 
 
-def _number(ours: str) -> Answer:
-    def read(value: Value) -> Any:
-        return getattr(value, ours)
+def property_of(answer: Answer) -> property:
+    """The property that reads, and for numbers writes, what answers for an attribute."""
+    ours, kind, empty = answer
+    held = _OURS[ours]
+    if ours == "_op":
+        return property(held.__get__)
+    if kind:
+        container = _KINDS[kind]
 
-    def write(value: Value, number: Any) -> None:
-        setattr(value, ours, number)
+        def items(value: Value) -> Any:
+            found = held.__get__(value)
+            return container(found) if found or empty is not None else None
 
-    return Answer(ours, property(read, write))
-
-
-def _items(ours: str, kind: Callable[[Any], Any], empty: Any) -> Answer:
-    """The items as a container of the kind theirs has; a leaf's is what theirs had."""
-
-    def read(value: Value) -> Any:
-        items = getattr(value, ours)
-        return kind(items) if items or empty is not None else None
-
-    return Answer(ours, property(read))
+        return property(items)
+    return property(held.__get__, held.__set__)

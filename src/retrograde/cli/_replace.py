@@ -1,37 +1,32 @@
 """A script's own engine class replaced by ours, where it stands, without moving a line.
 
 The class statement stays and runs; only what it binds is another class. Whatever of the script's
-class is not ours to the last rule stays the script's: ``_agreement.py`` finds that out by trying.
+class is not ours to the last rule stays the script's: ``_plan.py`` finds that out by trying.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from types import CodeType
 from typing import Any
 
 from ..errors import ReplaceError
-from ..value import Value
-from ._agreement import agrees
-from ._renamed import differing, renamed
+from ..value import Value, core
+from ..watch import engine_backward, reporting, unwatched
+from ._apart import tried_apart
+from ._construction import constructor_of
+from ._facts import Facts, facts_of, sources_of
+from ._plan import Plan, planned
+from ._renamed import Answer, property_of
 
 _BINDER = "__retrograde_class__"
-
-_ALWAYS_OURS = frozenset(
-    "__init__ __new__ __slots__ __dict__ __weakref__ __module__ __qualname__ __doc__ __hash__ "
-    "__eq__ __ne__ __bool__ __annotations__ __annotate__ __annotate_func__ __annotations_cache__ "
-    "__match_args__ __getattribute__ __getattr__ __setattr__ __delattr__ __init_subclass__ "
-    "__class_getitem__ __reduce__ __reduce_ex__ __getstate__ __setstate__ __copy__ __deepcopy__ "
-    "__sizeof__ __del__ __firstlineno__ __static_attributes__ __orig_bases__ __parameters__ "
-    "__dataclass_fields__ __dataclass_params__ __abstractmethods__ __replace__ __array_ufunc__ "
-    "data grad label backward _backward _children _prev _op _local_grads".split()
-)
-"""What a value is made of, and what docs/differences.md says about it: never the script's."""
-
-_PRINTING = frozenset(("__repr__", "__str__", "__format__"))
+_ABSENT = object()
+_NAMES = ("__name__", "__qualname__", "__module__")
+_PRINTING = ("__repr__", "__str__", "__format__")
 
 
 @dataclass
@@ -39,31 +34,28 @@ class Replacement:
     """One class of the script that ours stands in for, and what of it stayed.
 
     ``added`` are methods and constants that ours lacks, ``kept`` those that give other results than
-    ours or could not be compared; both are the script's own code, working on our values.
-    ``lost`` are attributes of its objects that ours do not have, ``differing`` those that ours
-    have too, but read differently.
+    ours or could not be compared; both are the script's own code, working on our values. ``own``
+    says why the whole class stayed the script's.
     """
 
     name: str
     line: int = 0
+    own: str = ""
     added: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
-    lost: frozenset[str] = frozenset()
-    differing: list[str] = field(default_factory=list)
-    _attributes: frozenset[str] = frozenset()
-    _before: dict[str, Any] = field(default_factory=dict)
+    script: str = ""
+    _undo: list[Any] = field(default_factory=list)
 
     def statement(self, source: bytes, path: str) -> tuple[ast.Module, ast.ClassDef]:
         """The syntax tree of a source, and the one statement in it that defines the class."""
         tree = ast.parse(source, path)
-        found = [node for node in tree.body if _defines(node, self.name)]
-        if len(found) == 1 and isinstance(found[0], ast.ClassDef):
-            return tree, found[0]
+        found = [node for node in _top_level(tree) if _defines(node, self.name)]
+        if found and isinstance(found[-1], ast.ClassDef):
+            return tree, found[-1]  # of several, as in notebooks, the last is the finished one
         nodes = list(ast.walk(tree))
         raise ReplaceError.of(
             self.name,
             path,
-            lines=[node.lineno for node in found],
             nested=[getattr(node, "lineno", 0) for node in nodes if _defines(node, self.name)],
             classes=[node.name for node in tree.body if isinstance(node, ast.ClassDef)],
             module=next((each for node in nodes for each in _imported(node, self.name)), ""),
@@ -73,7 +65,7 @@ class Replacement:
         """A source compiled so that its class statement binds our class."""
         tree, statement = self.statement(source, path)
         self.line = statement.lineno
-        self._attributes = frozenset(_attributes(statement))
+        facts = facts_of(self.name, statement, [source, *sources_of(self.script or path)])
         first = statement.decorator_list[0] if statement.decorator_list else statement
         binder = ast.Name(_BINDER, ast.Load())
         binder.lineno = binder.end_lineno = first.lineno
@@ -82,60 +74,126 @@ class Replacement:
 
         def bind(theirs: type) -> type:
             names.pop(_BINDER, None)
-            self._settle(theirs, names)
-            return Value
+            return self._settle(theirs, names, facts)
 
         names[_BINDER] = bind
         return compile(tree, path, "exec", dont_inherit=True)
 
-    def _settle(self, theirs: type, names: dict[str, Any]) -> None:
-        """Put on our class what of theirs has to stay."""
-        members: dict[str, Any] = {}
-        for owner in reversed(theirs.__mro__[:-1]):
-            members.update(vars(owner))
-        attributes = {*self._attributes, *getattr(theirs, "__dataclass_fields__", ())}
-        own = attributes - set(dir(Value))
-        before = names.get(self.name, _BINDER)
+    def _settle(self, theirs: type, names: dict[str, Any], facts: Facts) -> type:
+        """Put ours in the place of theirs, with what of theirs has to stay; or leave it alone."""
+        before = names.get(self.name, _ABSENT)
+
+        def apply(plan: Plan) -> Callable[[], None]:
+            self._apply(plan, theirs)
+            names[self.name] = Value
+            return undo
+
+        def undo() -> None:
+            self.undo()
+            names[self.name] = theirs
+
+        def trial() -> Plan:
+            with unwatched():
+                return planned(theirs, names, facts, apply)
+
         names[self.name] = theirs  # its methods make values by this name
         try:
-            held = renamed(theirs, own)
-            self.differing = differing(theirs, attributes - own - _ALWAYS_OURS)
-            called = {answer.ours: name for name, answer in held.items()}
-            stays = {
-                name: member
-                for name, member in members.items()
-                if name not in _ALWAYS_OURS
-                and name not in own  # the default of an attribute: reading it would be wrong
-                and not _is_slot(member)
-                and (
-                    name in _PRINTING
-                    or not hasattr(Value, name)
-                    or not agrees(
-                        theirs, name, called.get("data", "data"), called.get("grad", "grad")
-                    )
-                )
-            }
+            plan = tried_apart(trial) or Plan(own="it could not be tried")
         finally:
-            if before is _BINDER:
+            if before is _ABSENT:
                 del names[self.name]
             else:
                 names[self.name] = before
-        self.lost = frozenset(own - held.keys())
-        answers = {name: answer.property for name, answer in held.items()}
-        for name, member in {**answers, **stays}.items():
-            if name not in _PRINTING and name not in held:
-                (self.kept if hasattr(Value, name) else self.added).append(name)
-            self._before[name] = vars(Value).get(name, _BINDER)
-            setattr(Value, name, member)
+        self.own = plan.own
+        if self.own:
+            return theirs
+        self.added, self.kept = plan.added, list(plan.kept)
+        if plan.backward == "theirs":
+            self.kept.append("backward")
+        self._apply(plan, theirs)
+        return Value
+
+    def _apply(self, plan: Plan, theirs: type) -> None:
+        """Our class with what of theirs has to stay."""
+        members: dict[str, Any] = {}
+        for owner in reversed(theirs.__mro__[:-1]):
+            members.update(vars(owner))
+        stays: dict[str, Any] = dict(plan.defaults)
+        stays |= {name: property_of(Answer(*answer)) for name, answer in plan.answers.items()}
+        stays |= {name: members[name] for name in (*plan.added, *plan.kept)}
+        stays |= {name: members.get(name, getattr(object, name)) for name in _PRINTING}
+        stays |= _identity(members)
+        stays |= {name: getattr(theirs, name) for name in _NAMES}
+        if theirs.__doc__ is not None:
+            stays["__doc__"] = theirs.__doc__
+        if plan.backward != "ours":
+            stays["backward"] = _backward(plan.backward, members["backward"])
+        if plan.roles is not None:
+            construct, stays["__init__"] = constructor_of(plan.roles)
+            core.set_constructor(construct)
+            self._undo.append(lambda: core.set_constructor(None))
+        for name, member in stays.items():
+            self._put(name, member)
+        if plan.lends:
+            core.lend_attributes(True)
+            self._undo.append(lambda: core.lend_attributes(False))
+
+    def _put(self, name: str, member: Any) -> None:
+        """Set an attribute of our class until the program ends."""
+        if name in _NAMES:
+            before = getattr(Value, name)
+        elif name == "backward":
+            before = engine_backward()
+        else:
+            before = vars(Value).get(name, _ABSENT)
+
+        def undo() -> None:
+            if before is _ABSENT:
+                delattr(Value, name)
+            else:
+                setattr(Value, name, before)
+
+        self._undo.append(undo)
+        setattr(Value, name, member)
+        for kind in Value.__subclasses__() if name in _NAMES else ():
+            if kind.__module__ == core.__name__:  # values with closures are of a type of their own
+                self._undo.append(partial(setattr, kind, name, getattr(kind, name)))
+                setattr(kind, name, member)
 
     def undo(self) -> None:
         """Our class as it was."""
-        for name, member in self._before.items():
-            if member is _BINDER:
-                delattr(Value, name)
-            else:
-                setattr(Value, name, member)
-        self._before.clear()
+        while self._undo:
+            self._undo.pop()()
+
+
+def _identity(members: dict[str, Any]) -> dict[str, Any]:
+    """Equality, truth and hash as theirs has them: by identity, where it says nothing."""
+    found: dict[str, Any] = {
+        "__eq__": members.get("__eq__", object.__eq__),
+        "__ne__": members.get("__ne__", object.__ne__),
+    }
+    if callable(members.get("__hash__")):
+        found["__hash__"] = members["__hash__"]
+    if "__bool__" in members:
+        found["__bool__"] = members["__bool__"]
+    elif "__len__" in members:
+        found["__bool__"] = lambda self: len(self) != 0
+    else:
+        found["__bool__"] = lambda self: True
+    return found
+
+
+def _backward(which: str, method: Callable[..., Any]) -> Callable[..., Any]:
+    """The script's own backward; of "both", for graphs that a pass has been over before."""
+    if which == "theirs":
+        return reporting(method)
+    ours = engine_backward()
+
+    def backward(self: Any) -> Any:
+        again = self.grad or any(each.grad for each in self._children if each._op)
+        return method(self) if again else ours(self)
+
+    return reporting(backward)
 
 
 @contextmanager
@@ -159,19 +217,12 @@ def _imported(node: ast.AST, name: str) -> Iterator[str]:
             yield node.module
 
 
-def _is_slot(member: Any) -> bool:
-    return type(member).__name__ == "member_descriptor"
-
-
-def _attributes(statement: ast.ClassDef) -> Iterator[str]:
-    """The attributes that a class's methods set on ``self``.
-
-    With them those that it sets on the class, as counters are, in methods that ours stand in for.
-    """
-    for method in statement.body:
-        ours = isinstance(method, ast.FunctionDef) and method.name in _ALWAYS_OURS
-        places = {"self", statement.name} if ours else {"self"}
-        for node in ast.walk(method):
-            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
-                if isinstance(node.value, ast.Name) and node.value.id in places:
-                    yield node.attr
+def _top_level(tree: ast.Module) -> Iterator[ast.stmt]:
+    """The statements of a module, those in its blocks too, in their order."""
+    waiting: list[ast.AST] = [*reversed(tree.body)]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.stmt):
+            yield node
+        if not isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef, ast.expr)):
+            waiting.extend(reversed(list(ast.iter_child_nodes(node))))

@@ -98,6 +98,7 @@ class _Run:
         if options.replace is not None:
             module, _, name = options.replace.rpartition(".")
             self._replacement = replacement = self._stack.enter_context(replacing(name))
+            replacement.script = options.script
             if module:
                 self._stack.enter_context(replacing_in(module, replacement, options.script))
             else:
@@ -115,7 +116,7 @@ class _Run:
             )
             _join(before)
         sys.stdout.flush()
-        self._say_what_stayed(outcome)
+        self._say_what_stayed()
         if outcome.ran:
             self._show(outcome, source)
         return outcome.code
@@ -140,28 +141,20 @@ class _Run:
         if self._profiler is not None:
             watchers.enter_context(self._profiler.inner())
 
-    def _say_what_stayed(self, outcome: Outcome) -> None:
+    def _say_what_stayed(self) -> None:
         """On standard error: methods of the script's class that differ from ours, and its end."""
         replaced = self._replacement
         if replaced is None:
             return
+        if replaced.own:
+            print(
+                f"retrograde: {replaced.name} stayed the script's own: {replaced.own}.",
+                file=sys.stderr,
+            )
         if replaced.kept:
             print(
                 f"retrograde: {replaced.name} is ours but for {', '.join(replaced.kept)}: the "
                 "script's own differ from ours, or could not be compared, and were kept.",
-                file=sys.stderr,
-            )
-        if replaced.differing:
-            print(
-                f"retrograde: .{', .'.join(replaced.differing)} of {replaced.name} "
-                f"read{'s' * (len(replaced.differing) == 1)} differently: ours, not the script's.",
-                file=sys.stderr,
-            )
-        error = outcome.error
-        if isinstance(error, AttributeError) and error.name in replaced.lost:
-            print(
-                f"retrograde: the script's own {replaced.name} sets .{error.name} on its objects; "
-                "ours has no such attribute. Keep it beside the values, in a dict or a list.",
                 file=sys.stderr,
             )
 
@@ -176,7 +169,7 @@ class _Run:
                 "line": replaced.line,
                 "added": replaced.added,
                 "kept": replaced.kept,
-                "differing": replaced.differing,
+                "own": replaced.own,
             }
         if self._last_pass is not None:
             told["explain"] = self._explained(outcome, source)

@@ -77,7 +77,7 @@ class OperandError(RetrogradeError, TypeError):
 
 
 class LabelError(RetrogradeError, TypeError):
-    """A label is a string or None."""
+    """A label is a string; None stands for an empty one."""
 
     @classmethod
     def of(cls, got: object) -> Self:

@@ -102,20 +102,13 @@ class ReplaceError(RetrogradeError, ValueError):
         cls,
         name: str,
         path: str,
-        lines: list[int],
         nested: list[int],
         classes: list[str],
         module: str,
     ) -> Self:
-        if lines:
-            listed = " and ".join(map(str, lines))
-            return cls(
-                f"{path} defines class {name} more than once, at lines {listed}, so it is not "
-                "clear which one to replace. Leave one of them."
-            )
         if nested:
             return cls(
-                f"class {name} of {path} stands inside a function or a block, at line "
+                f"class {name} of {path} stands inside a function or a class, at line "
                 f"{nested[0]}; only a class at the top level can be replaced. Move it there."
             )
         if module.partition(".")[0] == "micrograd":

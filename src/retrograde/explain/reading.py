@@ -120,7 +120,7 @@ class _Reader:
             inputs.append(here)
             partials.append(slopes)
             columns.symbols.append(symbol_of(name) if name != "custom" else value._op or "custom")
-            columns.labels.append(value.label)
+            columns.labels.append(value.label or None)
             columns.data.append(core.peek(value) if data is None else data[place])
             columns.requires_grad.append(value.requires_grad)
             columns.places.append(site)

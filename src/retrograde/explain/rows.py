@@ -243,7 +243,7 @@ class _Reader:
 
     def _label(self, index: int) -> str | None:
         if index in self._captured:
-            return self._captured[index].label
+            return self._captured[index].label or None
         given = self.program.inputs.get(index)
         if given is not None and given.kind != CONSTANT:
             return given.name

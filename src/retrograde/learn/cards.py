@@ -100,7 +100,7 @@ def _run(text: str, leaves: dict[str, float]) -> dict[str, Value]:
     functions = {"exp": exp, "log": log, "relu": relu, "tanh": tanh}
     exec(text, {"__builtins__": {}, **functions}, names)  # the package's own text
     for name, value in names.items():
-        if value.label is None:
+        if not value.label:
             value.label = name
     return names
 

@@ -130,7 +130,7 @@ class Module(metaclass=_Labelling):
     def _label_parameters(self) -> None:
         """Give each parameter its name here; a label that says something else is the user's."""
         for name, value in self.named_parameters():
-            if value.label is None or name.endswith(f".{value.label}"):
+            if not value.label or name.endswith(f".{value.label}"):
                 value.label = name
 
     # what is done to all of it

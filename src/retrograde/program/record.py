@@ -72,7 +72,7 @@ class _Reader:
 
     def label(self, index: int, value: Value) -> None:
         """Remember what a number is called."""
-        if value.label is not None:
+        if value.label:
             self.program.labels[index] = value.label
 
     def site(self, value: Value) -> int:
