@@ -21,8 +21,10 @@ static void wrong_item(const Nest *nest, int depth, PyObject *item) {
 
 /* While recording, what a replay would find another number in is neither read nor assigned. */
 static int refuse_recorded(PyObject *item, Action action) {
-    int wrong = action == WRITE_DATA || (action == READ_DATA && rg_is_read_afresh((Value *)item));
-    if (!wrong) return 0;
+    int wrong = action == WRITE_DATA;
+    if (action == READ_DATA)
+        wrong = rg_is_read_afresh((Value *)item) ? 1 : rg_reads_captured((Value *)item);
+    if (wrong <= 0) return wrong;
     int traced = ((Value *)item)->flags & RG_TRACED;
     const char *which = action == WRITE_DATA ? "assignment" : traced ? "data" : "captured_data";
     rg_fail("RecordingError", which, "(O)", item);

@@ -96,10 +96,13 @@ static inline int rg_is_value(PyObject *object) {
 static inline int rg_is_leaf(const Value *v) { return v->op == RG_LEAF; }
 
 /* In a recording: whether a replay finds another number here. That is what depends on an argument,
- * and leaves from outside, which are captured; those made inside are marked, see leaf_origin. */
+ * and leaves from outside, which are captured; those made inside are marked, see leaf_origin. What
+ * was computed from captured leaves alone is not marked: rg_reads_captured looks under it. */
 static inline int rg_is_read_afresh(const Value *v) {
     return (v->flags & RG_TRACED) || (rg_is_leaf(v) && !(v->flags & RG_COLLECTED));
 }
+
+int rg_reads_captured(Value *v); /* walk.c; -1: an exception is set */
 
 /* memory.c, slabs.c: nodes and buffers. */
 extern Value *rg_free_nodes;

@@ -246,7 +246,10 @@ DEFINE_NUMBER(grad)
  * graph. */
 static PyObject *get_data(PyObject *self, void *Py_UNUSED(closure)) {
     Value *v = (Value *)self;
-    if (RG_UNLIKELY(rg_recording() && rg_is_read_afresh(v))) {
+    if (RG_UNLIKELY(rg_recording())) {
+        int afresh = rg_is_read_afresh(v) ? 1 : rg_reads_captured(v);
+        if (afresh == 0) return PyFloat_FromDouble(v->data);
+        if (afresh < 0) return NULL;
         rg_fail("RecordingError", v->flags & RG_TRACED ? "data" : "captured_data", "(O)", self);
         return NULL;
     }

@@ -112,10 +112,26 @@ static PyObject *leaf_origin(PyObject *Py_UNUSED(module), PyObject *args) {
     return PyUnicode_FromString(inside ? "constant" : "captured");
 }
 
+/* Whether a leaf from outside lies under a value: in a recording a replay reads it afresh. */
+int rg_reads_captured(Value *v) {
+    RgGraph graph = {.oldest = RG_ANY_AGE, .no_hooks = 1};
+    if (rg_is_leaf(v)) return 0;
+    if (rg_order(&graph, &v, 1) < 0) return -1;
+    rg_unmark(&graph);
+    int found = 0;
+    for (size_t i = 0; i < graph.leaves.count; i++)
+        found |= !(graph.leaves.items[i]->flags & RG_COLLECTED);
+    rg_graph_free(&graph);
+    return found;
+}
+
 /* Whether every leaf that takes gradients is among the inputs. */
 static int is_closed(const RgGraph *graph, Value **inputs, Py_ssize_t count) {
     Py_ssize_t taking = 0, given = 0;
-    if (graph->traced && rg_recording()) return 0; /* numbers would be those of one row */
+    int recording = rg_recording(); /* numbers would be those of one row, or of today */
+    for (size_t i = 0; i < graph->leaves.count && recording; i++)
+        if (!rg_is_leaf(graph->leaves.items[i]) || rg_is_read_afresh(graph->leaves.items[i]))
+            return 0;
     for (size_t i = 0; i < graph->leaves.count; i++)
         taking += (graph->leaves.items[i]->flags & RG_REQUIRES_GRAD) != 0;
     for (Py_ssize_t i = 0; i < count; i++) {

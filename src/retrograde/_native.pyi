@@ -712,6 +712,9 @@ def node(
 def recompute(value: Value, /) -> float | None:
     """What a value's op makes of its inputs now."""
 
+def recorded_op(value: Value, /) -> str:
+    """What only recordings make: stop, take, or neither."""
+
 def argument(number: _Number, /) -> Value:
     """A fresh argument of a function being recorded."""
 

@@ -96,6 +96,22 @@ class ShapeError(RetrogradeError, ValueError):
         return cls(f"{op}: a list of {left} and a list of {right}; make them as long.")
 
     @classmethod
+    def take(cls, place: str, first: object, number: int, other: object) -> Self:
+        def kind(item: object) -> str:
+            length = f" of {len(item)}" if hasattr(item, "__len__") else ""
+            return f"{type(item).__name__}{length}"
+
+        if number == 0:
+            return cls(
+                f"take: {place} 0 is {kind(first)}; in a compiled function items are values, "
+                "numbers, and lists, tuples, dicts and arrays of those."
+            )
+        return cls(
+            f"take: {place} 0 is {kind(first)}, {place} {number} is {kind(other)}; in a compiled "
+            "function a row may choose any of them, so make them all of one shape."
+        )
+
+    @classmethod
     def linear(cls, row: int, width: int, given: int) -> Self:
         found = "is not a list" if width < 0 else f"has {width} weights"
         return cls(

@@ -91,8 +91,8 @@ class _Reader:
         steps = []
         for value in core.order_since(tuple(roots), self.since):
             op, inputs, numbers = core.parts(value)
-            name = _NAMES[op] if op < len(_NAMES) else value.op
-            if name not in ("stop", "take") and op >= len(_NAMES):
+            name = _NAMES[op] if op < len(_NAMES) else core.recorded_op(value)
+            if not name:
                 raise RecordingError.custom(value)
             steps.append((name, value, inputs, numbers))
         return steps
