@@ -165,6 +165,13 @@ class RowsError(RetrogradeError, ValueError):
         )
 
     @classmethod
+    def no_mean(cls, function: str, name: str) -> Self:
+        return cls(
+            f"{function}: {name} has no rows, and the mean of nothing is no number. Leave the call "
+            "out where there are no rows, or use reduce='sum', which is 0."
+        )
+
+    @classmethod
     def kind(cls, name: str, got: object) -> Self:
         cure = ":"
         if isinstance(got, (str, bytes)):
@@ -242,6 +249,20 @@ class CompileError(RetrogradeError, TypeError):
         return cls(
             f"{function}: {said}: {name} has 2 axes, so each row of it is a list of {numbers}. "
             f"Pass {cure} for one number a row.{place}"
+        )
+
+    @classmethod
+    def whole(cls, name: str, site: Any) -> Self:
+        from ..sites import source_line
+
+        text = source_line(site) if site else ""
+        return cls(
+            f"{name} is an array of integers and is used as a number, so it has a gradient, but an "
+            f"integer is differentiated only on request. Pass {name}.astype(float), or name the "
+            "arguments to differentiate, as in wrt='x' or wrt=('x', 'y'). (An index of rg.take "
+            "has the gradient 0.)"
+            + (f"\n  at {site}" if site else "")
+            + (f"\n      {text}" if text else "")
         )
 
     @classmethod

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import hooks
-from ..errors import CompileError, FunctionResultError
+from ..errors import CompileError, FunctionResultError, RowsError
 from ..value import core
 from .derived import REDUCED, STORED, VALUE, Mode
 from .encoding import Stored
@@ -88,8 +88,8 @@ class Replayable:
     ) -> tuple[Any, Any]:
         """The value and its gradients.
 
-        ``wrt`` names one argument (its gradient comes bare) or a tuple of them; all by default.
-        Gradients are per row, also for uniform arguments, unless ``reduce`` is "sum" or "mean":
+        ``wrt`` names one argument (its gradient comes bare) or a tuple of them; all by default. A
+        column of integers that is only an index of ``take`` has the gradient 0. Gradients are per row, also for uniform arguments, unless ``reduce`` is "sum" or "mean":
         then value and uniform gradients are reduced over the rows. ``weights`` seeds each row.
         ``out`` is a pair like the result, of arrays to write into; None stands for a new one.
 
@@ -124,10 +124,11 @@ class Replayable:
         if reduce not in (None, "sum", "mean"):
             raise CompileError.call(self._name, f"reduce={reduce!r} is none of None, 'sum', 'mean'")
         seeds = self._weights(bound, weights)
-        mode = Mode("gradient", _numbers(chosen), len(seeds))
+        mode = Mode("gradient", _numbers(chosen), len(seeds), _whole(bound, wrt))
         if reduce and out is not None:
             raise CompileError.call(self._name, "out= does not go with reduce=")
         if reduce:
+            self._check_mean(reduce, bound)
             router = self._router(family, bound, shapes, lambda: mode, threads, seeds)
             items = _reduced(router, bound, mode, reduce == "mean")
             value, source = items[0], iter(items[1:])
@@ -185,7 +186,9 @@ class Replayable:
         indices, outputs = _numbers(chosen), family.traces[0].outputs
         store = Store(bound)
         store.fresh(len(indices) * len(outputs.items))
-        self._stored(family, bound, shapes, Mode("jacobian", indices), store, threads)
+        self._stored(
+            family, bound, shapes, Mode("jacobian", indices, 0, _whole(bound, wrt)), store, threads
+        )
         source = iter(store.items())
         results = []
         for _ in outputs.items:
@@ -215,7 +218,8 @@ class Replayable:
         self._check_single(family)
         store = Store(bound)
         assembled = second_nest(store, chosen, bare)
-        self._stored(family, bound, shapes, Mode("hessian", _numbers(chosen)), store, threads)
+        mode = Mode("hessian", _numbers(chosen), 0, _whole(bound, wrt))
+        self._stored(family, bound, shapes, mode, store, threads)
         return assembled()
 
     def hvp(
@@ -252,10 +256,10 @@ class Replayable:
                     self._name, f"{place} must have the nest of {shape.name}: {shape.count} numbers"
                 )
         seeds = directions.seed_columns()
-        indices = _numbers(chosen)
+        mode = Mode("hvp", _numbers(chosen), len(seeds), _whole(bound, wrt))
         store = Store(bound)
         nests = [store.like(shape.key, None, "") for shape in chosen]
-        self._stored(family, bound, shapes, Mode("hvp", indices, len(seeds)), store, threads, seeds)
+        self._stored(family, bound, shapes, mode, store, threads, seeds)
         if bound.rows is None:
             source = iter(store.items())
             nests = [gradient_nest(shape.key, source, None) for shape in chosen]
@@ -285,6 +289,7 @@ class Replayable:
         self._check_single(family)
         if reduce not in ("sum", "mean"):
             raise CompileError.call(self._name, f"reduce={reduce!r} is neither 'sum' nor 'mean'")
+        self._check_mean(reduce, bound)
         seeds = self._weights(bound, weights)
 
         taking = _Taking(family, len(seeds))
@@ -296,7 +301,7 @@ class Replayable:
             raise CompileError.call(
                 self._name, "no captured parameter takes gradients; use value_and_grad instead"
             )
-        over = store.rows if reduce == "mean" and store.rows else 1
+        over = store.rows if reduce == "mean" else 1
         totals = sums[1:] / over
         for place in hooked:
             totals[place] = hooks.run(leaves[place], float(totals[place]))
@@ -417,6 +422,10 @@ class Replayable:
         router = self._router(family, bound, shapes, lambda: mode, threads, seeds)
         router.store(len(store.columns), store.table())
 
+    def _check_mean(self, reduce: str, bound: Bound) -> None:
+        if reduce == "mean" and bound.rows == 0:
+            raise RowsError.no_mean(self._name, bound.row_name)
+
     def _check_single(self, family: Family) -> None:
         outputs = family.traces[0].outputs
         if len(outputs.items) != 1:
@@ -426,8 +435,7 @@ class Replayable:
         """The arguments to differentiate, and whether the gradient comes bare."""
         by_name = {shape.name: shape for shape in shapes}
         if wrt is None:
-            chosen = [shape for shape in shapes if shape.differentiable]
-            return chosen, len(chosen) == 1
+            return shapes, len(shapes) == 1
         names = wrt if isinstance(wrt, tuple) else (wrt,)
         for name in names:
             if not isinstance(name, str) or name not in by_name:
@@ -473,6 +481,11 @@ def _numbers(shapes: Sequence[Shape]) -> tuple[int, ...]:
     return tuple(i for shape in shapes for i in range(shape.first, shape.first + shape.count))
 
 
+def _whole(bound: Bound, wrt: Any) -> tuple[int, ...]:
+    """The ids of integers that are differentiated because everything is, not because of a name."""
+    return tuple(bound.whole) if wrt is None else ()
+
+
 def _reduced(router: Router, bound: Bound, mode: Mode, mean: bool) -> list[Any]:
     """The value and the gradients: those of uniform numbers reduced, those of rows stored."""
     each = [STORED if bound.kinds[i] == ROW else REDUCED for i in mode.wrt]
@@ -482,7 +495,7 @@ def _reduced(router: Router, bound: Bound, mode: Mode, mean: bool) -> list[Any]:
     sums = iter(router.reduce(kinds, store.table()).tolist())
     columns = iter(store.items())
     items = [next(columns if kind == STORED else sums) for kind in kinds]
-    return [item / store.rows if mean and store.rows else item for item in items]
+    return [item / store.rows if mean else item for item in items]
 
 
 def _entries(nest: Any, count: int, function: str, name: str = "out") -> Sequence[Any]:
