@@ -324,17 +324,24 @@ class AnomalyError(RetrogradeError, ArithmeticError):
     """Under anomaly(): the birth of a NaN or an infinity.
 
     ``phase`` is "forward" or "backward", ``value`` the node it happened at, ``birth`` all that is
-    known of it, as data.
+    known of it, as data. In a call of a compiled function there is no node, but a ``row``.
     """
 
     phase: str
     value: Any
     birth: Any
+    row: int | None = None
 
     @classmethod
     def of(cls, birth: Any, value: Value = None) -> Self:
         error = cls(str(birth))
         error.phase, error.value, error.birth = birth.phase, value, birth
+        return error
+
+    @classmethod
+    def in_row(cls, birth: Any, row: int | None) -> Self:
+        error = cls(str(birth) if row is None else f"row {row}: {birth}")
+        error.phase, error.value, error.birth, error.row = birth.phase, None, birth, row
         return error
 
     @classmethod

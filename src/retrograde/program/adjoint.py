@@ -131,6 +131,25 @@ def adjoint(program: Program, wrt: Sequence[int], seeds: Sequence[tuple[int, int
     return extended.replaced(outputs=[*program.outputs, *gradients])
 
 
+def accounted(
+    program: Program, wrt: Sequence[int], seeds: Sequence[tuple[int, int]]
+) -> tuple[Program, dict[int, str]]:
+    """The same, and which of its new numbers are gradients on their way: by the op that hands on.
+
+    The others are partials in the making, and may be infinite without anybody's harm.
+    """
+    build = _Builder(program)
+    sweep = _Adjoint(program, wrt, build)
+    gradients = sweep.run(seeds)
+    extended = program.replaced(
+        inputs=build.inputs,
+        instructions=build.instructions,
+        count=build.count,
+        outputs=[*program.outputs, *gradients],
+    )
+    return check(extended, "adjoint"), sweep.sums
+
+
 def adjoints(program: Program, sweeps: Sequence[Sweep]) -> tuple[Program, list[list[int]]]:
     """The program with several backward passes over it, and the ids of their gradients."""
     build = _Builder(program)
@@ -151,6 +170,8 @@ class _Adjoint:
         self.active = self._active()
         self.takes: dict[tuple[int, ...], list[int]] = {}
         self.taken: dict[int, list[tuple[int, ...]]] = {}
+        self.sums: dict[int, str] = {}
+        self.now = ""
         self.reached: dict[int, int | None] = {}
         """By id: None where every row reaches it, else a number that is 1 in the rows that do."""
 
@@ -166,6 +187,7 @@ class _Adjoint:
         for output, seed in seeds:
             self._add(output, 1.0, seed, -1)
         for instruction in reversed(self.program.instructions):
+            self.now = instruction.op
             for result in instruction.results:
                 self._flush(result, instruction.site)
             if instruction.op == "scatter":
@@ -229,6 +251,8 @@ class _Adjoint:
             else:
                 after = build.emit("fma", (partial, upstream, before), site)
         self.adjoints[target] = after
+        if after >= self.program.count:
+            self.sums.setdefault(after, self.now)
 
     def _reach(self, target: int, rows: int | None, site: int) -> None:
         """The target is reached in ``rows`` too. Of an input nobody asks: it hands nothing on."""

@@ -73,6 +73,7 @@ class Replayable:
         parts = [out] if len(outputs.items) == 1 else _flat(out, outputs, self._name)
         for place, part in zip(outputs.places, parts):
             store.into(part, None, place.replace("the result", "out", 1))
+        self._watch(family, bound, shapes, None, threads)
         self._stored(family, bound, shapes, VALUE, store, threads)
         return outputs.filled(store.items())
 
@@ -127,6 +128,7 @@ class Replayable:
         mode = Mode("gradient", _numbers(chosen), len(seeds), _whole(bound, wrt))
         if reduce and out is not None:
             raise CompileError.call(self._name, "out= does not go with reduce=")
+        self._watch(family, bound, shapes, mode.wrt, threads, seeds)
         if reduce:
             self._check_mean(reduce, bound)
             router = self._router(family, bound, shapes, lambda: mode, threads, seeds)
@@ -184,6 +186,7 @@ class Replayable:
         family = self._family(bound, shapes)
         chosen, bare = self._chosen(shapes, wrt)
         indices, outputs = _numbers(chosen), family.traces[0].outputs
+        self._watch(family, bound, shapes, indices, threads)
         store = Store(bound)
         store.fresh(len(indices) * len(outputs.items))
         self._stored(
@@ -219,6 +222,7 @@ class Replayable:
         store = Store(bound)
         assembled = second_nest(store, chosen, bare)
         mode = Mode("hessian", _numbers(chosen), 0, _whole(bound, wrt))
+        self._watch(family, bound, shapes, mode.wrt, threads)
         self._stored(family, bound, shapes, mode, store, threads)
         return assembled()
 
@@ -259,6 +263,7 @@ class Replayable:
         mode = Mode("hvp", _numbers(chosen), len(seeds), _whole(bound, wrt))
         store = Store(bound)
         nests = [store.like(shape.key, None, "") for shape in chosen]
+        self._watch(family, bound, shapes, mode.wrt, threads)
         self._stored(family, bound, shapes, mode, store, threads, seeds)
         if bound.rows is None:
             source = iter(store.items())
@@ -291,7 +296,7 @@ class Replayable:
             raise CompileError.call(self._name, f"reduce={reduce!r} is neither 'sum' nor 'mean'")
         self._check_mean(reduce, bound)
         seeds = self._weights(bound, weights)
-
+        self._watch(family, bound, shapes, (), threads, seeds)
         taking = _Taking(family, len(seeds))
         store = Store(bound)
         router = self._router(family, bound, shapes, taking.mode, threads, seeds)
@@ -421,6 +426,21 @@ class Replayable:
         """Run a mode whose outputs are all stored per row."""
         router = self._router(family, bound, shapes, lambda: mode, threads, seeds)
         router.store(len(store.columns), store.table())
+
+    def _watch(
+        self,
+        family: Family,
+        bound: Bound,
+        shapes: list[Shape],
+        wrt: Sequence[int] | None,
+        threads: int | None,
+        seeds: Sequence[tuple[int, int]] = (),
+    ) -> None:
+        """Under anomaly(): raise at the first row in which a NaN or an infinity is born."""
+        if core.in_anomaly():
+            from ..check.anomalies import check_rows
+
+            check_rows(self, family, bound, shapes, wrt, threads, seeds)
 
     def _check_mean(self, reduce: str, bound: Bound) -> None:
         if reduce == "mean" and bound.rows == 0:
