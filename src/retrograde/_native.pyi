@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import disjoint_base
 
-from .custom import CustomOp
+from .custom import CustomOp, RecordedOp
 from .elementwise import *  # noqa: F403  one function a row of the law
 from .hooks import Hook, HookHandle
 from .sites import Site
@@ -43,7 +43,7 @@ class Value:
         requires_grad: bool = True,
         _children: Iterable[Value] | None = None,
         _local_grads: Iterable[_Number] | None = None,
-        _op: str | CustomOp | None = None,
+        _op: str | CustomOp | RecordedOp | None = None,
     ) -> None: ...
 
     # what it holds

@@ -1,6 +1,6 @@
 """take: one of a list, chosen by an index that may differ from row to row.
 
-Eagerly the choice is Python's; while recording it is an instruction, one for each number of an item.
+Eagerly the choice is Python's; while recording it is an instruction for each number of an item.
 """
 
 from __future__ import annotations

@@ -93,7 +93,7 @@ def test_gradients_inside_a_compiled_function(rg: Any, drawn: Taking) -> None:
 
 # ---- each way by itself --------------------------------------------------------------------------
 
-I = np.array([0, 1, 1, 0])
+INDEX = np.array([0, 1, 1, 0])
 X = np.array([4.0, 0.0, -1.0, 0.0])
 
 
@@ -106,10 +106,10 @@ def test_what_is_not_chosen_contributes_nothing(rg: Any, item: str) -> None:
     def f(i: Any, x: Any) -> Any:
         return rg.take([2.0 * x, eval(item, names, {"x": x})], 0 * i)
 
-    value, slope = rg.compile(f).value_and_grad(I, X, wrt="x")
+    value, slope = rg.compile(f).value_and_grad(INDEX, X, wrt="x")
     assert value.tolist() == (2.0 * X).tolist()
     assert slope.tolist() == [2.0] * 4
-    assert rg.compile(f).hessian(I, X, wrt="x").tolist() == [0.0] * 4
+    assert rg.compile(f).hessian(INDEX, X, wrt="x").tolist() == [0.0] * 4
 
 
 def test_what_another_use_reaches_still_counts(rg: Any) -> None:
@@ -117,9 +117,9 @@ def test_what_another_use_reaches_still_counts(rg: Any) -> None:
         root = rg.sqrt(x)
         return rg.take([x, root], i) + 0.0 * root
 
-    slopes = rg.compile(f).grad(I, X, wrt="x")
+    slopes = rg.compile(f).grad(INDEX, X, wrt="x")
     wanted = []
-    for i, x in zip(I, X):
+    for i, x in zip(INDEX, X):
         leaf = rg.Value(x)
         f(int(i), leaf).backward()
         wanted.append(leaf.grad)
@@ -135,8 +135,8 @@ def test_no_grad_holds_eagerly_and_compiled(rg: Any) -> None:
             third = rg.take([x, 3.0 * x], 1)
         return (one + other + third) * x
 
-    slopes = rg.compile(f).grad(I, X, wrt="x")
-    assert agree(slopes, [rg.grad(lambda x, i=i: f(int(i), x))(float(x)) for i, x in zip(I, X)])
+    slopes = rg.compile(f).grad(INDEX, X, wrt="x")
+    assert agree(slopes, [rg.grad(lambda x, i=i: f(int(i), x))(float(x)) for i, x in zip(INDEX, X)])
     table = [rg.Value(1.0), [rg.Value(2.0)], {"a": rg.Value(3.0)}, np.array([4.0])]
     with rg.no_grad():
         taken = [rg.take(table, k) for k in range(4)]
@@ -156,12 +156,12 @@ def test_items_keep_their_kind(rg: Any) -> None:
         entry = rg.take([{"a": x, "b": [x]}, {"a": 1.0, "b": [2.0]}], i)
         row = rg.take(np.array([[1.0, 2.0], [3.0, 4.0]]), i)
         flag = rg.take([x > 0.0, x < 0.0], i)
-        assert isinstance(pair, Pair) and isinstance(entry["b"], list) and row.shape == (2,)
+        assert (type(pair), type(entry["b"]), row.shape) == (Pair, list, (2,))
         return pair.a + entry["a"] * entry["b"][0] + row[1] + rg.where(flag, 1.0, 0.0)
 
     assert agree(
-        rg.compile(f)(I, X),
-        [rg.value_and_grad(lambda x, i=i: f(int(i), x) + 0.0 * x)(x)[0] for i, x in zip(I, X)],
+        rg.compile(f)(INDEX, X),
+        [rg.value_and_grad(lambda x, i=i: f(int(i), x) + 0.0 * x)(x)[0] for i, x in zip(INDEX, X)],
     )
 
 
@@ -193,7 +193,11 @@ def test_gradients_inside_go_through_stops(rg: Any) -> None:
 
 def test_numbers_computed_from_captured_leaves_cannot_leave(rg: Any) -> None:
     w = rg.Value(3.0)
-    for read in (lambda: (w * 2.0).data, lambda: w.detach().data, lambda: rg.data([w * 2.0])[0]):
+    for f in (
+        lambda x: x * (w * 2.0).data,
+        lambda x: x * w.detach().data,
+        lambda x: x * rg.data([w * 2.0])[0],
+    ):
         with pytest.raises(rg.errors.RecordingError, match="captures it"):
-            rg.compile(lambda x: x * read())(2.0)
+            rg.compile(f)(2.0)
     assert rg.compile(lambda x: x * (rg.Value(2.0) * 3.0).data)(2.0) == 12.0

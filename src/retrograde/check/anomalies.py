@@ -1,4 +1,4 @@
-"""``rg.anomaly()`` around calls of compiled functions: the first row that makes a NaN or an infinity.
+"""``rg.anomaly()`` around compiled calls: the first row that makes a NaN or an infinity.
 
 What stops is what stops eagerly: a NaN, an infinity of which no operand was infinite, a gradient
 that is not finite on its way. Rows are looked at in batches, with every number of the recorded
@@ -19,7 +19,7 @@ from ..errors import AnomalyError
 from ..program.derived import VALUE
 from ..value import Value
 from .births import births_under
-from .row_numbers import numbers, primal, row_inputs, whole
+from .row_numbers import handed_on, numbers, op_of, primal, row_inputs, whole
 
 if TYPE_CHECKING:
     from ..program.calling import Replayable
@@ -67,12 +67,7 @@ class _Watched:
         if wrt is not None:
             self.program, sums = whole(trace, wrt, seeds)
         self.made = self.program.instructions[:own]
-        self.handed: list[tuple[int, Instruction]] = [
-            (result, each._replace(op=sums[result]))
-            for each in self.program.instructions[own:]
-            for result in each.results
-            if result in sums
-        ]
+        self.handed = handed_on(self.program, own, sums)
         used = {arg for each in self.made for arg in each.args} | set(self.program.outputs)
         self.given = [i for i in row_inputs(self.program) if i in used]
         read = {i for each in self.made for i in (*each.args, *each.results)}
@@ -109,7 +104,9 @@ class _Watched:
     def _birth(self, phase: str, each: Instruction, result: float) -> Birth:
         site = self.program.site(each.site)
         source = linecache.getline(site.file, site.line).strip() if site else ""
-        return Birth(phase, MADE, each.op, None, float(result), site=site, source=source)
+        return Birth(
+            phase, MADE, op_of(self.program, each), None, float(result), site=site, source=source
+        )
 
 
 def _described(

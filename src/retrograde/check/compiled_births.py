@@ -25,7 +25,17 @@ from ..program.results import Store
 from ..value import Value
 from .births import births_under
 from .births_text import row_lines
-from .row_numbers import BATCH_BYTES, droppers, numbers, primal, reached, row_inputs, whole
+from .row_numbers import (
+    BATCH_BYTES,
+    droppers,
+    handed_on,
+    numbers,
+    op_of,
+    primal,
+    reached,
+    row_inputs,
+    whole,
+)
 
 if TYPE_CHECKING:
     from ..program.calling import Replayable
@@ -203,13 +213,11 @@ class _Found:
         odd = ~np.isfinite(stored)
         inputs = row_inputs(program)
         given = np.isnan(stored[[place[i] for i in inputs]]) & depends[inputs]
-        made = [(each.results[0], each) for each in program.instructions[:own]]
-        handed = [
-            (result, each._replace(op=sums[result]))
-            for each in program.instructions[own:]
-            for result in each.results
-            if result in sums
+        made = [
+            (each.results[0], each._replace(op=op_of(program, each)))
+            for each in program.instructions[:own]
         ]
+        handed = handed_on(program, own, sums)
         well = ~given.any(axis=0)
         finite = well & ~odd[[place[output] for output in outputs]].any(axis=0)
         for index, some in _firsts(given, ~well):

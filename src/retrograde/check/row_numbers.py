@@ -17,9 +17,9 @@ import numpy as np
 from ..ops import OPS
 from ..program.adjoint import accounted, with_constant, with_input
 from ..program.passes import remove_stops
-from ..program.plan import laid_out
 from ..program.program import CAPTURED, ROW, SEED, Input, Instruction, Program
 from ..program.replay import Part, Ready, run
+from ..program.staged import prepared
 
 if TYPE_CHECKING:
     from ..program.routing import Call
@@ -49,6 +49,17 @@ def whole(trace: Trace, wrt: Sequence[int], seeds: int = 0) -> tuple[Program, di
     return remove_stops(program), sums
 
 
+def handed_on(program: Program, own: int, sums: dict[int, str]) -> list[tuple[int, Instruction]]:
+    """The gradients on their way, behind ``own`` instructions, each with the op that hands it on."""
+    found = []
+    for each in program.instructions[own:]:
+        for result in each.results:
+            if result in sums:
+                by = each._replace(op=sums[result])
+                found.append((result, by._replace(op=op_of(program, by))))
+    return found
+
+
 def numbers(
     program: Program,
     wanted: Sequence[int],
@@ -59,7 +70,7 @@ def numbers(
 ) -> Iterator[tuple[Any, Any]]:
     """Batches of the rows that a trace serves: which they are, and the wanted numbers, a row of the
     array an id."""
-    ready = Ready.of(program, laid_out(program, [("store", i) for i in wanted]), call.arguments)
+    ready = prepared(program, [("store", i) for i in wanted], call.arguments)
     step = max(BATCH_BYTES // (8 * (len(wanted) + 1)), 16)
     for first in range(0, len(members), step):
         some = members[first : first + step]
@@ -102,6 +113,12 @@ def _column(address: int, stride: int, rows: int) -> Any:
     }  # fmt: skip
     array = np.asarray(type("Column", (), {"__array_interface__": holder})())
     return array[::-1] if first else array
+
+
+def op_of(program: Program, each: Instruction) -> str:
+    """The op of an instruction as eager code names it."""
+    function = program.functions.get(each.op)
+    return each.op if function is None else function.op.name
 
 
 def row_inputs(program: Program) -> list[int]:

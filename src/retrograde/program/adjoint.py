@@ -18,9 +18,11 @@ from math import isfinite
 from struct import pack
 from typing import Union
 
+from ..errors import NotTwiceDifferentiable
 from ..ops import OPS
 from ..ops.expr import Both, Call, Compare, Condition, Either, Expr, Num, Var, Where
 from .check import check
+from .customs import inlined, key_of
 from .program import CONSTANT, Input, Instruction, Program
 
 # A template is a list of steps (op, operands) and where its result is. An operand is a variable's
@@ -81,6 +83,7 @@ class _Builder:
         self.inputs = dict(program.inputs)
         self.numbers = {i: g.number for i, g in program.inputs.items() if g.kind == CONSTANT}
         self.known = {pack("d", number): i for i, number in self.numbers.items()}
+        self.functions = dict(program.functions)
 
     def constant(self, number: float) -> int:
         bits = pack("d", number)
@@ -100,6 +103,13 @@ class _Builder:
         self.count += 1
         self.instructions.append(Instruction(op, (result,), args, site))
         return result
+
+    def emit_several(
+        self, op: str, count: int, args: tuple[int, ...], site: int
+    ) -> tuple[int, ...]:
+        results = tuple(self.new() for _ in range(count))
+        self.instructions.append(Instruction(op, results, args, site))
+        return results
 
     def partial(self, template: Template, variables: dict[str, int], site: int) -> int | float:
         """A partial as an id, or as a number where the law states one."""
@@ -146,6 +156,7 @@ def accounted(
         instructions=build.instructions,
         count=build.count,
         outputs=[*program.outputs, *gradients],
+        functions=build.functions,
     )
     return check(extended, "adjoint"), sweep.sums
 
@@ -155,7 +166,10 @@ def adjoints(program: Program, sweeps: Sequence[Sweep]) -> tuple[Program, list[l
     build = _Builder(program)
     gradients = [_Adjoint(program, wrt, build).run(seeds) for wrt, seeds in sweeps]
     extended = program.replaced(
-        inputs=build.inputs, instructions=build.instructions, count=build.count
+        inputs=build.inputs,
+        instructions=build.instructions,
+        count=build.count,
+        functions=build.functions,
     )
     return check(extended, "adjoint"), gradients
 
@@ -192,6 +206,9 @@ class _Adjoint:
                 self._flush(result, instruction.site)
             if instruction.op == "scatter":
                 self._pick(instruction)
+                continue
+            if instruction.op in self.program.functions:
+                self._hand_on(instruction)
                 continue
             upstream = self.adjoints.get(result)
             if upstream is not None and result in self.active:
@@ -306,6 +323,36 @@ class _Adjoint:
                 if arg in self.active:
                     partial = self.build.partial(template, variables, site)
                     self._add(arg, partial, upstream, site, rows)
+
+    def _hand_on(self, instruction: Instruction) -> None:
+        """The adjoint of a custom op: what its own rule says."""
+        op, results, args, site = instruction
+        if self.active.isdisjoint(results) or self.adjoints.keys().isdisjoint(results):
+            return
+        build, function = self.build, self.program.functions[op]
+        if function.is_rule:
+            raise NotTwiceDifferentiable.rule(function.op.name, self.program.site(site))
+        upstream, rows = self.adjoints[results[0]], self.reached[results[0]]
+        inputs = args if function.rows is not None else args[1:]
+        given = [upstream] * function.op.has_vjp + [*inputs, results[0]]
+        if function.template is not None:
+            found: Sequence[int] = inlined(
+                function.template,
+                given,
+                build.constant,
+                lambda name, count, on: build.emit_several(name, count, on, site),
+                build.functions,
+            )
+        else:
+            key = key_of(build.functions, function.rule_over_rows())
+            found = build.emit_several(key, len(inputs), tuple(given), site)
+        for target, each in zip(inputs, found):
+            if not function.op.has_vjp:
+                self._add(target, each, upstream, site, rows)
+            elif target in self.active:
+                if rows is not None:
+                    each = build.emit("take", (build.constant(0.0), each, rows), site)
+                self._add(target, 1.0, each, site, rows)
 
     def _pick(self, scatter: Instruction) -> None:
         """The adjoint of a scatter: each upstream it handed out takes from where it went."""

@@ -89,9 +89,10 @@ class Replayable:
     ) -> tuple[Any, Any]:
         """The value and its gradients.
 
-        ``wrt`` names one argument (its gradient comes bare) or a tuple of them; all by default. A
-        column of integers that is only an index of ``take`` has the gradient 0. Gradients are per row, also for uniform arguments, unless ``reduce`` is "sum" or "mean":
-        then value and uniform gradients are reduced over the rows. ``weights`` seeds each row.
+        ``wrt`` names one argument (its gradient comes bare) or a tuple of them; all by default. An
+        array of integers that is only an index of ``take`` has the gradient 0. Gradients are per
+        row, also for uniform arguments, unless ``reduce`` is "sum" or "mean": then value and
+        uniform gradients are reduced over the rows. ``weights`` seeds each row.
         ``out`` is a pair like the result, of arrays to write into; None stands for a new one.
 
         >>> import numpy as np

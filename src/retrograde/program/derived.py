@@ -115,12 +115,18 @@ def _jacobian(program: Program, captured: Sequence[int], mode: Mode) -> Program:
 
 
 def _hessian(program: Program, captured: Sequence[int], mode: Mode) -> Program:
-    """The second derivatives row by row; the upper triangle is the lower one's."""
+    """The second derivatives row by row; the upper triangle is the lower one's.
+
+    Not so with custom ops: their rules need be no slopes of anything.
+    """
     program, one = with_constant(program, 1.0)
     program, (first,) = adjoints(program, [(mode.wrt, [(program.outputs[0], one)])])
-    sweeps = [(mode.wrt[: i + 1], [(slope, one)]) for i, slope in enumerate(first)]
+    whole = bool(program.functions)
+    sweeps = [(mode.wrt if whole else mode.wrt[: i + 1], [(s, one)]) for i, s in enumerate(first)]
     program, rows = adjoints(program, sweeps)
     full = range(len(mode.wrt))
+    if whole:
+        return program.replaced(outputs=[entry for row in rows for entry in row])
     return program.replaced(outputs=[rows[max(i, j)][min(i, j)] for i in full for j in full])
 
 

@@ -31,14 +31,16 @@ def renamed(program: Program, mapping: dict[int, int], kept: list[Instruction]) 
 
 
 def remove_stops(program: Program) -> Program:
-    """A stop is only for the adjoint; in a program that is run it is the number itself."""
-    if not any([instruction.op == "stop" for instruction in program.instructions]):
+    """A stop is only for the adjoint; in a program that is run it is the number itself. So is the
+    result of a custom op that was recorded as ops."""
+    same = {"stop"} | {key for key, each in program.functions.items() if each.rows is None}
+    if not any([instruction.op in same for instruction in program.instructions]):
         return program
     mapping: dict[int, int] = {}
     kept = []
     for op, results, args, site in program.instructions:
         args = tuple([mapping.get(arg, arg) for arg in args])
-        if op == "stop":
+        if op in same:
             mapping[results[0]] = args[0]
         else:
             kept.append(Instruction(op, results, args, site))
@@ -46,7 +48,7 @@ def remove_stops(program: Program) -> Program:
 
 
 def choose_by_truth(program: Program) -> Program:
-    """One of two, chosen by what is 0 or 1, is a ``where``: lanes side by side, no index to check."""
+    """One of two, chosen by what is 0 or 1, is a ``where``: all lanes at once, nothing to check."""
     if not any([each.op == "take" and len(each.args) == 3 for each in program.instructions]):
         return program
     truths = {i for i, g in program.inputs.items() if g.kind == CONSTANT and g.number in (0.0, 1.0)}
