@@ -194,11 +194,11 @@ class CustomOp:
         if not self.vectorized:
             return rule(*numbers) if result is None else self._ask(rule, numbers, result)
         rows = [np.array([number]) for number in numbers]
+        with np.errstate(all="ignore"):  # arithmetic is IEEE 754's, as everywhere
+            given = rule(*rows) if result is None else self._ask(rule, rows, np.array([result]))
         if result is not None:
-            given = self._ask(rule, rows, np.array([result]))
             count = len(rows) - (rule is self._vjp)
             return [float(each[0]) for each in self._rows(given, count, 1, "derivatives")]
-        given = rule(*rows)
         if not self.has_no_rule:
             return float(self._rows(given, 1, 1, "the value")[0][0])
         value, partials = self._pair(given)

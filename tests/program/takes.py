@@ -1,7 +1,8 @@
 """Functions with takes drawn at random, as plain data: they run eagerly and compiled alike.
 
 Items of a list may be anything made before, also what is NaN or infinite or has such a slope; the
-index is an integer column, a number computed from one, or a condition.
+index is an integer column, a number computed from one, or a condition. Custom ops are among the
+steps.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,10 @@ from hypothesis import strategies as st
 
 UNARY = ("sqrt", "log", "tanh", "square", "relu", "abs", "reciprocal", "neg")
 BINARY = ("add", "sub", "mul", "div", "maximum")
-TOLD = ("detach", "no_grad", "where", "if", "take", "take", "take", "take of lists", "no_grad take")
+TOLD = (
+    *("detach", "no_grad", "where", "if", "take", "take", "take", "take of lists", "no_grad take"),
+    *("custom", "vectorized"),
+)
 NUMBERS = (0.0, -0.0, 1.0, -1.0, 0.5, 2.0, -2.0, math.inf, -math.inf, math.nan)
 LEAVES = 4
 """x and y are rows, u is the same for all, w is captured."""
@@ -57,12 +62,33 @@ class Taking:
         return computed
 
 
+@cache
+def _ops(rg: Any) -> dict[str, Any]:
+    """Custom ops: in terms of ops, over arrays with a rule in ops, and over arrays altogether."""
+
+    @rg.custom_op
+    def custom(x: Any) -> Any:
+        return rg.log(x)
+
+    @custom.partials
+    def _(x: Any, z: Any) -> Any:
+        return rg.where(x > 0.0, rg.div(1.0, x), 0.0) + 0.0 * z
+
+    vectorized = rg.custom_op(np.square, vectorized=True)
+    vectorized.vjp(lambda upstream, x: 2.0 * x * upstream)
+    arrays = rg.custom_op(lambda x: 1.0 / (1.0 + x * x), vectorized=True)
+    arrays.partials(lambda x, z: np.multiply(-2.0 * x, z * z))
+    return {"custom": custom, "vectorized": vectorized, "arrays": arrays}
+
+
 def _done(rg: Any, name: str, v: Sequence[Any], i: Any) -> Any:
     a, b, c = v
     if name in UNARY:
         return rg.div(1.0, a) if name == "reciprocal" else getattr(rg, name)(a)
     if name in BINARY:
         return getattr(rg, name)(a, b)
+    if name in _ops(rg):
+        return _ops(rg)[name](a)
     if name == "detach":
         return a.detach() * b
     if name == "no_grad":
@@ -84,10 +110,11 @@ def _done(rg: Any, name: str, v: Sequence[Any], i: Any) -> Any:
 
 
 @st.composite
-def takings(draw: Callable[..., Any], most: int = 7, rows: int = 5) -> Taking:
-    """A function in which a take decides what counts."""
+def takings(draw: Callable[..., Any], most: int = 7, rows: int = 5, arrays: bool = False) -> Taking:
+    """A function in which a take decides what counts; with ``arrays`` it may call NumPy."""
     steps = []
-    names = st.one_of(st.sampled_from(UNARY), st.sampled_from(BINARY), st.sampled_from(TOLD))
+    told = (*TOLD, "arrays") if arrays else TOLD
+    names = st.one_of(st.sampled_from(UNARY), st.sampled_from(BINARY), st.sampled_from(told))
     for number in range(draw(st.integers(2, most))):
         place = st.integers(0, LEAVES + number - 1)
         late = st.integers(max(0, LEAVES + number - 3), LEAVES + number - 1)

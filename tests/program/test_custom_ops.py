@@ -187,7 +187,7 @@ def test_what_is_not_written_with_ops_names_the_cure(rg: Any) -> None:
     def _(x: Any) -> Any:
         return 1 / math.cosh(x) ** 2
 
-    with pytest.raises(rg.errors.RecordingError, match="its rule fails on values: math.cosh"):
+    with pytest.raises(rg.errors.RecordingError, match=r"its rule fails on values: math\.cosh"):
         rg.compile(lambda x: numeric(x))(X)
 
     @rg.custom_op
@@ -198,7 +198,7 @@ def test_what_is_not_written_with_ops_names_the_cure(rg: Any) -> None:
     def _(x: Any) -> Any:
         return 2.0 if x > 0 else 3.0
 
-    with pytest.raises(rg.errors.RecordingError, match="decides by a number .* Use rg.where"):
+    with pytest.raises(rg.errors.RecordingError, match=r"decides by a number .* Use rg\.where"):
         rg.compile(lambda x: deciding(x))(X)
     w = rg.Value(2.0, label="w")
 

@@ -43,7 +43,7 @@ def eagerly(rg: Any, drawn: Taking) -> tuple[list[float], list[list[float]]]:
 
 
 @steady(max_examples=400)
-@given(takings())
+@given(takings(arrays=True))
 def test_values_and_gradients(rg: Any, drawn: Taking) -> None:
     w = rg.Value(drawn.w)
     f = rg.compile(drawn.function(rg, w))

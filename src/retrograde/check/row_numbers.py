@@ -50,7 +50,7 @@ def whole(trace: Trace, wrt: Sequence[int], seeds: int = 0) -> tuple[Program, di
 
 
 def handed_on(program: Program, own: int, sums: dict[int, str]) -> list[tuple[int, Instruction]]:
-    """The gradients on their way, behind ``own`` instructions, each with the op that hands it on."""
+    """The gradients on their way, past ``own`` instructions, each with the op that hands it on."""
     found = []
     for each in program.instructions[own:]:
         for result in each.results:
