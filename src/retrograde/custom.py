@@ -113,7 +113,7 @@ class CustomOp:
         numbers = [core.peek(v) if isinstance(v, Value) else float(v) for v in operands]
         if core.in_recording() and any(isinstance(operand, Value) for operand in operands):
             return self._recorded(operands, numbers)
-        outcome = self._on_numbers(self._function, numbers)
+        outcome = self.evaluate(*numbers)
         partials: Any = ()
         if self.has_no_rule:
             if not isinstance(outcome, tuple) or len(outcome) != 2:
@@ -163,7 +163,7 @@ class CustomOp:
         """What the function makes of the inputs now; None where there is no rule to use it with."""
         if self.has_no_rule:
             return None
-        return float(self._on_numbers(self._function, [core.peek(v) for v in node.inputs]))
+        return float(self.evaluate(*[core.peek(v) for v in node.inputs]))
 
     def partials_on_values(
         self, node: Value, operands: Sequence[Any], wanted: Sequence[int]
@@ -204,6 +204,10 @@ class CustomOp:
         value, partials = self._pair(given)
         partials = self._rows(partials, len(rows), 1, "partials")
         return float(self._rows(value, 1, 1, "the value")[0][0]), [float(p[0]) for p in partials]
+
+    def evaluate(self, *numbers: float) -> Any:
+        """What its function returns for numbers."""
+        return self._on_numbers(self._function, numbers)
 
     def value_rows(self, given: Sequence[Any]) -> Any:
         """The op on arrays of rows, one an input."""
@@ -280,7 +284,7 @@ class CustomOp:
     def partials_at(self, numbers: Sequence[float], result: float) -> list[float]:
         """Its partials at some numbers; those of a vjp are its contributions for the upstream 1."""
         if self.has_no_rule:
-            given = self._on_numbers(self._function, numbers)[1]
+            given = self.evaluate(*numbers)[1]
         elif self._vjp is not None:
             given = self._on_numbers(self._vjp, [1.0, *numbers], result)
         else:

@@ -434,3 +434,22 @@ def test_what_python_raises_comes_through(rg: Any) -> None:
     with pytest.raises(KeyError, match="rows"):
         f(X)
     assert f(2.0) == 2.0
+
+
+def test_its_rule_is_checked_as_any_other(rg: Any) -> None:
+    @rg.custom_op(vectorized=True)
+    def wave(x: Any, y: Any) -> Any:
+        out = np.sin(x)
+        out[x > 1.0] = 1.0  # arrays, also for one number
+        return out * y
+
+    @wave.partials
+    def _(x: Any, y: Any) -> Any:
+        return np.cos(x) * y * (x <= 1.0), np.where(x > 1.0, 1.0, np.sin(x))
+
+    assert rg.gradcheck(lambda v: wave(v[0], v[1]) * v[0], [0.5, 2.0]).verdict == "right"
+    assert rg.gradcheck(rg.compile(lambda v: wave(v[0], v[1])), [0.5, 2.0]).verdict == "right"
+    assert wave(0.5, 2.0) == 2.0 * math.sin(0.5)
+    wave._partials = lambda x, y: (np.sin(x) * y, np.sin(x))
+    with pytest.raises(rg.errors.GradcheckError):
+        rg.gradcheck(lambda v: wave(v[0], v[1]) * v[0], [0.5, 2.0])
