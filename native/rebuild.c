@@ -91,6 +91,16 @@ static PyObject *recompute(PyObject *Py_UNUSED(module), PyObject *object) {
     return PyFloat_FromDouble(v->op < RG_OP_COUNT ? RG_OPS[v->op].eval(numbers) : total);
 }
 
+/* recorded_op(value) -> "stop" or "take" where it is one, else "": a custom op may have any name. */
+static PyObject *recorded_op(PyObject *Py_UNUSED(module), PyObject *object) {
+    if (!rg_is_value(object)) {
+        rg_fail("NotAValueError", "of", "sO", "recorded_op", object);
+        return NULL;
+    }
+    int op = ((Value *)object)->op;
+    return PyUnicode_FromString(op == RG_STOP ? "stop" : op == RG_TAKE ? "take" : "");
+}
+
 /* The names of the ops in the order of their indices: the rows, then leaf, sum and dot. */
 PyObject *rg_op_names(void) {
     static const char *others[] = {"leaf", "sum", "dot"};
@@ -113,6 +123,7 @@ PyMethodDef rg_rebuild_methods[] = {
     {"peek", rg_peek, METH_O, "The number of a value, also while recording."},
     {"hides", rg_hides, METH_O, "Whether a recording hides the number of a value now."},
     {"take", rg_take, METH_VARARGS, "One of a list of values, chosen by a value."},
+    {"recorded_op", recorded_op, METH_O, "What only recordings make: stop, take, or neither."},
     {"recompute", recompute, METH_O, "What a value's op makes of its inputs now."},
     {NULL, NULL, 0, NULL},
 };

@@ -132,7 +132,7 @@ static int fill(Value *v, const Arguments *given) {
             Py_INCREF((PyObject *)entries[i].input);
         }
         v->flags = (uint8_t)((v->flags & ~RG_REQUIRES_GRAD) | RG_WIDE);
-        v->flags |= flags & RG_REQUIRES_GRAD;
+        v->flags |= flags & (RG_REQUIRES_GRAD | RG_TRACED);
         v->op = partials ? RG_CUSTOM : RG_CLOSURE;
         if (PyObject_IS_GC((PyObject *)v)) v->flags |= RG_COLLECTED;
         v->entries = entries;

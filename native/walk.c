@@ -121,6 +121,10 @@ static int is_closed(const RgGraph *graph, Value **roots, Py_ssize_t root_count,
                      Py_ssize_t count) {
     Py_ssize_t taking = 0, given = 0;
     if (rg_hidden_root(roots, root_count)) return 0; /* numbers would be those of one row */
+    int recording = rg_recording(); /* numbers would be those of one row, or of today */
+    for (size_t i = 0; i < graph->leaves.count && recording; i++)
+        if (!rg_is_leaf(graph->leaves.items[i]) || rg_is_read_afresh(graph->leaves.items[i]))
+            return 0;
     for (size_t i = 0; i < graph->leaves.count; i++)
         taking += (graph->leaves.items[i]->flags & RG_REQUIRES_GRAD) != 0;
     for (Py_ssize_t i = 0; i < count; i++) {

@@ -32,6 +32,7 @@ FLOORS = (
         "custom",
         "copying",
         "take",
+        "reaching",
         "watch",
         "cuts",
         "lists",

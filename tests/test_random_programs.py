@@ -78,6 +78,8 @@ def engine_step(rg: Any, step: Step, operands: Sequence[Any]) -> Any:
     if step.name == "dot":
         half = len(operands) // 2
         return rg.dot(operands[:half], operands[half:])
+    if step.name == "take":
+        return rg.take(operands[:-1], operands[-1])
     if step.name in WIDE:
         return getattr(rg, step.name)(operands)
     if step.spelling == "operator":
@@ -152,6 +154,10 @@ class Draft:
         flag = self.draw(st.sampled_from([0.0, 1.0]))
         self.add("where", flag, self.value_within(-3.0, 3.0), self.value_within(-3.0, 3.0))
 
+    def add_take(self) -> None:
+        items = [self.value_within(-3.0, 3.0) for _ in range(self.draw(st.integers(1, 3)))]
+        self.add("take", *items, float(self.draw(st.integers(0, len(items) - 1))))
+
     def add_wide(self, name: str) -> None:
         length = self.draw(st.integers(1, 5)) * (2 if name == "dot" else 1)
         low = 0.3 if name == "norm" else -3.0
@@ -167,7 +173,8 @@ def programs(draw: Callable[..., Any], row: str, exact: bool = False) -> Program
     wide = EXACT_WIDE if exact else WIDE
     whole = [2, -1, *range(3, 9), *range(-8, -1)]
     exponents = whole if exact else [*whole, 0, 1, 9, 0.5, -2.5]
-    whats = draw(st.lists(st.sampled_from(["row", "row", "power", "choice", "wide"]), max_size=10))
+    kinds = ["row", "row", "power", "choice", "take", "wide"]
+    whats = draw(st.lists(st.sampled_from(kinds), max_size=10))
     for what in draw(st.permutations(["this", *whats])):
         if what == "this":
             draft.add_row(row)
@@ -177,6 +184,8 @@ def programs(draw: Callable[..., Any], row: str, exact: bool = False) -> Program
             draft.add_power(exponents)
         elif what == "choice":
             draft.add_choice()
+        elif what == "take":
+            draft.add_take()
         else:
             draft.add_wide(draw(st.sampled_from(wide)))
     return Program(draft.leaves, tuple(draft.steps))
@@ -190,7 +199,11 @@ def wild_programs(draw: Callable[..., Any]) -> Program:
     steps: list[Step] = []
     for _ in range(draw(st.integers(1, 12))):
         place = st.builds(Place, st.integers(0, len(leaves) + len(steps) - 1))
-        name = draw(st.sampled_from([*EXACT_ROWS, "sum", "dot"]))
+        name = draw(st.sampled_from([*EXACT_ROWS, "sum", "dot", "take"]))
+        if name == "take":
+            items = draw(st.lists(place, min_size=1, max_size=3))
+            steps.append(Step(name, (*items, float(draw(st.integers(0, len(items) - 1))))))
+            continue
         count = OPS[name].arity if name in OPS else 2 * draw(st.integers(1, 3))
         rest = draw(st.tuples(*[st.one_of(place, place, number)] * (count - 1)))
         steps.append(Step(name, (draw(place), *rest)))
@@ -215,7 +228,7 @@ def outcome(rg: Any, program: Program) -> Outcome:
     return Outcome(
         numbers=[value.data for value in values],
         grads=[leaf.grad for leaf in leaves],
-        leaf_scales=[scales[id(leaf)][0] for leaf in leaves],
+        leaf_scales=[scales[id(leaf)][0] if id(leaf) in scales else 0.0 for leaf in leaves],
         root_scale=sum(scale * abs(value.data) for scale, value in scales.values()),
     )
 
@@ -313,6 +326,8 @@ def torch_step(torch: Any, step: Step, operands: Sequence[Any]) -> Any:
     if step.name == "dot":
         half = len(tensors) // 2
         return torch.dot(torch.stack(tensors[:half]), torch.stack(tensors[half:]))
+    if step.name == "take":
+        return tensors[int(operands[-1])]
     if step.name == "norm":
         return torch.linalg.vector_norm(torch.stack(tensors))
     if step.name == "logsumexp":

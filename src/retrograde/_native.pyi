@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import disjoint_base
 
-from .custom import CustomOp
+from .custom import CustomOp, RecordedOp
 from .elementwise import *  # noqa: F403  one function a row of the law
 from .hooks import Hook, HookHandle
 from .sites import Site
@@ -43,7 +43,7 @@ class Value:
         requires_grad: bool = True,
         _children: Iterable[Value] | None = None,
         _local_grads: Iterable[_Number] | None = None,
-        _op: str | CustomOp | None = None,
+        _op: str | CustomOp | RecordedOp | None = None,
     ) -> None: ...
 
     # what it holds
@@ -751,6 +751,9 @@ def node(
 
 def recompute(value: Value, /) -> float | None:
     """What a value's op makes of its inputs now."""
+
+def recorded_op(value: Value, /) -> str:
+    """What only recordings make: stop, take, or neither."""
 
 def argument(number: _Number, /) -> Value:
     """A fresh argument of a function being recorded."""

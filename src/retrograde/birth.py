@@ -94,6 +94,8 @@ class Birth:
         name = f" '{self.label}'" if self.label else ""
         if self.op == "leaf":
             return f"a leaf{name} was made with {self.result!r}."
+        if self.cause == DROPPED:
+            return f"{self.op} lost a NaN: {self.target} is NaN, its result {self.result!r} is not."
         if self.phase == FORWARD:
             verb = "passed on" if self.cause == PASSED_ON else "produced"
             return f"{self.op}{name} {verb} {self.result!r} in the forward pass."
@@ -114,6 +116,8 @@ class Birth:
         if self.more_operands:
             plural = "" if self.more_operands == 1 else "s"
             lines.append(f"  and {self.more_operands} more operand{plural}")
+        if self.cause == DROPPED:
+            lines.append(f"  why: {_LOST.get(self.op, _LOST_OTHERWISE)}.")
         if self.made is not None:
             made = f"{self.op} produced {self.made!r} in the forward pass"
             lines.append(f"  why: {made}, and its slope there is infinite.")
@@ -149,6 +153,7 @@ def spelled(data: Any) -> Any:
 
 PASSED_ON = "passed on"
 GIVEN = "given"
+DROPPED = "dropped"
 MADE = "made here"
 INFINITE_PARTIAL = "infinite partial"
 ZERO_TIMES_INFINITY = "0 × inf"
@@ -167,6 +172,11 @@ _WHY = {
     ACCUMULATION: "each contribution is finite, their sum is not",
     INF_MINUS_INF: "contributions of opposite infinities met, and inf − inf is NaN",
 }
+
+_FALSE = "a comparison with NaN is false, whatever it decides"
+_LOST = {"less": _FALSE, "less_equal": _FALSE, "equal": _FALSE}
+_LOST |= {"where": "the arm with the NaN was not chosen, or the condition itself was NaN"}
+_LOST_OTHERWISE = "the op has a result for it"
 
 
 def route_text(route: Sequence[Step], steps: int) -> str:

@@ -41,6 +41,7 @@ from .nests import Nest, as_array, take_apart
 from .operands import is_real_scalar
 from .ops import OPS
 from .ops.emit.python import compile_partials
+from .reaching import Reached, pushed, takes_gradient_through
 from .value import Value, core
 
 Wrt = Any  # an int, a str, or a tuple of those
@@ -129,8 +130,12 @@ def _distinct(items: Iterable[Number | None], taken: set[int]) -> list[Number | 
 def _dependents(nodes: Iterable[Value], inputs: Sequence[Value]) -> dict[int, list[int]]:
     """Which nodes depend on the inputs, and through which of their own inputs."""
     depends: dict[int, list[int]] = {id(value): [] for value in inputs}
+    recording = core.in_recording()
     for node in nodes:
         through = [index for index, v in enumerate(node.inputs) if id(v) in depends]
+        open_to = takes_gradient_through(node) if recording else None
+        if open_to is not None:
+            through = [index for index in through if index in open_to]
         if through:
             depends[id(node)] = through
     return depends
@@ -144,8 +149,10 @@ def _pull_values(
     depends = _dependents(nodes, inputs)
     arrived: dict[int, list[Number]] = {}
     taken = {id(seed) for seed in seeds}
+    recording, reached = core.in_recording(), Reached()
     for root, seed in zip(roots, seeds):
         arrived.setdefault(id(root), []).append(seed)
+        reached.note(root, None)
     for node in reversed(nodes):
         through = depends.get(id(node))
         if not through or id(node) not in arrived:
@@ -155,7 +162,11 @@ def _pull_values(
         arrived[id(node)] = [upstream]
         node_inputs = node.inputs
         taken.update(id(v) for v in (node, *node_inputs) if v.requires_grad)
-        given = _contributions(node, node_inputs, through, upstream)
+        if recording and core.recorded_op(node) == "take":
+            given = reached.chosen(node, node_inputs, through, upstream)
+        else:
+            given = _contributions(node, node_inputs, through, upstream)
+            given = reached.handed_on(node, node_inputs, through, given) if recording else given
         for index, contribution in zip(through, given):
             arrived.setdefault(id(node_inputs[index]), []).append(contribution)
     found = (_total(arrived[id(v)]) if id(v) in arrived else None for v in inputs)
@@ -191,6 +202,9 @@ def _push(
         if not through:
             continue
         node_inputs = node.inputs
+        if core.in_recording() and core.recorded_op(node) == "take":
+            moving[id(node)] = pushed(node_inputs, moving)
+            continue
         if in_numbers and node.partials:
             numbers = node.partials
             partials: list[Any] = [numbers[index] for index in through]
@@ -217,8 +231,9 @@ def _recording() -> Iterator[None]:
 
 
 def _fresh(item: Any, place: str) -> Value:
-    """A new value for an argument; connected to it where that takes gradients itself."""
-    if isinstance(item, Value) and item.requires_grad:
+    """A new value for an argument; connected to it where that takes gradients itself, and while
+    recording, where its number is another one at the next run."""
+    if isinstance(item, Value) and (item.requires_grad or core.in_recording()):
         value = item * 1.0
     else:
         value = Value(item.data if isinstance(item, Value) else item)

@@ -756,6 +756,11 @@ def in_recording() -> bool:
     return False
 
 
+def recorded_op(value: Value) -> str:
+    """What only recordings make: here nothing."""
+    return ""
+
+
 def instruction_of(value: Value) -> tuple[CodeType, int] | None:
     """The code and offset that made a value."""
     return value._made_at

@@ -49,6 +49,20 @@ def anomaly() -> Iterator[None]:
         core.leave_anomaly()
 
 
+@contextmanager
+def unwatched() -> Iterator[None]:
+    """Suspend anomaly(): while a function is recorded, its numbers are those of some row only."""
+    depth = 0
+    while core.in_anomaly():
+        core.leave_anomaly()
+        depth += 1
+    try:
+        yield
+    finally:
+        for _ in range(depth):
+            core.enter_anomaly()
+
+
 def grad_enabled() -> bool:
     """Whether this thread records (it does outside ``no_grad()``)."""
     return not core.in_no_grad()

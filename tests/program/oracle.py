@@ -112,6 +112,33 @@ def _partials(instruction: Instruction, numbers: Mapping[int, float]) -> list[li
     ]
 
 
+def walked(
+    program: Program, given: Mapping[int, float], output: int, wrt: Sequence[int]
+) -> list[float]:
+    """The gradient as eager code has it: only what the output depends on in this row hands on, and
+    that also where the gradient that arrives is 0."""
+    numbers = run(program, given)
+    active = set(wrt)
+    for op, results, args, _ in program.instructions:
+        if op != "stop" and not active.isdisjoint(args[:-1] if op == "take" else args):
+            active.update(results)
+    sums, reached = dict.fromkeys(numbers, 0.0), {output}
+    sums[output] = 1.0
+    for instruction in reversed(program.instructions):
+        op, (result,), args, _ = instruction
+        if result not in reached or op == "stop":
+            continue
+        slopes = _partials(instruction, numbers)[0]
+        if op == "take":
+            chosen = int(numbers[args[-1]])
+            args, slopes = args[chosen : chosen + 1], [1.0]
+        for arg, slope in zip(args, slopes):
+            if arg in active:
+                reached.add(arg)
+                sums[arg] += slope * sums[result]
+    return [sums[index] for index in wrt]
+
+
 def gradients(
     program: Program,
     given: Mapping[int, float],

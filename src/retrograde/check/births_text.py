@@ -63,13 +63,13 @@ def births_lines(births: Births, width: int = WIDTH) -> list[str]:
 
 
 def row_lines(births: RowBirths) -> list[str]:
-    """Which rows are not finite, and where that began."""
-    if not births:
-        return [f"Every value and every gradient of {counted(births.rows, 'row')} is finite."]
+    """Which rows are not finite, and where that began; which are, but have lost a NaN."""
     sick = len(births.sick)
     verb = "is" if sick == 1 else "are"
     lines = [f"{sick:,} of {counted(births.rows, 'row')} {verb} not finite."]
-    for group in (*births.forward, *births.backward):
+    if not sick:
+        lines = [f"Every value and every gradient of {counted(births.rows, 'row')} is finite."]
+    for group in (*births.forward, *births.backward, *births.dropped):
         listed = ", ".join(map(str, group.rows[:MOST_LISTED].tolist()))
         more = ", …" if group.count > MOST_LISTED else ""
         lines += ["", f"{counted(group.count, 'row')} ({listed}{more}), {group.phase}:"]

@@ -3,35 +3,44 @@
 All rows run once, in batches. Those with a result or a gradient that is not finite run again with
 every number of the program stored, so that the first one that is not finite can be read off; rows
 with the same place are one group. One row of each group is computed on values, to say why.
+
+Rows whose results are finite may have lost a NaN on the way: in a comparison, which is false then,
+or in the arm of a ``where`` that was not chosen. These are found by the numbers of such places.
 """
 
 from __future__ import annotations
 
 import linecache
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..birth import BACKWARD, FORWARD, GIVEN, MADE, Birth, spelled
-from ..program.adjoint import adjoint, with_constant
+from ..birth import BACKWARD, DROPPED, FORWARD, GIVEN, MADE, Birth, spelled
 from ..program.derived import VALUE, Mode
-from ..program.passes import remove_stops
-from ..program.plan import laid_out
-from ..program.program import CAPTURED, Program
-from ..program.replay import Part, Ready, default_threads, run
+from ..program.program import CONSTANT, Program
+from ..program.replay import default_threads
 from ..program.results import Store
 from ..value import Value
 from .births import births_under
 from .births_text import row_lines
+from .row_numbers import (
+    BATCH_BYTES,
+    droppers,
+    handed_on,
+    numbers,
+    op_of,
+    primal,
+    reached,
+    row_inputs,
+    whole,
+)
 
 if TYPE_CHECKING:
     from ..program.calling import Replayable
     from ..program.traces import Trace
 
-BATCH_BYTES = 64 * 1024 * 1024
-"""Results held at once."""
 MOST_ROWS = 65_536
 MOST_GROUPS = 64
 """Places told apart; rows of further ones are counted only."""
@@ -56,16 +65,21 @@ class RowGroup:
 
 @dataclass(frozen=True)
 class RowBirths:
-    """Which of the rows of a call are not finite, and where that began, phase by phase."""
+    """Which of the rows of a call are not finite, and where that began, phase by phase.
+
+    ``dropped`` are rows whose results are no NaN although one was made or given on the way, and the
+    places where it was lost.
+    """
 
     rows: int
     forward: tuple[RowGroup, ...]
     backward: tuple[RowGroup, ...]
     sick: Any
     unplaced: int = 0
+    dropped: tuple[RowGroup, ...] = ()
 
     def __bool__(self) -> bool:
-        return bool(len(self.sick))
+        return bool(len(self.sick)) or bool(self.dropped)
 
     def as_dict(self) -> dict[str, Any]:
         """The births as plain data, ready for JSON."""
@@ -78,6 +92,7 @@ class RowBirths:
             "sick": self.sick.tolist(),
             "forward": plain(self.forward),
             "backward": plain(self.backward),
+            "dropped": plain(self.dropped),
             "unplaced": self.unplaced,
         }
         return spelled(shown)  # type: ignore[no-any-return]
@@ -130,17 +145,23 @@ class _Found:
         return int(min(max(BATCH_BYTES // (8 * width), 64), MOST_ROWS))
 
     def look(self, rows: Any) -> None:
-        """Find the sick among some rows, and where they fell ill."""
-        sick = rows[self._is_sick(*self._call(rows))]
-        if not len(sick):
-            return
-        self.sick.append(sick)
-        args, kwargs = self._call(sick)
+        """Find the sick among some rows, where they fell ill, and where the others lost a NaN."""
+        is_sick = self._is_sick(*self._call(rows))
+        sick = rows[is_sick]
+        if len(sick):
+            self.sick.append(sick)
+            self._by_trace(sick, self._place)
+        if len(sick) < len(rows):
+            self._by_trace(rows[~is_sick], self._place_drops)
+
+    def _by_trace(self, rows: Any, place: Callable[..., None]) -> None:
+        """Have rows looked at, those of each trace together."""
+        args, kwargs = self._call(rows)
         bound, shapes = self.function._bind(args, kwargs)
         family = self.function._family(bound, shapes)
         router = self.function._router(family, bound, shapes, lambda: VALUE, self.threads)
         for trace, members in router.sorted_rows():
-            self._place(trace, sick, members, router.call, shapes)
+            place(trace, rows, members, router.call, shapes)
 
     def _is_sick(self, args: Any, kwargs: Any) -> Any:
         """By row: whether a result or a gradient is not finite."""
@@ -164,73 +185,103 @@ class _Found:
         return ~np.asarray(finite)
 
     def _place(self, trace: Trace, sick: Any, members: Any, call: Any, shapes: Any) -> None:
-        program = remove_stops(_whole(trace, _wrt(shapes)))
-        own = len(trace.program.instructions)
-        ids = [result for each in program.instructions for result in each.results]
-        inputs = [i for i, given in program.inputs.items() if given.kind == "row"]
-        plan = laid_out(program, [("store", i) for i in (*inputs, *ids)])
-        ready = Ready.of(program, plan, call.arguments)
-        step = max(BATCH_BYTES // (8 * (len(ids) + len(inputs) + 1)), 16)
-        for first in range(0, len(members), step):
-            some = members[first : first + step]
-            stored = np.empty((len(inputs) + len(ids), len(some)))
-            self._run(ready, trace, call, some, stored)
-            self._read(program, trace, own, inputs, stored, sick[some])
+        program, sums = whole(trace, _wrt(shapes))
+        wanted = list(range(program.count))
+        known = set(program.inputs).union(*[each.results for each in program.instructions])
+        wanted = [i for i in wanted if i in known]
+        for some, stored in numbers(program, wanted, trace, call, members, self._threads):
+            self._read(program, sums, trace, wanted, stored, sick[some])
 
-    def _run(self, ready: Ready, trace: Trace, call: Any, some: Any, stored: Any) -> None:
-        # outputs are addressed by the row's own number: so the columns are gathered first
-        columns = []
-        held = []
-        for address, stride in call.inputs.tolist():
-            if address == 0:
-                columns.append((0, 0))
-                continue
-            column = _column(address, stride, call.rows)[some]
-            held.append(column)
-            columns.append((column.__array_interface__["data"][0], 8))
-        part = Part.of(ready, len(some), call.numbers, trace.captured)
-        start, width = stored.__array_interface__["data"][0], stored.strides[0]
-        places = [(start + k * width, 8) for k in range(len(stored))]
-        run(
-            [part],
-            np.array(columns, dtype=np.int64).reshape(-1, 2),
-            np.array(places, dtype=np.int64).reshape(-1, 2),
-            default_threads() if self.threads is None else max(int(self.threads), 1),
-        )
+    @property
+    def _threads(self) -> int:
+        return default_threads() if self.threads is None else max(int(self.threads), 1)
 
     def _read(
-        self, program: Program, trace: Trace, own: int, inputs: list[int], stored: Any, rows: Any
+        self,
+        program: Program,
+        sums: dict[int, str],
+        trace: Trace,
+        wanted: list[int],
+        stored: Any,
+        rows: Any,
     ) -> None:
         """Group rows by the first number that is not finite, forward and backward."""
+        place = {index: at for at, index in enumerate(wanted)}
+        own = len(primal(trace).instructions)
+        outputs = program.outputs[: len(trace.outputs.items)]
+        depends = reached(program, own, outputs, stored, place)
         odd = ~np.isfinite(stored)
-        given, numbers = np.isnan(stored[: len(inputs)]), odd[len(inputs) :]
-        makers = [k for k, each in enumerate(program.instructions) for _ in each.results]
-        stops = sum(each.op == "stop" for each in trace.program.instructions)
-        primal = sum(k < own - stops for k in makers)
+        inputs = row_inputs(program)
+        given = np.isnan(stored[[place[i] for i in inputs]]) & depends[inputs]
+        made = [
+            (each.results[0], each._replace(op=op_of(program, each)))
+            for each in program.instructions[:own]
+        ]
+        handed = handed_on(program, own, sums)
         well = ~given.any(axis=0)
-        finite = well.copy()
-        for output in program.outputs[: len(trace.outputs.items)]:
-            place = _place_of(output, inputs, program)
-            if place is not None:
-                finite &= ~odd[place]
+        finite = well & ~odd[[place[output] for output in outputs]].any(axis=0)
         for index, some in _firsts(given, ~well):
             name = program.inputs[inputs[index]].name
-            self._note(FORWARD, GIVEN, "leaf", name, rows[some], stored[index, some[0]], None)
-        phases = (
-            (FORWARD, 0, _firsts(numbers[:primal], well)),
-            (BACKWARD, primal, _firsts(numbers[primal:], finite)),
-        )
-        for phase, offset, found in phases:
+            result = stored[place[inputs[index]], some[0]]
+            self._note(FORWARD, GIVEN, "leaf", name, rows[some], result, None)
+        forward = np.array([odd[place[i]] & depends[i] for i, _ in made]).reshape(-1, len(rows))
+        backward = np.array([odd[place[i]] for i, _ in handed]).reshape(-1, len(rows))
+        for phase, those, found in (
+            (FORWARD, made, _firsts(forward, well)),
+            (BACKWARD, handed, _firsts(backward, finite)),
+        ):
             for index, some in found:
-                each = program.instructions[makers[offset + index]]
+                number, each = those[index]
                 site = program.site(each.site)
-                result = stored[len(inputs) + offset + index, some[0]]
+                result = stored[place[number], some[0]]
                 self._note(phase, MADE, each.op, site, rows[some], result, site)
 
+    def _place_drops(self, trace: Trace, well: Any, members: Any, call: Any, shapes: Any) -> None:
+        """Where rows that are finite lost a NaN."""
+        program = primal(trace)
+        places = droppers(program)
+        if not places:
+            return
+        makers = {each.results[0]: each for each in program.instructions}
+        constant = {i: g.number for i, g in program.inputs.items() if g.kind == CONSTANT}
+        wanted = sorted({i for each in places for i in (*each.args, *each.results)})
+        at = {index: place for place, index in enumerate(wanted)}
+        for some, stored in numbers(program, wanted, trace, call, members, self._threads):
+            lost = np.isnan(stored)
+            found = [
+                lost[[at[arg] for arg in each.args]].any(axis=0) & ~lost[at[each.results[0]]]
+                for each in places
+            ]
+            for index, columns in _firsts(np.array(found), np.ones(len(some), dtype=bool)):
+                each, first = places[index], columns[0]
+                nan = next(arg for arg in each.args if lost[at[arg], first])
+                site = program.site(each.site)
+                result = stored[at[each.results[0]], first]
+                target = self._named(program, makers, constant, nan)
+                rows = well[some[columns]]
+                self._note(DROPPED, DROPPED, each.op, site, rows, result, site, target)
+
+    def _named(self, program: Program, makers: Any, constant: Any, index: int) -> str:
+        """A number in words."""
+        if index in constant:
+            return "a constant"
+        if index in program.inputs:
+            return f"'{program.inputs[index].name}'"
+        site = program.site(makers[index].site)
+        return f"the result of {makers[index].op}" + (f" (line {site.line})" if site else "")
+
     def _note(
-        self, phase: str, cause: str, op: str, place: Any, rows: Any, result: float, site: Any
+        self,
+        phase: str,
+        cause: str,
+        op: str,
+        place: Any,
+        rows: Any,
+        result: float,
+        site: Any,
+        target: str = "",
     ) -> None:
-        key = (phase, op if phase == FORWARD else "", place)
+        key = (phase, "" if phase == BACKWARD else op, place)
         if key in self.places:
             self.places[key].append(rows)
         elif len(self.places) >= MOST_GROUPS:
@@ -239,13 +290,16 @@ class _Found:
             self.places[key] = [rows]
             label = place if cause == GIVEN else None
             source = linecache.getline(site.file, site.line).strip() if site else ""
-            plain = Birth(phase, cause, op, label, float(result), site=site, source=source)
+            plain = Birth(
+                FORWARD if phase == DROPPED else phase, cause, op, label, float(result),
+                target=target, site=site, source=source,
+            )  # fmt: skip
             self.details[key] = self._described(plain, int(rows[0]))
 
     def _described(self, plain: Birth, row: int) -> Birth:
         """What the function on values says of one row; the plain account where it cannot."""
         compute = getattr(self.function, "_function", None)
-        if compute is None or plain.cause == GIVEN:
+        if compute is None or plain.cause in (GIVEN, DROPPED):
             return plain
         try:
             roots = _on_values(self.function, compute, *self._call(np.array([row])))
@@ -253,19 +307,20 @@ class _Found:
         except Exception:  # it refuses values, or has gone another way
             return plain
         for each in found.forward if plain.phase == FORWARD else found.backward:
-            if each.site == plain.site:
+            if (each.site, each.op) == (plain.site, plain.op):
                 return replace(each, count=1)
         return plain
 
     def births(self, rows: int) -> RowBirths:
-        groups: dict[str, list[RowGroup]] = {FORWARD: [], BACKWARD: []}
+        groups: dict[str, list[RowGroup]] = {FORWARD: [], BACKWARD: [], DROPPED: []}
         for key, members in self.places.items():
             numbers = np.sort(np.concatenate(members))
             groups[key[0]].append(RowGroup(key[0], self.details[key], numbers))
         for each in groups.values():
             each.sort(key=lambda group: (-group.count, int(group.rows[0])))
         sick = np.concatenate(self.sick) if self.sick else np.zeros(0, dtype=np.int64)
-        return RowBirths(rows, tuple(groups[FORWARD]), tuple(groups[BACKWARD]), sick, self.unplaced)
+        forward, backward, dropped = (tuple(found) for found in groups.values())
+        return RowBirths(rows, forward, backward, sick, self.unplaced, dropped)
 
 
 def _firsts(odd: Any, among: Any) -> Iterator[tuple[int, Any]]:
@@ -280,36 +335,6 @@ def _firsts(odd: Any, among: Any) -> Iterator[tuple[int, Any]]:
 
 def _wrt(shapes: Any) -> tuple[int, ...]:
     return tuple(i for s in shapes if s.differentiable for i in range(s.first, s.first + s.count))
-
-
-def _whole(trace: Trace, wrt: tuple[int, ...]) -> Program:
-    """The recorded program and the gradients of all its outputs, as recorded: no pass is run."""
-    program, one = with_constant(trace.program.replaced(guards=[]), 1.0)
-    captured = [i for i, given in program.inputs.items() if given.kind == CAPTURED]
-    taking = [i for i, leaf in zip(captured, trace.captured) if leaf.requires_grad]
-    return adjoint(program, [*wrt, *taking], [(output, one) for output in program.outputs])
-
-
-def _place_of(output: int, inputs: list[int], program: Program) -> int | None:
-    """Where an output is among what was stored; None where it is the same for all rows."""
-    if output in inputs:
-        return inputs.index(output)
-    ids = [result for each in program.instructions for result in each.results]
-    return len(inputs) + ids.index(output) if output in ids else None
-
-
-def _column(address: int, stride: int, rows: int) -> Any:
-    """A column of a call as an array, without copying."""
-    if stride < 0:
-        start, first = address + stride * (rows - 1), rows - 1
-    else:
-        start, first = address, 0
-    holder = {
-        "data": (start, True), "shape": (rows,), "strides": (abs(stride),), "typestr": "<f8",
-        "version": 3,
-    }  # fmt: skip
-    array = np.asarray(type("Column", (), {"__array_interface__": holder})())
-    return array[::-1] if first else array
 
 
 def _taken(nest: Any, rows: Any) -> Any:

@@ -51,7 +51,7 @@ def obstacle(tape: Tape, places: Sequence[int]) -> str:
 def evaluated(step: Step, operands: Sequence[Any]) -> Any:
     """A step on complex arrays; a custom op's function on plain numbers only."""
     if step.kind == CUSTOM:
-        outcome = step.node._rule._function(*[float(np.real(x)) for x in operands])  # type: ignore[union-attr]
+        outcome = step.node._rule.evaluate(*[float(np.real(x)) for x in operands])  # type: ignore[union-attr]
         return outcome[0] if isinstance(outcome, tuple) else outcome
     if step.kind == OPAQUE:
         raise CheckError.untranslatable(step.node, "a replay of the graph")

@@ -127,7 +127,7 @@ def _check_own_rules(tape: Tape, kind: str, places: list[int], found: StepsFound
 
 def _own_function(step: Step) -> Callable[..., float]:
     """A custom op's function on numbers, without the partials it may return along."""
-    function = step.node._rule._function  # type: ignore[union-attr]
+    function = step.node._rule.evaluate  # type: ignore[union-attr]
 
     def value(*numbers: float) -> float:
         outcome = function(*numbers)

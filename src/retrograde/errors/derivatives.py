@@ -28,6 +28,14 @@ class NotTwiceDifferentiable(RetrogradeError, RuntimeError):
             )
         )
 
+    @classmethod
+    def rule(cls, name: str, site: Any) -> Self:
+        return cls(
+            f"the rule of '{name}' is over arrays of rows, so derivatives through it cannot be "
+            "differentiated again. Give it in terms of ops: with rg functions in place of NumPy's."
+            + (f"\n  at {site}" if site else "")
+        )
+
 
 class StaleGraph(RetrogradeError, RuntimeError):
     """Data was changed after the forward pass, so the recorded history no longer holds."""

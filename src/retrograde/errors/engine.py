@@ -96,6 +96,22 @@ class ShapeError(RetrogradeError, ValueError):
         return cls(f"{op}: a list of {left} and a list of {right}; make them as long.")
 
     @classmethod
+    def take(cls, place: str, first: object, number: int, other: object) -> Self:
+        def kind(item: object) -> str:
+            length = f" of {len(item)}" if hasattr(item, "__len__") else ""
+            return f"{type(item).__name__}{length}"
+
+        if number == 0:
+            return cls(
+                f"take: {place} 0 is {kind(first)}; in a compiled function items are values, "
+                "numbers, and lists, tuples, dicts and arrays of those."
+            )
+        return cls(
+            f"take: {place} 0 is {kind(first)}, {place} {number} is {kind(other)}; in a compiled "
+            "function a row may choose any of them, so make them all of one shape."
+        )
+
+    @classmethod
     def linear(cls, row: int, width: int, given: int) -> Self:
         found = "is not a list" if width < 0 else f"has {width} weights"
         return cls(
@@ -335,17 +351,24 @@ class AnomalyError(RetrogradeError, ArithmeticError):
     """Under anomaly(): the birth of a NaN or an infinity.
 
     ``phase`` is "forward" or "backward", ``value`` the node it happened at, ``birth`` all that is
-    known of it, as data.
+    known of it, as data. In a call of a compiled function there is no node, but a ``row``.
     """
 
     phase: str
     value: Any
     birth: Any
+    row: int | None = None
 
     @classmethod
     def of(cls, birth: Any, value: Value = None) -> Self:
         error = cls(str(birth))
         error.phase, error.value, error.birth = birth.phase, value, birth
+        return error
+
+    @classmethod
+    def in_row(cls, birth: Any, row: int | None) -> Self:
+        error = cls(str(birth) if row is None else f"row {row}: {birth}")
+        error.phase, error.value, error.birth, error.row = birth.phase, None, birth, row
         return error
 
     @classmethod

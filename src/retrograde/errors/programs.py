@@ -126,11 +126,42 @@ class RecordingError(RetrogradeError, RuntimeError):
 
     @classmethod
     def custom(cls, value: Value) -> Self:
+        return cls(with_place(cls._custom(value.op), value))
+
+    @classmethod
+    def _custom(cls, name: str, why: str = "") -> str:
+        return (
+            f"'{name}' has its rule in Python or as numbers only, so it cannot be replayed"
+            f"{why}. Write it with rg functions: @rg.custom_op with a function and partials or a "
+            "vjp in terms of ops. Or use NumPy on arrays of rows, @rg.custom_op(vectorized=True); "
+            "or compute it outside and pass the result in."
+        )
+
+    @classmethod
+    def custom_op(cls, name: str, why: str) -> Self:
+        return cls._here(cls._custom(name, f": its function {why}"))
+
+    @classmethod
+    def rule(cls, value: Value, error: Exception) -> Self:
+        why = str(error).splitlines()[0].rstrip(".")
+        return cls(with_place(cls._custom(value.op, f": its rule fails on values: {why}"), value))
+
+    @classmethod
+    def rule_decides(cls, value: Value) -> Self:
         return cls(
             with_place(
-                f"'{value.op}' has its rule in Python or as numbers only, so it cannot be "
-                "replayed. Write it with rg functions, or compute it outside and pass the result "
-                "in.",
+                f"the rule of '{value.op}' decides by a number (if, while, max): while recording "
+                "it is written down once for all rows. Use rg.where, rg.maximum or rg.clip in it.",
+                value,
+            )
+        )
+
+    @classmethod
+    def rule_captures(cls, value: Value, captured: Value) -> Self:
+        return cls(
+            with_place(
+                f"the rule of '{value.op}' uses {named(captured)}, a leaf from outside. Make it an "
+                "input of the op.",
                 value,
             )
         )
@@ -235,6 +266,13 @@ class RowsError(RetrogradeError, ValueError):
         )
 
     @classmethod
+    def no_mean(cls, function: str, name: str) -> Self:
+        return cls(
+            f"{function}: {name} has no rows, and the mean of nothing is no number. Leave the call "
+            "out where there are no rows, or use reduce='sum', which is 0."
+        )
+
+    @classmethod
     def kind(cls, name: str, got: object) -> Self:
         cure = ":"
         if isinstance(got, (str, bytes)):
@@ -312,6 +350,27 @@ class CompileError(RetrogradeError, TypeError):
         return cls(
             f"{function}: {said}: {name} has 2 axes, so each row of it is a list of {numbers}. "
             f"Pass {cure} for one number a row.{place}"
+        )
+
+    @classmethod
+    def story(cls, op: str) -> Self:
+        return cls(
+            f"the story of a row tells partials, but '{op}' has a vjp. Call the function on values "
+            "and tell the story of its result: rg.story(f(rg.Value(...)))."
+        )
+
+    @classmethod
+    def whole(cls, name: str, site: Any) -> Self:
+        from ..sites import source_line
+
+        text = source_line(site) if site else ""
+        return cls(
+            f"{name} is an array of integers and is used as a number, so it has a gradient, but an "
+            f"integer is differentiated only on request. Pass {name}.astype(float), or name the "
+            "arguments to differentiate, as in wrt='x' or wrt=('x', 'y'). (An index of rg.take "
+            "has the gradient 0.)"
+            + (f"\n  at {site}" if site else "")
+            + (f"\n      {text}" if text else "")
         )
 
     @classmethod

@@ -96,7 +96,11 @@ def _evaluated(trace: Trace, arguments: Sequence[float]) -> list[float]:
         else:
             numbers[index] = arguments[index]
     for op, results, args, _ in program.instructions:
-        numbers[results[0]] = _computed(op, tuple([numbers[arg] for arg in args]))
+        operands = tuple([numbers[arg] for arg in args])
+        if op in program.functions:
+            numbers[results[0]] = program.functions[op].at(operands)
+        else:
+            numbers[results[0]] = _computed(op, operands)
     return numbers
 
 
@@ -161,6 +165,7 @@ class _Reader:
                 takes[index] = True
         for op, results, args, _ in program.instructions:
             result = results[0]
+            args = self._inputs(op, args)
             if op == "take":
                 chosen = self._chosen(args)
                 takes[result], plain[result] = takes[chosen], plain[chosen]
@@ -198,7 +203,13 @@ class _Reader:
         made = self._made_by.get(index)
         if made is None or made.op == "stop" or not self._takes[index]:
             return ()
-        return tuple(self._resolved(arg) for arg in made.args)
+        return tuple(self._resolved(arg) for arg in self._inputs(made.op, made.args))
+
+    def _inputs(self, op: str, args: tuple[int, ...]) -> tuple[int, ...]:
+        """The operands that an instruction has in eager code: what a custom op's function did is
+        not seen there."""
+        function = self.program.functions.get(op)
+        return args if function is None else args[len(args) - function.inputs :]
 
     def read(self, output: int) -> None:
         """Visit everything under the output, left to right, inputs before uses."""
@@ -239,6 +250,13 @@ class _Reader:
             columns = self.columns
             data = [columns.data[i] for i in inputs]
             columns.inputs[-1] = tuple(inputs)
+            function = self.program.functions.get(op)
+            if function is not None:
+                if function.op.has_vjp:
+                    raise CompileError.story(function.name)
+                columns.ops[-1], columns.symbols[-1] = "custom", function.name
+                columns.partials[-1] = tuple(function.op.partials_at(data, self.numbers[index]))
+                return
             columns.partials[-1] = tuple(partials_of(op, data, self.numbers[index]))
 
     def _label(self, index: int) -> str | None:
@@ -270,6 +288,7 @@ class _Reader:
         columns.requires_grad.append(takes)
         columns.places.append(site)
         variable = None
+        op = "custom" if op in self.program.functions else op
         if site >= 0:
             variable = self._variables.of(columns.sites[site].file, self._spans[site], op)
         self._wanted.append(label or variable)

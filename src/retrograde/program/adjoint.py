@@ -4,18 +4,25 @@ Backward is just another program: for every instruction, from the last to the fi
 instructions that add ``partial * upstream`` to the adjoint of each operand. The partials come from
 the law, as templates of further rows. The first contribution is a plain write, the others use
 ``fma``; so nothing is zero-filled.
+
+What a ``take`` did not choose contributes nothing in that row, whatever its slope there: eagerly it
+is not under the result at all. So an instruction that is only reached through takes knows in which
+rows it is, and its partials count there alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from math import isfinite
 from struct import pack
 from typing import Union
 
+from ..errors import NotTwiceDifferentiable
 from ..ops import OPS
 from ..ops.expr import Both, Call, Compare, Condition, Either, Expr, Num, Var, Where
 from .check import check
+from .customs import inlined, key_of
 from .program import CONSTANT, Input, Instruction, Program
 
 # A template is a list of steps (op, operands) and where its result is. An operand is a variable's
@@ -76,6 +83,7 @@ class _Builder:
         self.inputs = dict(program.inputs)
         self.numbers = {i: g.number for i, g in program.inputs.items() if g.kind == CONSTANT}
         self.known = {pack("d", number): i for i, number in self.numbers.items()}
+        self.functions = dict(program.functions)
 
     def constant(self, number: float) -> int:
         bits = pack("d", number)
@@ -95,6 +103,13 @@ class _Builder:
         self.count += 1
         self.instructions.append(Instruction(op, (result,), args, site))
         return result
+
+    def emit_several(
+        self, op: str, count: int, args: tuple[int, ...], site: int
+    ) -> tuple[int, ...]:
+        results = tuple(self.new() for _ in range(count))
+        self.instructions.append(Instruction(op, results, args, site))
+        return results
 
     def partial(self, template: Template, variables: dict[str, int], site: int) -> int | float:
         """A partial as an id, or as a number where the law states one."""
@@ -126,12 +141,35 @@ def adjoint(program: Program, wrt: Sequence[int], seeds: Sequence[tuple[int, int
     return extended.replaced(outputs=[*program.outputs, *gradients])
 
 
+def accounted(
+    program: Program, wrt: Sequence[int], seeds: Sequence[tuple[int, int]]
+) -> tuple[Program, dict[int, str]]:
+    """The same, and which of its new numbers are gradients on their way: by the op that hands on.
+
+    The others are partials in the making, and may be infinite without anybody's harm.
+    """
+    build = _Builder(program)
+    sweep = _Adjoint(program, wrt, build)
+    gradients = sweep.run(seeds)
+    extended = program.replaced(
+        inputs=build.inputs,
+        instructions=build.instructions,
+        count=build.count,
+        outputs=[*program.outputs, *gradients],
+        functions=build.functions,
+    )
+    return check(extended, "adjoint"), sweep.sums
+
+
 def adjoints(program: Program, sweeps: Sequence[Sweep]) -> tuple[Program, list[list[int]]]:
     """The program with several backward passes over it, and the ids of their gradients."""
     build = _Builder(program)
     gradients = [_Adjoint(program, wrt, build).run(seeds) for wrt, seeds in sweeps]
     extended = program.replaced(
-        inputs=build.inputs, instructions=build.instructions, count=build.count
+        inputs=build.inputs,
+        instructions=build.instructions,
+        count=build.count,
+        functions=build.functions,
     )
     return check(extended, "adjoint"), gradients
 
@@ -146,6 +184,10 @@ class _Adjoint:
         self.active = self._active()
         self.takes: dict[tuple[int, ...], list[int]] = {}
         self.taken: dict[int, list[tuple[int, ...]]] = {}
+        self.sums: dict[int, str] = {}
+        self.now = ""
+        self.reached: dict[int, int | None] = {}
+        """By id: None where every row reaches it, else a number that is 1 in the rows that do."""
 
     def _active(self) -> set[int]:
         """What depends on the inputs asked for."""
@@ -159,10 +201,14 @@ class _Adjoint:
         for output, seed in seeds:
             self._add(output, 1.0, seed, -1)
         for instruction in reversed(self.program.instructions):
+            self.now = instruction.op
             for result in instruction.results:
                 self._flush(result, instruction.site)
             if instruction.op == "scatter":
                 self._pick(instruction)
+                continue
+            if instruction.op in self.program.functions:
+                self._hand_on(instruction)
                 continue
             upstream = self.adjoints.get(result)
             if upstream is not None and result in self.active:
@@ -174,14 +220,30 @@ class _Adjoint:
             gradients.append(self.build.constant(0.0) if found is None else found)
         return gradients
 
-    def _add(self, target: int, partial: int | float, upstream: int, site: int) -> None:
-        """adjoint of target += partial * upstream."""
+    def _add(
+        self,
+        target: int,
+        partial: int | float,
+        upstream: int,
+        site: int,
+        rows: int | None = None,
+    ) -> None:
+        """adjoint of target += partial * upstream, in some ``rows`` or in all."""
         if target not in self.active:
             return
-        before = self.adjoints.get(target)
+        self._reach(target, rows, site)
         build = self.build
         if not isinstance(partial, float) and partial in build.numbers:
             partial = build.numbers[partial]
+        if rows is not None and not (isinstance(partial, float) and isfinite(partial)):
+            # elsewhere the upstream is 0, but 0 times an infinite slope is not
+            slope = build.constant(partial) if isinstance(partial, float) else partial
+            partial = build.emit("take", (build.constant(0.0), slope, rows), site)
+        self._accumulate(target, partial, upstream, site)
+
+    def _accumulate(self, target: int, partial: int | float, upstream: int, site: int) -> None:
+        build = self.build
+        before = self.adjoints.get(target)
         product = self.products.pop(target, None)
         if partial == 1.0 and isinstance(partial, float):
             if before is None:
@@ -206,25 +268,50 @@ class _Adjoint:
             else:
                 after = build.emit("fma", (partial, upstream, before), site)
         self.adjoints[target] = after
+        if after >= self.program.count:
+            self.sums.setdefault(after, self.now)
+
+    def _reach(self, target: int, rows: int | None, site: int) -> None:
+        """The target is reached in ``rows`` too. Of an input nobody asks: it hands nothing on."""
+        if target in self.program.inputs:
+            return
+        before = self.reached.get(target, -1)
+        if before == -1 or rows is None:
+            self.reached[target] = rows
+        elif before is not None and before != rows:
+            self.reached[target] = self.build.emit("maximum", (before, rows), site)
+
+    def _choose(self, elements: tuple[int, ...], index: int, rows: int | None, site: int) -> None:
+        """Each of the elements is reached in the rows that choose it."""
+        build = self.build
+        for place, element in enumerate(elements):
+            if element not in self.active or element in self.program.inputs:
+                continue
+            chosen = build.emit("equal", (index, build.constant(float(place))), site)
+            if rows is not None:
+                chosen = build.emit("mul", (rows, chosen), site)
+            self._reach(element, chosen, site)
 
     def _contribute(self, instruction: Instruction, upstream: int) -> None:
         op, results, args, site = instruction
+        rows = self.reached[results[0]]
         if op == "sum":
             for arg in args:
-                self._add(arg, 1.0, upstream, site)
+                self._add(arg, 1.0, upstream, site, rows)
         elif op == "dot":
             half = len(args) // 2
             for left, right in zip(args[:half], args[half:]):
-                self._add(left, right, upstream, site)
+                self._add(left, right, upstream, site, rows)
             for left, right in zip(args[:half], args[half:]):
-                self._add(right, left, upstream, site)
+                self._add(right, left, upstream, site, rows)
         elif op == "fma":
-            self._add(args[0], args[1], upstream, site)
-            self._add(args[1], args[0], upstream, site)
-            self._add(args[2], 1.0, upstream, site)
+            self._add(args[0], args[1], upstream, site, rows)
+            self._add(args[1], args[0], upstream, site, rows)
+            self._add(args[2], 1.0, upstream, site, rows)
         elif op == "take":
             elements, index = args[:-1], args[-1]
             self.takes.setdefault(elements, []).extend((index, upstream))
+            self._choose(elements, index, rows, site)
             for element in elements:
                 groups = self.taken.setdefault(element, [])
                 if elements not in groups:
@@ -234,18 +321,54 @@ class _Adjoint:
             variables["z"] = results[0]
             for arg, template in zip(args, templates(op)):
                 if arg in self.active:
-                    self._add(arg, self.build.partial(template, variables, site), upstream, site)
+                    partial = self.build.partial(template, variables, site)
+                    self._add(arg, partial, upstream, site, rows)
+
+    def _hand_on(self, instruction: Instruction) -> None:
+        """The adjoint of a custom op: what its own rule says."""
+        op, results, args, site = instruction
+        if self.active.isdisjoint(results) or self.adjoints.keys().isdisjoint(results):
+            return
+        build, function = self.build, self.program.functions[op]
+        if function.is_rule:
+            raise NotTwiceDifferentiable.rule(function.op.name, self.program.site(site))
+        upstream, rows = self.adjoints[results[0]], self.reached[results[0]]
+        inputs = args if function.rows is not None else args[1:]
+        given = [upstream] * function.op.has_vjp + [*inputs, results[0]]
+        if function.template is not None:
+            found: Sequence[int] = inlined(
+                function.template,
+                given,
+                build.constant,
+                lambda name, count, on: build.emit_several(name, count, on, site),
+                build.functions,
+            )
+        else:
+            key = key_of(build.functions, function.rule_over_rows())
+            found = build.emit_several(key, len(inputs), tuple(given), site)
+        for target, each in zip(inputs, found):
+            if not function.op.has_vjp:
+                self._add(target, each, upstream, site, rows)
+            elif target in self.active:
+                if rows is not None:
+                    each = build.emit("take", (build.constant(0.0), each, rows), site)
+                self._add(target, 1.0, each, site, rows)
 
     def _pick(self, scatter: Instruction) -> None:
         """The adjoint of a scatter: each upstream it handed out takes from where it went."""
         _, results, args, site = scatter
         if self.adjoints.keys().isdisjoint(results):
             return
-        zero = self.build.constant(0.0)
+        build = self.build
+        zero, one = build.constant(0.0), build.constant(1.0)
         upstreams = tuple([self.adjoints.get(result, zero) for result in results])
+        reached = [self.reached.get(result, zero) for result in results]
+        everywhere = all(rows is None for rows in reached)
+        where = tuple([one if rows is None else rows for rows in reached])
         for index, target in zip(args[::2], args[1::2]):
             if target in self.active:
-                self._add(target, 1.0, self.build.emit("take", (*upstreams, index), site), site)
+                rows = None if everywhere else build.emit("take", (*where, index), site)
+                self._add(target, 1.0, build.emit("take", (*upstreams, index), site), site, rows)
 
     def _flush(self, element: int, site: int) -> None:
         """Hand out what takes from lists with this element have gathered, before it is needed."""
@@ -256,7 +379,8 @@ class _Adjoint:
             results = tuple(self.build.new() for _ in elements)
             self.build.instructions.append(Instruction("scatter", results, tuple(pairs), site))
             for target, result in zip(elements, results):
-                self._add(target, 1.0, result, site)
+                if target in self.active:  # in which rows is known since the takes
+                    self._accumulate(target, 1.0, result, site)
 
 
 def with_input(program: Program, given: Input) -> tuple[Program, int]:

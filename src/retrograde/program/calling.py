@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import hooks
-from ..errors import CompileError, FunctionResultError, RecordingError
+from ..errors import CompileError, FunctionResultError, RecordingError, RowsError
 from ..value import core
 from .derived import REDUCED, STORED, VALUE, Mode
 from .encoding import Stored
@@ -75,6 +75,7 @@ class Replayable:
         parts = [out] if len(outputs.items) == 1 else _flat(out, outputs, self._name)
         for place, part in zip(outputs.places, parts):
             store.into(part, None, place.replace("the result", "out", 1))
+        self._watch(family, bound, shapes, None, threads)
         self._stored(family, bound, shapes, VALUE, store, threads)
         return outputs.filled(store.items())
 
@@ -91,9 +92,10 @@ class Replayable:
     ) -> tuple[Any, Any]:
         """The value and its gradients.
 
-        ``wrt`` names one argument (its gradient comes bare) or a tuple of them; all by default.
-        Gradients are per row, also for uniform arguments, unless ``reduce`` is "sum" or "mean":
-        then value and uniform gradients are reduced over the rows. ``weights`` seeds each row.
+        ``wrt`` names one argument (its gradient comes bare) or a tuple of them; all by default. An
+        array of integers that is only an index of ``take`` has the gradient 0. Gradients are per
+        row, also for uniform arguments, unless ``reduce`` is "sum" or "mean": then value and
+        uniform gradients are reduced over the rows. ``weights`` seeds each row.
         ``out`` is a pair like the result, of arrays to write into; None stands for a new one.
 
         >>> import numpy as np
@@ -128,10 +130,12 @@ class Replayable:
         if reduce not in (None, "sum", "mean"):
             raise CompileError.call(self._name, f"reduce={reduce!r} is none of None, 'sum', 'mean'")
         seeds = self._weights(bound, weights)
-        mode = Mode("gradient", _numbers(chosen), len(seeds))
+        mode = Mode("gradient", _numbers(chosen), len(seeds), _whole(bound, wrt))
         if reduce and out is not None:
             raise CompileError.call(self._name, "out= does not go with reduce=")
+        self._watch(family, bound, shapes, mode.wrt, threads, seeds)
         if reduce:
+            self._check_mean(reduce, bound)
             router = self._router(family, bound, shapes, lambda: mode, threads, seeds)
             items = _reduced(router, bound, mode, reduce == "mean")
             value, source = items[0], iter(items[1:])
@@ -189,9 +193,12 @@ class Replayable:
         family = self._family(bound, shapes)
         chosen, bare = self._chosen(shapes, wrt)
         indices, outputs = _numbers(chosen), family.traces[0].outputs
+        self._watch(family, bound, shapes, indices, threads)
         store = Store(bound)
         store.fresh(len(indices) * len(outputs.items))
-        self._stored(family, bound, shapes, Mode("jacobian", indices), store, threads)
+        self._stored(
+            family, bound, shapes, Mode("jacobian", indices, 0, _whole(bound, wrt)), store, threads
+        )
         source = iter(store.items())
         results = []
         for _ in outputs.items:
@@ -222,7 +229,9 @@ class Replayable:
         self._check_single(family)
         store = Store(bound)
         assembled = second_nest(store, chosen, bare)
-        self._stored(family, bound, shapes, Mode("hessian", _numbers(chosen)), store, threads)
+        mode = Mode("hessian", _numbers(chosen), 0, _whole(bound, wrt))
+        self._watch(family, bound, shapes, mode.wrt, threads)
+        self._stored(family, bound, shapes, mode, store, threads)
         return assembled()
 
     @whole
@@ -261,10 +270,11 @@ class Replayable:
                     self._name, f"{place} must have the nest of {shape.name}: {shape.count} numbers"
                 )
         seeds = directions.seed_columns()
-        indices = _numbers(chosen)
+        mode = Mode("hvp", _numbers(chosen), len(seeds), _whole(bound, wrt))
         store = Store(bound)
         nests = [store.like(shape.key, None, "") for shape in chosen]
-        self._stored(family, bound, shapes, Mode("hvp", indices, len(seeds)), store, threads, seeds)
+        self._watch(family, bound, shapes, mode.wrt, threads)
+        self._stored(family, bound, shapes, mode, store, threads, seeds)
         if bound.rows is None:
             source = iter(store.items())
             nests = [gradient_nest(shape.key, source, None) for shape in chosen]
@@ -296,8 +306,9 @@ class Replayable:
         self._check_single(family)
         if reduce not in ("sum", "mean"):
             raise CompileError.call(self._name, f"reduce={reduce!r} is neither 'sum' nor 'mean'")
+        self._check_mean(reduce, bound)
         seeds = self._weights(bound, weights)
-
+        self._watch(family, bound, shapes, (), threads, seeds)
         taking = _Taking(family, len(seeds))
         store = Store(bound)
         router = self._router(family, bound, shapes, taking.mode, threads, seeds)
@@ -307,7 +318,7 @@ class Replayable:
             raise CompileError.call(
                 self._name, "no captured parameter takes gradients; use value_and_grad instead"
             )
-        over = store.rows if reduce == "mean" and store.rows else 1
+        over = store.rows if reduce == "mean" else 1
         totals = sums[1:] / over
         for place in hooked:
             totals[place] = hooks.run(leaves[place], float(totals[place]))
@@ -432,6 +443,25 @@ class Replayable:
         router = self._router(family, bound, shapes, lambda: mode, threads, seeds)
         router.store(len(store.columns), store.table())
 
+    def _watch(
+        self,
+        family: Family,
+        bound: Bound,
+        shapes: list[Shape],
+        wrt: Sequence[int] | None,
+        threads: int | None,
+        seeds: Sequence[tuple[int, int]] = (),
+    ) -> None:
+        """Under anomaly(): raise at the first row in which a NaN or an infinity is born."""
+        if core.in_anomaly():
+            from ..check.anomalies import check_rows
+
+            check_rows(self, family, bound, shapes, wrt, threads, seeds)
+
+    def _check_mean(self, reduce: str, bound: Bound) -> None:
+        if reduce == "mean" and bound.rows == 0:
+            raise RowsError.no_mean(self._name, bound.row_name)
+
     def _check_single(self, family: Family) -> None:
         outputs = family.traces[0].outputs
         if len(outputs.items) != 1:
@@ -441,8 +471,7 @@ class Replayable:
         """The arguments to differentiate, and whether the gradient comes bare."""
         by_name = {shape.name: shape for shape in shapes}
         if wrt is None:
-            chosen = [shape for shape in shapes if shape.differentiable]
-            return chosen, len(chosen) == 1
+            return shapes, len(shapes) == 1
         names = wrt if isinstance(wrt, tuple) else (wrt,)
         for name in names:
             if not isinstance(name, str) or name not in by_name:
@@ -488,6 +517,11 @@ def _numbers(shapes: Sequence[Shape]) -> tuple[int, ...]:
     return tuple(i for shape in shapes for i in range(shape.first, shape.first + shape.count))
 
 
+def _whole(bound: Bound, wrt: Any) -> tuple[int, ...]:
+    """The ids of integers that are differentiated because everything is, not because of a name."""
+    return tuple(bound.whole) if wrt is None else ()
+
+
 def _reduced(router: Router, bound: Bound, mode: Mode, mean: bool) -> list[Any]:
     """The value and the gradients: those of uniform numbers reduced, those of rows stored."""
     each = [STORED if bound.kinds[i] == ROW else REDUCED for i in mode.wrt]
@@ -497,7 +531,7 @@ def _reduced(router: Router, bound: Bound, mode: Mode, mean: bool) -> list[Any]:
     sums = iter(router.reduce(kinds, store.table()).tolist())
     columns = iter(store.items())
     items = [next(columns if kind == STORED else sums) for kind in kinds]
-    return [item / store.rows if mean and store.rows else item for item in items]
+    return [item / store.rows if mean else item for item in items]
 
 
 def _entries(nest: Any, count: int, function: str, name: str = "out") -> Sequence[Any]:

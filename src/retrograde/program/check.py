@@ -33,14 +33,16 @@ def check(program: Program, after: str) -> Program:
         defined.add(index)
     known, define = defined.issuperset, defined.add
     for position, (op, results, args, site) in enumerate(program.instructions):
-        operands = OPERANDS.get(op)
+        operands, many = OPERANDS.get(op), op == "scatter"
+        if op in program.functions:
+            operands, many = program.functions[op].operands, program.functions[op].results > 1
         if operands is None:
             refuse(f"instruction {position} has unknown op {op!r}")
         if operands == ANY:
             _check_many(position, op, args, refuse)
         elif len(args) != operands:
             refuse(f"instruction {position}: {op} takes {operands} operands, has {len(args)}")
-        if len(results) != 1 and (op != "scatter" or not results):
+        if len(results) != 1 and not (many and results):
             refuse(f"instruction {position}: {op} has {len(results)} results")
         if not known(args):
             missing = next(arg for arg in args if arg not in defined)

@@ -20,6 +20,7 @@ from ..errors import (
     RecordingError,
     TraceBudgetWarning,
 )
+from ..modes import unwatched
 from ..nests import Nest, take_apart
 from ..value import Value, core, core_name, core_reason
 from .calling import Replayable
@@ -240,7 +241,7 @@ class Compiled(Replayable):
 
         depth = core.swap_no_grad(0)  # a later call may want gradients
         try:
-            with collector_paused():
+            with collector_paused(), unwatched():
                 program, captured = record(
                     called,
                     list(zip(values, inputs)),

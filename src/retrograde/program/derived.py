@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from ..errors import CompileError
 from .adjoint import adjoint, adjoints, with_constant, with_input
 from .program import CAPTURED, SEED, Input, Program
 
@@ -19,16 +20,18 @@ class Mode:
 
     ``wrt`` are the ids of arguments, or, for ``backward``, the numbers of captured leaves in the
     order of the function's own list of them. ``seeds`` is how many columns of seeds a call brings.
-    Plans are found by mode at every call, and ``wrt`` may have thousands: its hash is kept.
+    ``whole`` are those of ``wrt`` that may be nothing but indices of ``take``: integers that nobody
+    named. Plans are found by mode at every call, and ``wrt`` may have thousands: its hash is kept.
     """
 
     kind: str
     wrt: tuple[int, ...] = ()
     seeds: int = 0
+    whole: tuple[int, ...] = ()
     _hash: int = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_hash", hash((self.kind, self.wrt, self.seeds)))
+        object.__setattr__(self, "_hash", hash((self.kind, self.wrt, self.seeds, self.whole)))
 
     def __hash__(self) -> int:
         return self._hash
@@ -46,7 +49,26 @@ def derived(program: Program, captured: Sequence[int], mode: Mode) -> Program:
 
     ``captured`` has the number of each captured leaf of this program.
     """
+    if mode.whole:
+        _check_indices(program, mode.whole)
     return _KINDS[mode.kind](program, captured, mode)
+
+
+def _check_indices(program: Program, whole: Sequence[int]) -> None:
+    """Refuse integers that a result depends on as on a number: an index has no gradient."""
+    used = {i: (i, -1) for i in whole}
+    for op, results, args, site in program.instructions:
+        numbers = () if op == "stop" else args[:-1] if op == "take" else args
+        for arg in numbers:
+            if arg in used:
+                first, where = used[arg]
+                used.update(dict.fromkeys(results, (first, site if where < 0 else where)))
+                break
+    for output in program.outputs:
+        if output in used:
+            first, where = used[output]
+            given = program.inputs[first]
+            raise CompileError.whole(given.array or given.name, program.site(where))
 
 
 def _value(program: Program, captured: Sequence[int], mode: Mode) -> Program:
@@ -93,12 +115,18 @@ def _jacobian(program: Program, captured: Sequence[int], mode: Mode) -> Program:
 
 
 def _hessian(program: Program, captured: Sequence[int], mode: Mode) -> Program:
-    """The second derivatives row by row; the upper triangle is the lower one's."""
+    """The second derivatives row by row; the upper triangle is the lower one's.
+
+    Not so with custom ops: their rules need be no slopes of anything.
+    """
     program, one = with_constant(program, 1.0)
     program, (first,) = adjoints(program, [(mode.wrt, [(program.outputs[0], one)])])
-    sweeps = [(mode.wrt[: i + 1], [(slope, one)]) for i, slope in enumerate(first)]
+    whole = bool(program.functions)
+    sweeps = [(mode.wrt if whole else mode.wrt[: i + 1], [(s, one)]) for i, s in enumerate(first)]
     program, rows = adjoints(program, sweeps)
     full = range(len(mode.wrt))
+    if whole:
+        return program.replaced(outputs=[entry for row in rows for entry in row])
     return program.replaced(outputs=[rows[max(i, j)][min(i, j)] for i in full for j in full])
 
 

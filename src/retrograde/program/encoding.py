@@ -17,6 +17,7 @@ from ..errors import ProgramError, ProgramFileError
 from ..operands import is_real_scalar
 from ..sites import Site, source_line
 from ..value import Value
+from .customs import Function
 from .program import CAPTURED, CONSTANT, OPERANDS, ROW, UNIFORM, Program
 from .traces import Family, Trace
 
@@ -229,6 +230,8 @@ class _Writer:
 
     def _trace(self, trace: Trace) -> None:
         program = trace.program
+        for function in program.functions.values():
+            raise self.refuse(_no_data(function))
         self.count(min(trace.rows, 2**32 - 1))
         self.count(program.count)
         for index, (kind, things) in enumerate(_entries(program)):
@@ -282,6 +285,16 @@ def _entries(program: Program) -> Iterator[tuple[str, Any]]:
             captured += 1
         else:
             yield given.kind, given.number
+
+
+def _no_data(function: Function) -> str:
+    """Why a program with a custom op cannot be written."""
+    if function.rows is not None:
+        return f"the custom op '{function.name}' is computed by Python, and a file holds none"
+    return (
+        f"the custom op '{function.name}' has a rule of its own, which a file does not hold. Write "
+        "its formula into the function where its own slopes will do"
+    )
 
 
 def _line(site: Site) -> str:

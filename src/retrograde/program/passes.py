@@ -13,6 +13,9 @@ from .check import check
 from .program import CONSTANT, Guard, Input, Instruction, Program
 
 _INDEX = {name: index for index, name in enumerate(core.OP_NAMES)}
+_COMPARISONS = frozenset(("less", "less_equal", "equal"))
+_OF_TRUTHS = frozenset(("mul", "maximum", "minimum", "take"))
+"""Ops that make 0 or 1 of numbers that are."""
 
 
 def renamed(program: Program, mapping: dict[int, int], kept: list[Instruction]) -> Program:
@@ -28,18 +31,37 @@ def renamed(program: Program, mapping: dict[int, int], kept: list[Instruction]) 
 
 
 def remove_stops(program: Program) -> Program:
-    """A stop is only for the adjoint; in a program that is run it is the number itself."""
-    if not any([instruction.op == "stop" for instruction in program.instructions]):
+    """A stop is only for the adjoint; in a program that is run it is the number itself. So is the
+    result of a custom op that was recorded as ops."""
+    same = {"stop"} | {key for key, each in program.functions.items() if each.rows is None}
+    if not any([instruction.op in same for instruction in program.instructions]):
         return program
     mapping: dict[int, int] = {}
     kept = []
     for op, results, args, site in program.instructions:
         args = tuple([mapping.get(arg, arg) for arg in args])
-        if op == "stop":
+        if op in same:
             mapping[results[0]] = args[0]
         else:
             kept.append(Instruction(op, results, args, site))
     return renamed(program, mapping, kept)
+
+
+def choose_by_truth(program: Program) -> Program:
+    """One of two, chosen by what is 0 or 1, is a ``where``: all lanes at once, nothing to check."""
+    if not any([each.op == "take" and len(each.args) == 3 for each in program.instructions]):
+        return program
+    truths = {i for i, g in program.inputs.items() if g.kind == CONSTANT and g.number in (0.0, 1.0)}
+    kept = []
+    for instruction in program.instructions:
+        op, results, args, site = instruction
+        chosen_among = args[:-1] if op == "take" else args
+        if op in _COMPARISONS or (op in _OF_TRUTHS and truths.issuperset(chosen_among)):
+            truths.update(results)
+        if op == "take" and len(args) == 3 and args[2] in truths:
+            instruction = Instruction("where", results, (args[2], args[1], args[0]), site)
+        kept.append(instruction)
+    return program.replaced(instructions=kept)
 
 
 def share_common_subexpressions(program: Program) -> Program:
@@ -103,7 +125,13 @@ def remove_dead_code(program: Program) -> Program:
     return program.replaced(instructions=kept)
 
 
-PASSES = (remove_stops, fold_constants, share_common_subexpressions, remove_dead_code)
+PASSES = (
+    remove_stops,
+    choose_by_truth,
+    fold_constants,
+    share_common_subexpressions,
+    remove_dead_code,
+)
 
 
 def improved(program: Program) -> Program:

@@ -7,10 +7,13 @@ used. Nothing here computes.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..ops import OPS
 from ..sites import Site, Span
+
+if TYPE_CHECKING:
+    from .customs import Function
 
 ROW, UNIFORM, CAPTURED, CONSTANT, SEED = "row", "uniform", "captured", "constant", "seed"
 KINDS = (ROW, UNIFORM, CAPTURED, CONSTANT, SEED)
@@ -65,7 +68,8 @@ class Program:
 
     For telling its story it also knows which piece of source each site is (``spans``), what
     numbers are called (``labels``), and which constants the function made as values: whether
-    those take gradients, and their sites (``made``).
+    those take gradients, and their sites (``made``). ``functions`` are custom ops, by the name of
+    their instructions.
     """
 
     inputs: dict[int, Input] = field(default_factory=dict)
@@ -77,6 +81,7 @@ class Program:
     spans: list[Span | None] = field(default_factory=list)
     labels: dict[int, str] = field(default_factory=dict)
     made: dict[int, tuple[bool, int]] = field(default_factory=dict)
+    functions: dict[str, Function] = field(default_factory=dict)
 
     def site(self, index: int) -> Site | None:
         """The place an instruction or guard came from."""
@@ -94,5 +99,6 @@ class Program:
             "spans": self.spans,
             "labels": self.labels,
             "made": self.made,
+            "functions": self.functions,
         }
         return Program(**{**parts, **changes})  # type: ignore[arg-type]

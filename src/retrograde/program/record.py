@@ -11,12 +11,14 @@ from collections.abc import Callable, Sequence
 from struct import pack
 from typing import Any
 
+from ..custom import RecordedOp
 from ..errors import RecordingError
 from ..placeholders import forget
 from ..sites import Site, site_of, span_of
 from ..value import Value, core
 from .check import check
 from .conditions import Decisions, recorders
+from .customs import function_of, key_of
 from .program import CAPTURED, CONSTANT, Guard, Input, Instruction, Program
 
 _NAMES = core.OP_NAMES
@@ -32,6 +34,7 @@ class _Reader:
         self.ids: dict[int, int] = {}
         self._constants: dict[bytes, int] = {}
         self._sites: dict[Any, int] = {}
+        self._customs: dict[tuple[int, int, int | None], str] = {}
         for value, given in arguments:
             self.ids[id(value)] = self._add_input(given)
 
@@ -92,11 +95,28 @@ class _Reader:
         steps = []
         for value in core.order_since(tuple(roots), self.since):
             op, inputs, numbers = core.parts(value)
-            name = _NAMES[op] if op < len(_NAMES) else value.op
-            if name not in ("stop", "take") and op >= len(_NAMES):
+            name = _NAMES[op] if op < len(_NAMES) else core.recorded_op(value)
+            if not name and not isinstance(value._rule, RecordedOp):
                 raise RecordingError.custom(value)
             steps.append((name, value, inputs, numbers))
         return steps
+
+    def custom(self, value: Value, inputs: Sequence[Value]) -> str:
+        """The name of the instruction that a custom op's value is."""
+        rule = value._rule
+        assert isinstance(rule, RecordedOp)
+        numbers = [core.peek(v) for v in inputs]
+        known = (id(rule.op), len(numbers), rule.part)
+        if known not in self._customs:
+            function = function_of(rule, value, numbers, self._rule)
+            self._customs[known] = key_of(self.program.functions, function)
+        return self._customs[known]
+
+    def _rule(
+        self, rule: Callable[[], Any], arguments: Sequence[tuple[Value, Input]]
+    ) -> tuple[Program, list[Value]]:
+        """The program of a rule: its derivatives, one an output."""
+        return record(rule, arguments, lambda derivatives, _: list(derivatives), self.since)
 
 
 def record(
@@ -134,6 +154,7 @@ def record(
                 for v, number in zip(inputs, numbers)
             ]
         )
+        name = name or reader.custom(value, inputs)
         result = ids[id(value)] = program.count
         program.count += 1
         program.instructions.append(Instruction(name, (result,), args, reader.site(value)))

@@ -40,14 +40,26 @@ class Ready:
     plan: Plan
     columns: array[int]
     code: list[Any] = field(default_factory=lambda: [None] * 3)
+    stages: Any = None
+    """How it is run where it calls Python: see ``staged.py``."""
 
     @classmethod
     def of(cls, program: Program, plan: Plan, arguments: int) -> Ready:
-        """Number the columns as a call does: seeds come after the arguments, in their order."""
+        """A program and its plan, with the columns numbered as in a call."""
+        return cls.placed(program, plan, cls.positions(program, arguments))
+
+    @staticmethod
+    def positions(program: Program, arguments: int) -> dict[int, int]:
+        """The columns as a call numbers them: seeds come after the arguments, in their order."""
         position = {i: i for i, given in program.inputs.items() if given.kind == ROW}
         for i, given in program.inputs.items():
             if given.kind == "seed":
                 position[i] = arguments + given.column
+        return position
+
+    @classmethod
+    def placed(cls, program: Program, plan: Plan, position: dict[int, int]) -> Ready:
+        """A program and its plan, with the column of every row input."""
         return cls(program, plan, array("I", [position[i] for i in plan.columns]))
 
 
@@ -64,6 +76,8 @@ class Part:
     uniforms: Any
     sums: Any
     failed: Any
+    numbers: Sequence[float] = ()
+    captured: list[Value] = field(default_factory=list)
 
     @classmethod
     def of(
@@ -83,7 +97,7 @@ class Part:
             uniforms[place] = numbers[argument]
         sums = np.zeros((max(-(-rows // CHUNK), 1), plan.reduced))
         failed = np.full(rows if plan.guards else 0, -1, dtype=np.int32)
-        return cls(ready, rows, index, uniforms, sums, failed)
+        return cls(ready, rows, index, uniforms, sums, failed, numbers, captured)
 
     @property
     def any_failed(self) -> bool:
@@ -110,7 +124,12 @@ class Part:
 
 def run(parts: Sequence[Part], inputs: Any, outputs: Any, threads: int) -> None:
     """Run parts together. ``inputs`` and ``outputs`` are arrays of (address, stride) in bytes."""
-    core.replay([part.native() for part in parts], inputs, outputs, threads)
+    native = [part.native() for part in parts if part.ready.stages is None]
+    core.replay(native, inputs, outputs, threads)
+    if len(native) < len(parts):
+        for part in parts:
+            if part.ready.stages is not None:
+                part.ready.stages.run(part, inputs, outputs, threads)
 
 
 def added(sums: Any) -> Any:

@@ -90,6 +90,29 @@ def second_nest(store: Store, shapes: Sequence[Shape], bare: bool) -> Callable[[
     return assembled
 
 
+def overlaps_itself(array: Any) -> bool:
+    """Whether two entries of an array lie, in whole or in part, in the same memory.
+
+    >>> one = np.zeros(3)
+    >>> overlaps_itself(one[::-1]), overlaps_itself(np.broadcast_to(one[:1], 3))
+    (False, True)
+    """
+    axes = sorted((abs(s), n) for s, n in zip(array.strides, array.shape) if n > 1)
+    reach = array.itemsize  # of everything along the axes so far
+    for stride, length in axes:
+        if stride < reach:
+            break
+        reach = stride * (length - 1) + reach
+    else:
+        return False
+    if array.size == 0:
+        return False
+    offsets = np.zeros(1, dtype=np.int64)  # axes that interlock, or overlap: look at every entry
+    for stride, length in axes:
+        offsets = (offsets[:, None] + stride * np.arange(length)).ravel()
+    return bool((np.diff(np.sort(offsets)) < array.itemsize).any())
+
+
 class Store:
     """Where the outputs of a call that are kept per row go: into fresh memory, or where told."""
 
@@ -116,7 +139,12 @@ class Store:
             raise RowsError.out(place, f"it must be a float64 array of shape {shape}")
         if not out.flags.writeable:
             raise RowsError.out(place, "it is read-only")
-        if any(np.shares_memory(out, array) for _, array in self.bound.arrays):
+        if overlaps_itself(out):
+            raise RowsError.out(
+                place, "its entries share memory with each other (np.broadcast_to?)"
+            )
+        read = [*(array for _, array in self.bound.arrays), *self.bound.keep]
+        if any(np.shares_memory(out, array) for array in read):
             raise RowsError.out(place, "it shares memory with an argument")
         if any(np.shares_memory(out, other) for other in self._given):
             raise RowsError.out(place, "it shares memory with another result")

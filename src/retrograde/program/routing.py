@@ -195,8 +195,8 @@ class Router:
         """Rows through the guards of their routes: settled, or on to the next route."""
         call = self.call
         further: list[tuple[Route, Any]] = []
-        fresh = [(route, rows) for route, rows in wave if not route.trace.rows]
-        known = [(route, rows) for route, rows in wave if route.trace.rows]
+        fresh = [(route, rows) for route, rows in wave if work.runs and not route.trace.rows]
+        known = [(route, rows) for route, rows in wave if not work.runs or route.trace.rows]
         for first in range(0, len(fresh), TOGETHER):
             self._try(fresh[first : first + TOGETHER], work, further)
         checked: list[tuple[Route, Any, Part]] = []
@@ -295,6 +295,8 @@ class Router:
 class _Assigned:
     """Rows that have found their traces, run together."""
 
+    runs = True
+
     def __init__(self, router: Router, mode: Mode, what: str, outputs: Any) -> None:
         self.router = router
         self.mode = mode
@@ -322,6 +324,8 @@ class _Assigned:
 
 class _Sorted(_Assigned):
     """Rows that have found their traces, and are not run."""
+
+    runs = False
 
     def __init__(self, router: Router) -> None:
         super().__init__(router, Mode("value"), "", None)

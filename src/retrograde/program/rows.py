@@ -52,8 +52,8 @@ class Bound:
 
     ``key`` is equal for calls that one recording serves. ``kinds`` and ``names`` have an entry a
     number; ``columns`` where the rows of it lie, ``numbers`` the number where it is uniform.
-    ``arrays`` are the arrays of rows, each with the first of its numbers; ``keep`` what else must
-    stay alive.
+    ``arrays`` are the arrays of rows, each with the first of its numbers; ``whole`` are the ids of
+    those that hold integers; ``keep`` what else must stay alive.
     """
 
     rows: int | None = None
@@ -64,6 +64,7 @@ class Bound:
     columns: list[tuple[int, int] | None] = field(default_factory=list)
     numbers: list[float] = field(default_factory=list)
     arrays: list[tuple[int, Any]] = field(default_factory=list)
+    whole: list[int] = field(default_factory=list)
     keep: list[Any] = field(default_factory=list)
 
     def seed_columns(self) -> list[tuple[int, int]]:
@@ -179,7 +180,10 @@ def _visit_rows(
     unknown = 1.0 if differentiable else 0.0  # without rows: any number, any index
     if array.dtype != np.float64:
         array = array.astype(np.float64)
-    bound.arrays.append((len(bound.kinds), array))
+    first = len(bound.kinds)
+    bound.arrays.append((first, array))
+    if not differentiable:
+        bound.whole += range(first, first + (1 if array.ndim == 1 else array.shape[1]))
     address = array.__array_interface__["data"][0]
     if array.ndim == 1:
         sample = float(array[0]) if len(array) else unknown

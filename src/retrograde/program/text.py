@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from .plan import Plan
 from .program import CONSTANT, Program
-from .traces import Family, Route
+from .staged import BLOCK
+from .traces import Family, Route, Trace
 
 
 def listing(program: Program, most: int | None = None) -> str:
@@ -62,6 +63,7 @@ def family_text(name: str, families: Sequence[Family]) -> str:
     lines = [f"{name}: {len(traces)} trace(s)"]
     for family in families:
         lines += _tree(family, numbers)
+    lines += _calls(traces)
     for number, trace in enumerate(traces):
         lines += [f"trace {number}, as recorded: {summary(trace.program)}"]
         lines += [listing(trace.program, 60)]
@@ -70,6 +72,18 @@ def family_text(name: str, families: Sequence[Family]) -> str:
             lines += [f"{kind}, after the passes: {summary(ready.program)}"]
             lines += [plan_text(ready.plan)]
     return "\n".join(lines)
+
+
+def _calls(traces: Sequence[Trace]) -> list[str]:
+    """What custom ops over arrays cost."""
+    used = [each for trace in traces for each in trace.program.functions.values()]
+    called = sorted({each.name for each in used if each.rows is not None})
+    if not called:
+        return []
+    return [
+        f"  calls Python: {', '.join(called)}, once a block of {BLOCK:,} rows, holding the GIL.",
+        "  It cannot be saved, and its bits are what those functions make of a block.",
+    ]
 
 
 def _tree(family: Family, numbers: dict[int, int]) -> list[str]:

@@ -21,9 +21,9 @@ from ..sites import Site
 from ..value import Value, core
 from .derived import REDUCED, STORED, Mode, derived
 from .passes import improved
-from .plan import laid_out
 from .program import Program
 from .replay import Ready
+from .staged import prepared
 
 LEAST_TRACES = 500
 """Traces that are kept whatever their length."""
@@ -77,8 +77,8 @@ class Trace:
         if known is None:
             with collector_paused():
                 program = improved(derived(self.program, self.numbers, mode))
-                plan = laid_out(program, [(_WHAT[w], i) for w, i in zip(what, program.outputs)])
-                known = self.plans[key] = Ready.of(program, plan, arguments)
+                outputs = [(_WHAT[w], i) for w, i in zip(what, program.outputs)]
+                known = self.plans[key] = prepared(program, outputs, arguments)
         return known
 
     def router(self, start: int, arguments: int) -> Ready:
@@ -88,7 +88,7 @@ class Trace:
             guards = self.program.guards[start:]
             with collector_paused():
                 program = improved(self.program.replaced(outputs=[], guards=guards))
-                self.plans[key] = Ready.of(program, laid_out(program, []), arguments)
+                self.plans[key] = prepared(program, [], arguments)
         return self.plans[key]
 
 
