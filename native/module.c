@@ -19,6 +19,7 @@ static PyMethodDef module_methods[] = {
     {"simd_level", simd_level, METH_NOARGS, "The widest SIMD level this processor offers."},
     {"instruction_of", rg_site_instruction, METH_O, "The code and offset that made a value."},
     {"skip_sites", rg_site_skip, METH_O, "Nodes made in these code objects belong to the caller."},
+    {"take_ufuncs", rg_take_ufuncs, METH_VARARGS, "How NumPy's functions are answered."},
     {"survey", rg_survey, METH_VARARGS, "What the doctor asks of a graph, in one pass."},
     {"leaves_under", rg_leaves_under, METH_O, "The leaves under the roots that take gradients."},
     {"inject_allocation_failure", rg_inject_allocation_failure, METH_O,

@@ -535,12 +535,14 @@ static PyMethodDef value_own_methods[] = {
     {"detach", value_detach, METH_NOARGS,
      "detach($self, /)\n--\n\nThe same number as a leaf that takes no gradient."},
     {"_contribute", rg_contribute_now, METH_NOARGS, NULL},
+    {"__array_ufunc__", (PyCFunction)(void (*)(void))rg_array_ufunc, METH_FASTCALL | METH_KEYWORDS,
+     "What NumPy's functions of arrays do with values."},
     {NULL, NULL, 0, NULL},
 };
 
 /* ---- slots ------------------------------------------------------------------------------- */
 
-static PyObject *value_compare(PyObject *self, PyObject *other, int symbol) {
+PyObject *rg_compare(PyObject *self, PyObject *other, int symbol) {
     if (RG_UNLIKELY(rg_recording()) && other != Py_None)
         return rg_call("retrograde.program.conditions", "compare", "OOi", self, other, symbol);
     double left = ((Value *)self)->data, right;
@@ -596,7 +598,7 @@ static PyType_Slot value_slots[] = {
     {Py_tp_new, value_new},
     {Py_tp_init, value_init},
     {Py_tp_dealloc, rg_value_dealloc},
-    {Py_tp_richcompare, value_compare},
+    {Py_tp_richcompare, rg_compare},
     {Py_tp_hash, value_hash},
     {Py_tp_getset, value_getset},
     {Py_tp_methods, value_own_methods},
@@ -609,6 +611,7 @@ static PyType_Slot value_slots[] = {
     {Py_nb_positive, value_positive},
     {Py_nb_absolute, rg_unary_abs},
     {Py_nb_bool, value_bool},
+    {Py_mp_subscript, rg_indexed},
     {0, NULL},
 };
 
