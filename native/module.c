@@ -63,7 +63,9 @@ static int execute(PyObject *module) {
     RgValue_Type->tp_vectorcall = rg_value_vectorcall;
     RgClosure_Type = make_type(module, &rg_closure_spec, RgValue_Type);
     RgTracked_Type = make_type(module, &rg_tracked_spec, RgValue_Type);
-    if (RgClosure_Type == NULL || RgTracked_Type == NULL || add_op_methods() < 0) return -1;
+    if (RgClosure_Type == NULL || RgTracked_Type == NULL || add_op_methods() < 0 ||
+        rg_add_array_ufunc() < 0)
+        return -1;
     if (PyModule_AddFunctions(module, rg_function_methods) < 0 ||
         PyModule_AddFunctions(module, rg_modes_methods) < 0 ||
         PyModule_AddFunctions(module, rg_walk_methods) < 0 ||

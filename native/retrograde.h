@@ -181,8 +181,7 @@ PyObject *rg_dot(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *rg_take(PyObject *module, PyObject *args);
 
 /* ufuncs.c: NumPy's functions given values. */
-PyObject *rg_array_ufunc(PyObject *self, PyObject *const *args, Py_ssize_t count,
-                         PyObject *kwnames);
+int rg_add_array_ufunc(void);
 PyObject *rg_take_ufuncs(PyObject *module, PyObject *args);
 PyObject *rg_indexed(PyObject *self, PyObject *index);
 

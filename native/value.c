@@ -535,8 +535,6 @@ static PyMethodDef value_own_methods[] = {
     {"detach", value_detach, METH_NOARGS,
      "detach($self, /)\n--\n\nThe same number as a leaf that takes no gradient."},
     {"_contribute", rg_contribute_now, METH_NOARGS, NULL},
-    {"__array_ufunc__", (PyCFunction)(void (*)(void))rg_array_ufunc, METH_FASTCALL | METH_KEYWORDS,
-     "What NumPy's functions of arrays do with values."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -572,6 +570,11 @@ static int value_bool(PyObject *self) {
 static PyObject *value_power(PyObject *base, PyObject *exponent, PyObject *modulus) {
     if (modulus == Py_None) return rg_power(base, exponent);
     PyErr_SetString(PyExc_TypeError, "pow() of values takes no modulus");
+    return NULL;
+}
+
+static PyObject *value_matmul(PyObject *Py_UNUSED(left), PyObject *Py_UNUSED(right)) {
+    rg_fail("OperandError", "matmul", "()");
     return NULL;
 }
 
@@ -611,6 +614,7 @@ static PyType_Slot value_slots[] = {
     {Py_nb_positive, value_positive},
     {Py_nb_absolute, rg_unary_abs},
     {Py_nb_bool, value_bool},
+    {Py_nb_matrix_multiply, value_matmul},
     {Py_mp_subscript, rg_indexed},
     {0, NULL},
 };

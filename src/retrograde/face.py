@@ -118,7 +118,7 @@ class Face:
         """
         from .sequences import sequence
 
-        return sequence([self], ()).reshape(*shape)
+        return sequence([self], (1,)).reshape(*shape)
 
     def __array_function__(self: Any, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         from .protocols import array_function

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import CodeType
-from typing import Any
+from typing import Any, NoReturn
 
 from .descent import adam as adam
 from .descent import clip_grad as clip_grad
@@ -259,6 +259,11 @@ class Value(Node):
 
     def __getitem__(self, index: Any) -> Any:
         return indexed(self, index)
+
+    def __matmul__(self, other: Any) -> NoReturn:
+        raise OperandError.matmul()
+
+    __rmatmul__ = __matmul__
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         return Ufuncs.call(ufunc, method, inputs, options)

@@ -18,10 +18,10 @@ import numpy as np
 
 from . import elementwise, functions
 from .errors import NumpyError, OperandError
-from .operands import COMPARISONS, is_array, over_arrays
+from .operands import COMPARISONS, is_array, is_real_scalar, over_arrays
 from .ops import OPS
 from .ops.spellings import ELSEWHERE
-from .sequences import Sequence, as_objects, computed, product
+from .sequences import ComputingSequence, as_objects, computed, product
 from .value import Value, belongs_to_caller, core
 
 _POWER, _COMPARISON = 256, 257  # as in native/ufuncs.c
@@ -138,17 +138,18 @@ def array_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[
     function = _ELEMENTS.get(ufunc)
     if function is None:
         raise NumpyError.ufunc(name, _CURES.get(name, ""))
-    if any(isinstance(operand, Sequence) for operand in inputs):
+    if any(isinstance(operand, ComputingSequence) for operand in inputs):
         return computed(function, inputs)
     if any(is_array(operand) for operand in inputs):
         found = over_arrays(function, inputs)
         if found.size and all(type(item) is bool for item in found.flat):
             return found.astype(bool)
         return found
-    result = function(*inputs)
-    if result is NotImplemented:
-        raise OperandError.of(name, next(v for v in inputs if not isinstance(v, Value)))
-    return result
+    for operand in inputs:
+        if not isinstance(operand, Value) and not is_real_scalar(operand):
+            raise OperandError.of(name, operand)
+    # as plain numbers: an operator of a NumPy scalar would lead here again
+    return function(*[v if isinstance(v, Value) else float(v) for v in inputs])
 
 
 def _matmul(left: Any, right: Any) -> Any:
@@ -224,7 +225,7 @@ _MOVING = frozenset(
 def array_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A function of NumPy's with a value or a sequence among its arguments."""
     ours = _FUNCTIONS.get(function)
-    with_sequences = any(isinstance(part, Sequence) for part in _parts((args, kwargs)))
+    with_sequences = any(isinstance(part, ComputingSequence) for part in _parts((args, kwargs)))
     if ours is not None and not (function is np.where and len(args) == 1):
         if with_sequences or not any(is_array(part) for part in args):
             try:
@@ -256,7 +257,7 @@ def _parts(nest: Any) -> Any:
 
 def _unwrapped(nest: Any) -> Any:
     """Arguments with arrays in the place of sequences."""
-    if isinstance(nest, Sequence):
+    if isinstance(nest, ComputingSequence):
         return as_objects(nest, "")
     if isinstance(nest, dict):
         return {name: _unwrapped(part) for name, part in nest.items()}
@@ -268,7 +269,7 @@ def _unwrapped(nest: Any) -> Any:
 def _wrapped(found: Any) -> Any:
     """Results with sequences in the place of arrays of values."""
     if isinstance(found, np.ndarray) and found.dtype == object and found.ndim:
-        return Sequence(found)
+        return ComputingSequence(found)
     if isinstance(found, (list, tuple)):
         return type(found)([_wrapped(part) for part in found])
     return found

@@ -39,32 +39,32 @@ def sequence(items: Any, shape: tuple[int, ...]) -> Any:
     array = np.empty(len(items), dtype=object)
     for index, item in enumerate(items):
         array[index] = item
-    return Sequence(array.reshape(shape))
+    return ComputingSequence(array.reshape(shape))
 
 
 def _operator(function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
-    def apply(self: Sequence, other: Any) -> Any:
+    def apply(self: ComputingSequence, other: Any) -> Any:
         return computed(function, (self, other))
 
     return apply
 
 
 def _reflected(function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
-    def apply(self: Sequence, other: Any) -> Any:
+    def apply(self: ComputingSequence, other: Any) -> Any:
         return computed(function, (other, self))
 
     return apply
 
 
 def _unary(function: Callable[..., Any]) -> Callable[[Any], Any]:
-    def apply(self: Sequence) -> Any:
+    def apply(self: ComputingSequence) -> Any:
         return computed(function, (self,))
 
     return apply
 
 
 def _refused(what: str) -> Callable[[Any], Any]:
-    def refuse(self: Sequence) -> NoReturn:
+    def refuse(self: ComputingSequence) -> NoReturn:
         frame = sys._getframe(1)
         line = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
         raise GraphExitError.conversion(what, line, _OPS, core.in_recording())
@@ -72,7 +72,7 @@ def _refused(what: str) -> Callable[[Any], Any]:
     return refuse
 
 
-class Sequence:
+class ComputingSequence:
     """Values that are read as a sequence and compute as an array; made by :func:`sequence`.
 
     >>> import numpy as np
@@ -115,7 +115,7 @@ class Sequence:
         return bool(self._array.item())
 
     def __repr__(self) -> str:
-        return f"Sequence({self.tolist()!r})"
+        return f"ComputingSequence({self.tolist()!r})"
 
     __float__, __int__, __complex__ = map(_refused, ("float(q)", "int(q)", "complex(q)"))
 
@@ -158,19 +158,19 @@ class Sequence:
         return int(self._array.size)
 
     @property
-    def T(self) -> Sequence:
+    def T(self) -> ComputingSequence:
         """Its axes the other way round."""
-        return Sequence(self._array.T)
+        return ComputingSequence(self._array.T)
 
     def reshape(self, *shape: Any) -> Any:
         """The same values along other axes."""
         return _wrapped(self._array.reshape(*shape))
 
-    def ravel(self) -> Sequence:
+    def ravel(self) -> ComputingSequence:
         """The same values along one axis."""
-        return Sequence(self._array.reshape(-1))
+        return ComputingSequence(self._array.reshape(-1))
 
-    def copy(self) -> Sequence:
+    def copy(self) -> ComputingSequence:
         """Itself: it never changes."""
         return self
 
@@ -235,14 +235,14 @@ def _wrapped(found: Any) -> Any:
     """What an array gave: an item, or a sequence of them."""
     if not isinstance(found, np.ndarray):
         return found
-    return Sequence(found) if found.ndim else found.item()
+    return ComputingSequence(found) if found.ndim else found.item()
 
 
 def _plain_index(index: Any) -> Any:
     """An index as NumPy takes it: conditions decide here what is chosen."""
     if isinstance(index, tuple):
         return tuple(_plain_index(part) for part in index)
-    if isinstance(index, Sequence):
+    if isinstance(index, ComputingSequence):
         if all(isinstance(part, Value) for part in index._array.flat):
             raise SequenceError.index(index)
         return np.array([bool(part) for part in index._array.flat]).reshape(index.shape)
@@ -251,7 +251,7 @@ def _plain_index(index: Any) -> Any:
 
 def as_objects(operand: Any, function: str) -> Any:
     """An operand of a sequence as an array of objects."""
-    if isinstance(operand, Sequence):
+    if isinstance(operand, ComputingSequence):
         return operand._array
     if isinstance(operand, (list, tuple)) or is_array(operand):
         try:
@@ -298,4 +298,10 @@ def product(left: Any, right: Any) -> Any:
 
 
 belongs_to_caller(sys.modules[__name__])
-belongs_to_caller(Sequence, *(f for f in (Sequence.__add__, Sequence.__radd__, Sequence.__neg__)))
+belongs_to_caller(
+    ComputingSequence,
+    *(
+        f
+        for f in (ComputingSequence.__add__, ComputingSequence.__radd__, ComputingSequence.__neg__)
+    ),
+)

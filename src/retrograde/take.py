@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from .errors import TakeError
+from .sequences import ComputingSequence
+from .sequences import sequence
 from .value import Value, belongs_to_caller, core
 
 
@@ -21,13 +23,16 @@ def take(items: Sequence[Any], index: Any) -> Any:
     >>> rg.take(table, rg.Value(1.0)).data
     20.0
     """
-    items = list(items)
+    table, items = items, list(items)
     if not isinstance(index, Value):
         return items[_whole(float(index), len(items))]
     if not core.in_recording():
         return items[_whole(index.data, len(items))]
     if items and isinstance(items[0], (list, tuple)):
         return [take(column, index) for column in zip(*items, strict=True)]
+    if isinstance(table, ComputingSequence) and table.ndim > 1:
+        rows = table.reshape(len(items), -1)
+        return sequence([take(column, index) for column in rows.T], table.shape[1:])
     return core.take(items, index)
 
 

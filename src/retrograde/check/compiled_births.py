@@ -22,6 +22,7 @@ from ..program.plan import laid_out
 from ..program.program import CAPTURED, Program
 from ..program.replay import Part, Ready, default_threads, run
 from ..program.results import Store
+from ..sequences import ComputingSequence
 from ..value import Value
 from .births import births_under
 from .births_text import row_lines
@@ -341,6 +342,6 @@ def _values(nest: Any) -> Iterator[Value]:
     elif isinstance(nest, dict):
         for part in nest.values():
             yield from _values(part)
-    elif isinstance(nest, (list, tuple)):
+    elif isinstance(nest, (list, tuple, np.ndarray, ComputingSequence)):
         for part in nest:
             yield from _values(part)

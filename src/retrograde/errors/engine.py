@@ -76,7 +76,6 @@ class OperandError(RetrogradeError, TypeError):
             cure = "loop over it, or make it a NumPy array to have it done element by element"
         return cls(f"{op}: cannot compute with {kind_of(got)}; {cure}.")
 
-
     @classmethod
     def matmul(cls) -> Self:
         return cls("@: a number or a value has no axis; write * to multiply by it.")
@@ -237,7 +236,7 @@ class GraphExitError(RetrogradeError, TypeError):
         """
         plain = "" if recording else ", or v.data for the plain number"
         called, name = _called(line)
-        if _ITEM_ASSIGNED.match(line):
+        if _ITEM_ASSIGNED.search(line):
             return cls.of(
                 "assigning a value to an element of an array of floats",
                 "Make it an array of objects, np.zeros(n, dtype=object), or collect the values in "
@@ -265,20 +264,20 @@ class GraphExitError(RetrogradeError, TypeError):
     @classmethod
     def whole_number(cls, line: str, recording: bool) -> Self:
         """For range(v), items[v]: a value where Python needs an int."""
-        if re.search(r"\brange\s*\(", line):
-            cure = "Write range(int(n.data)): a count takes no gradient."
+        if re.search(r"\b(range|arange|zeros|ones|linspace)\s*\(", line):
+            cure = "Write int(n.data): a count takes no gradient."
             if recording:
                 cure = (
                     "How often a loop turns may differ from row to row: write i = 0 and "
                     "while i < n, which each row decides for itself, or close over a plain int."
                 )
-            return cls.of("range of a value", cure)
+            return cls.of("range(n) of a value, or any count that is one,", cure)
         cure = "Write rg.take(items, i) for items[i]"
         cure += "." if recording else ", or int(v.data) for the plain number."
         return cls.of("a value as a whole number", cure)
 
 
-_ITEM_ASSIGNED = re.compile(r"\s*[\w.]+(\[[^=]*\])+\s*([-+*/@]|\*\*)?=(?!=)")
+_ITEM_ASSIGNED = re.compile(r"(?:^|;)\s*[\w.]+(\[[^=]*\])+\s*([-+*/@]|\*\*)?=(?!=)")
 
 
 def _called(line: str) -> tuple[str, str]:
