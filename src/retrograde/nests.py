@@ -1,6 +1,7 @@
 """Nests: numbers and values inside lists, tuples, dicts and arrays, taken apart and rebuilt.
 
-Arrays come back as arrays in a result, and as sequences that compute in an argument. A place in a nest is named as one would write it: ``x[2]["w"][0]``.
+Arrays come back as arrays in a result, and as sequences that compute in an argument. A place in a
+nest is named as one would write it: ``x[2]["w"][0]``.
 """
 
 from __future__ import annotations
@@ -13,8 +14,7 @@ import numpy as np
 
 from .errors import ArgumentError
 from .operands import is_real_scalar
-from .sequences import ComputingSequence
-from .sequences import sequence
+from .sequences import ComputingSequence, sequence
 from .value import Value
 
 Arrays = Callable[[list[Any], tuple[int, ...]], Any]

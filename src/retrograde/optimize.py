@@ -14,8 +14,7 @@ import numpy as np
 from .derivatives import grad, hvp, jacobian, value_and_grad
 from .errors import MissingPackageError
 from .modes import no_grad
-from .sequences import ComputingSequence
-from .sequences import sequence
+from .sequences import ComputingSequence, sequence
 from .value import Value
 
 WITH_HESSIAN_PRODUCTS = frozenset(("newton-cg", "trust-ncg", "trust-krylov", "trust-constr"))

@@ -42,6 +42,15 @@ def sequence(items: Any, shape: tuple[int, ...]) -> Any:
     return ComputingSequence(array.reshape(shape))
 
 
+def like(given: Any, items: list[Any]) -> Any:
+    """As many items as a sequence or an array of one axis has, in the same kind."""
+    made = sequence(items, (len(items),))
+    if isinstance(given, ComputingSequence):
+        return made
+    floats = all(isinstance(item, float) for item in items)
+    return np.asarray(made, dtype=np.float64 if floats else object)
+
+
 def _operator(function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
     def apply(self: ComputingSequence, other: Any) -> Any:
         return computed(function, (self, other))
@@ -131,8 +140,8 @@ class ComputingSequence:
     __and__, __rand__ = _operator(operator.and_), _reflected(operator.and_)
     __or__, __ror__ = _operator(operator.or_), _reflected(operator.or_)
     __xor__, __rxor__ = _operator(operator.xor), _reflected(operator.xor)
-    __neg__, __pos__, __abs__ = map(_unary, (operator.neg, operator.pos, operator.abs))
-    __invert__ = _unary(operator.invert)
+    __neg__, __pos__ = _unary(operator.neg), _unary(operator.pos)
+    __abs__, __invert__ = _unary(operator.abs), _unary(operator.invert)
     __lt__, __le__, __gt__ = map(_operator, (operator.lt, operator.le, operator.gt))
     __ge__, __eq__, __ne__ = map(_operator, (operator.ge, operator.eq, operator.ne))
 
@@ -158,7 +167,7 @@ class ComputingSequence:
         return int(self._array.size)
 
     @property
-    def T(self) -> ComputingSequence:
+    def T(self) -> ComputingSequence:  # noqa: N802  NumPy's name
         """Its axes the other way round."""
         return ComputingSequence(self._array.T)
 
@@ -298,10 +307,4 @@ def product(left: Any, right: Any) -> Any:
 
 
 belongs_to_caller(sys.modules[__name__])
-belongs_to_caller(
-    ComputingSequence,
-    *(
-        f
-        for f in (ComputingSequence.__add__, ComputingSequence.__radd__, ComputingSequence.__neg__)
-    ),
-)
+belongs_to_caller(ComputingSequence)

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .errors import TakeError
-from .sequences import ComputingSequence
-from .sequences import sequence
+from .sequences import ComputingSequence, sequence
 from .value import Value, belongs_to_caller, core
 
 

@@ -34,8 +34,8 @@ class SequenceError(RetrogradeError, TypeError):
     @classmethod
     def index(cls, got: object) -> Self:
         return cls(
-            f"q[{type(got).__name__}]: an index of a sequence is a whole number, a slice or a mask. "
-            "For an index that is a value, or differs from row to row, write rg.take(q, i)."
+            f"q[{type(got).__name__}]: an index of a sequence is a whole number, a slice or a "
+            "mask. For an index that is a value, or differs from row to row, write rg.take(q, i)."
         )
 
     @classmethod

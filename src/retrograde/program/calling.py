@@ -500,7 +500,7 @@ def _entries(nest: Any, count: int, function: str, name: str = "out") -> Sequenc
 
 
 def _flat(out: Any, outputs: Nest, function: str) -> list[Any]:
-    """The arrays in a nest of results, each found by its path; those of an array are its columns."""
+    """The arrays in a nest of results, each found by its path; an array has them as columns."""
     marks = outputs.filled(outputs.paths, lambda items, shape: _COLUMNS)
     if len(outputs.items) == 1 and marks is not _COLUMNS:
         return [out]
@@ -512,7 +512,8 @@ def _flat(out: Any, outputs: Nest, function: str) -> list[Any]:
                 if part is None:
                     break
                 if mark is _COLUMNS:
-                    part = part[(slice(None), *path[depth:])]
+                    columns = (slice(None), *path[depth:])
+                    part = part[columns]
                     break
                 part, mark = part[key], mark[key]
         except (LookupError, TypeError):

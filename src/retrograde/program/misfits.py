@@ -14,7 +14,8 @@ from ..sites import site_of_error, source_line
 from .rows import Shape
 
 _USED_AS_LIST = re.compile(
-    r"'(retrograde\.)?Value' (object is not (iterable|subscriptable)|has no len\(\))|object of type '(retrograde\.)?Value' has no len"
+    r"'(retrograde\.)?Value' object is not (iterable|subscriptable)"
+    r"|object of type '(retrograde\.)?Value' has no len\(\)"
 )
 _LIST_COMPUTED = re.compile(
     r"\w+: cannot compute with list\b"
