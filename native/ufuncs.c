@@ -122,9 +122,9 @@ static PyType_Spec attribute_spec = {
     .slots = attribute_slots,
 };
 
-static PyMethodDef method_definition = {
-    "__array_ufunc__", (PyCFunction)(void (*)(void))array_ufunc, METH_FASTCALL | METH_KEYWORDS,
-    "What NumPy's functions of arrays do with values."};
+static PyMethodDef method_definition = {"__array_ufunc__", (PyCFunction)(void (*)(void))array_ufunc,
+                                        METH_FASTCALL | METH_KEYWORDS,
+                                        "What NumPy's functions of arrays do with values."};
 
 /* Give Value its __array_ufunc__. */
 int rg_add_array_ufunc(void) {

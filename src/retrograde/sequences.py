@@ -12,7 +12,7 @@ import linecache
 import operator
 import sys
 from collections.abc import Callable, Iterator
-from functools import reduce
+from functools import partial, reduce
 from typing import Any, NoReturn
 
 import numpy as np
@@ -214,15 +214,19 @@ class ComputingSequence:
         items = [function(row.tolist()) for row in moved.reshape(-1, moved.shape[-1])]
         return sequence(items, moved.shape[:-1])
 
-    def __getattr__(self, name: str) -> NoReturn:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        raise AttributeError(SequenceError.attribute(name))
+    def __getattr__(self, name: str) -> Any:
+        """The ops are methods, as of values: ``q.exp()``."""
+        if name in _OPS:
+            return partial(getattr(elementwise, name), self)
+        raise AttributeError(name if name.startswith("_") else SequenceError.attribute(name))
 
     # ---- NumPy -----------------------------------------------------------------------------------
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
-        return self._array.astype(object if dtype is None else dtype)
+        try:
+            return self._array.astype(object if dtype is None else dtype)
+        except ValueError as error:  # the values' own words, where NumPy has put others before them
+            raise (error.__cause__ or error) from None
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         from .protocols import array_ufunc
@@ -307,4 +311,4 @@ def product(left: Any, right: Any) -> Any:
 
 
 belongs_to_caller(sys.modules[__name__])
-belongs_to_caller(ComputingSequence)
+belongs_to_caller(ComputingSequence, ComputingSequence.computed)
