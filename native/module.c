@@ -19,6 +19,7 @@ static PyMethodDef module_methods[] = {
     {"simd_level", simd_level, METH_NOARGS, "The widest SIMD level this processor offers."},
     {"instruction_of", rg_site_instruction, METH_O, "The code and offset that made a value."},
     {"skip_sites", rg_site_skip, METH_O, "Nodes made in these code objects belong to the caller."},
+    {"take_ufuncs", rg_take_ufuncs, METH_VARARGS, "How NumPy's functions are answered."},
     {"survey", rg_survey, METH_VARARGS, "What the doctor asks of a graph, in one pass."},
     {"leaves_under", rg_leaves_under, METH_O, "The leaves under the roots that take gradients."},
     {"construct", (PyCFunction)(void (*)(void))rg_construct, METH_FASTCALL | METH_KEYWORDS,
@@ -63,7 +64,8 @@ static int make_types(PyObject *module) {
     RgValue_Type->tp_vectorcall = rg_value_vectorcall;
     RgClosure_Type = make_type(module, &rg_closure_spec, RgValue_Type);
     RgTracked_Type = make_type(module, &rg_tracked_spec, RgValue_Type);
-    return RgClosure_Type == NULL || RgTracked_Type == NULL ? -1 : add_op_methods();
+    if (RgClosure_Type == NULL || RgTracked_Type == NULL || add_op_methods() < 0) return -1;
+    return rg_add_array_ufunc();
 }
 
 /* A package that is imported anew gets the types it had: values from before are still values. */

@@ -178,6 +178,11 @@ PyObject *rg_sum(PyObject *module, PyObject *terms);
 PyObject *rg_dot(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *rg_take(PyObject *module, PyObject *args);
 
+/* ufuncs.c: NumPy's functions given values. */
+int rg_add_array_ufunc(void);
+PyObject *rg_take_ufuncs(PyObject *module, PyObject *args);
+PyObject *rg_indexed(PyObject *self, PyObject *index);
+
 /* notes.c: labels, hooks and guests' attributes, kept beside the nodes because few nodes have any. */
 PyObject *rg_note_get(Value *v, int which);
 int rg_note_set(Value *v, int which, PyObject *object);
@@ -215,6 +220,7 @@ PyObject *rg_construct(PyObject *module, PyObject *const *args, Py_ssize_t count
                        PyObject *kwnames);
 PyObject *rg_value_vectorcall(PyObject *type, PyObject *const *args, size_t nargsf,
                               PyObject *kwnames);
+PyObject *rg_compare(PyObject *self, PyObject *other, int symbol);
 int rg_value_traverse(PyObject *self, visitproc visit, void *arg);
 PyObject *rg_closure_backward(Value *v);
 int rg_closure_set_backward(Value *v, PyObject *backward);

@@ -570,7 +570,7 @@ static PyMethodDef value_own_methods[] = {
 
 /* ---- slots ------------------------------------------------------------------------------- */
 
-static PyObject *value_compare(PyObject *self, PyObject *other, int symbol) {
+PyObject *rg_compare(PyObject *self, PyObject *other, int symbol) {
     if (RG_UNLIKELY(rg_modes_active) && other != Py_None) {
         if (rg_recording())
             return rg_call("retrograde.program.conditions", "compare", "OOi", self, other, symbol);
@@ -614,6 +614,11 @@ static PyObject *value_power(PyObject *base, PyObject *exponent, PyObject *modul
     return NULL;
 }
 
+static PyObject *value_matmul(PyObject *Py_UNUSED(left), PyObject *Py_UNUSED(right)) {
+    rg_fail("OperandError", "matmul", "()");
+    return NULL;
+}
+
 static PyObject *value_positive(PyObject *self) { return Py_NewRef(self); }
 
 /* Plain values are not the collector's; their subclasses in Python are, and pass on here. */
@@ -637,7 +642,7 @@ static PyType_Slot value_slots[] = {
     {Py_tp_new, value_new},
     {Py_tp_init, value_init},
     {Py_tp_dealloc, rg_value_dealloc},
-    {Py_tp_richcompare, value_compare},
+    {Py_tp_richcompare, rg_compare},
     {Py_tp_hash, value_hash},
     {Py_tp_getset, value_getset},
     {Py_tp_methods, value_own_methods},
@@ -650,6 +655,8 @@ static PyType_Slot value_slots[] = {
     {Py_nb_positive, value_positive},
     {Py_nb_absolute, rg_unary_abs},
     {Py_nb_bool, value_bool},
+    {Py_nb_matrix_multiply, value_matmul},
+    {Py_mp_subscript, rg_indexed},
     {0, NULL},
 };
 

@@ -36,6 +36,8 @@ FLOORS = (
         "watch",
         "cuts",
         "lists",
+        "sequences",
+        "protocols",
     ),
     ("derivatives",),
     ("program", "optimize", "nn", "optim"),
@@ -48,6 +50,9 @@ FLOORS = (
 
 UPWARD = {
     ("operands", "elementwise"): "arrays: an operand off the fast path is taken element by element",
+    ("operands", "sequences"): "v[None] is a sequence that computes",
+    ("face", "sequences"): "v.reshape(1) is a sequence that computes",
+    ("face", "protocols"): "NumPy's functions that are no ufuncs",
     ("face", "copying"): "copy, deepcopy and pickle of a value",
     ("program", "explain"): "the story of one row of a compiled function",
     ("face", "explain"): "value.explain() and what notebooks show of a value",

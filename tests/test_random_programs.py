@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -75,6 +76,8 @@ class Program:
 
 def engine_step(rg: Any, step: Step, operands: Sequence[Any]) -> Any:
     """A step on values or numbers of an engine."""
+    if step.spelling == "vector" and isinstance(operands[0], rg.Value):
+        return vector_step(rg, step, operands)
     if step.name == "dot":
         half = len(operands) // 2
         return rg.dot(operands[:half], operands[half:])
@@ -87,6 +90,21 @@ def engine_step(rg: Any, step: Step, operands: Sequence[Any]) -> Any:
     if step.spelling == "method" and isinstance(operands[0], rg.Value):
         return getattr(operands[0], step.name)(*operands[1:])
     return getattr(rg, step.name)(*operands)
+
+
+def vector_step(rg: Any, step: Step, operands: Sequence[Any]) -> Any:
+    """The same step as sequences that compute make it: the operands are two items of a vector."""
+    first = operands[0][None]
+    if step.name in WIDE:
+        q = np.concatenate([first, operands[1:]]) if len(operands) > 1 else first
+        if step.name == "dot":
+            return q[: len(q) // 2] @ q[len(q) // 2 :]
+        return (
+            getattr(q, step.name)() if step.name in ("sum", "mean") else getattr(rg, step.name)(q)
+        )
+    vectors = [np.concatenate([first, first]), *operands[1:]]
+    function = OPERATORS.get(step.name) or getattr(rg, step.name)
+    return function(*vectors)[1]
 
 
 def run(
@@ -143,7 +161,7 @@ class Draft:
         point = tuple(self.numbers[v.index] if isinstance(v, Place) else v for v in operands)
         if distance_to_kink(OPS[name], point) < 1e-3:
             return
-        spellings = ["function", "method"] + ["operator"] * (name in OPERATORS)
+        spellings = ["function", "method", "vector"] + ["operator"] * (name in OPERATORS)
         self.add(name, *operands, spelling=self.draw(st.sampled_from(spellings)))
 
     def add_power(self, exponents: Sequence[float]) -> None:
@@ -161,7 +179,8 @@ class Draft:
     def add_wide(self, name: str) -> None:
         length = self.draw(st.integers(1, 5)) * (2 if name == "dot" else 1)
         low = 0.3 if name == "norm" else -3.0
-        self.add(name, *self.operands_within([(low, 3.0)] * length))
+        spelling = self.draw(st.sampled_from(["function", "vector"]))
+        self.add(name, *self.operands_within([(low, 3.0)] * length), spelling=spelling)
 
 
 @st.composite

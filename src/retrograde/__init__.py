@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from . import errors as errors
 from . import nn as nn
 from . import optim as optim
+from . import protocols as _protocols  # noqa: F401  NumPy's functions find values through it
 from .bulk import assign as assign
 from .bulk import data as data
 from .bulk import freeze as freeze

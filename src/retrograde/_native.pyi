@@ -31,7 +31,23 @@ class Value:
     (4.0, -3.0, 2.0)
     """
 
-    __array_ufunc__: ClassVar[None]
+    shape: ClassVar[tuple[()]]
+    ndim: ClassVar[int]
+    size: ClassVar[int]
+
+    def __array_ufunc__(self, ufunc: Any, method: str, /, *inputs: Any, **options: Any) -> Any: ...
+    def __array_function__(
+        self, function: Any, types: Any, args: Any, kwargs: dict[str, Any]
+    ) -> Any: ...
+    def __getitem__(self, index: Any, /) -> Any: ...
+    def sum(self, axis: None = None) -> Value:
+        """The value itself, as the sum of an array without axes."""
+
+    def mean(self, axis: None = None) -> Value:
+        """The value itself, as the mean of an array without axes."""
+
+    def reshape(self, *shape: Any) -> Any:
+        """A sequence that computes, of one value: ``v.reshape(1)``; ``v.reshape(())`` is v."""
 
     def __init__(
         self,
@@ -766,6 +782,9 @@ def hides(value: Value, /) -> bool:
 
 def take(values: list[Value | _Number], index: Value, /) -> Value:
     """One of a list of values, chosen by a value."""
+
+def take_ufuncs(codes: dict[Any, int], call: Callable[..., Any], /) -> None:
+    """How NumPy's functions are answered."""
 
 def instruction_of(value: Value, /) -> tuple[CodeType, int] | None:
     """The code and offset that made a value."""

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .errors import NotAValueError, NumberError, ShapeError
+from .sequences import ComputingSequence
 from .value import Value, core
 
 Nest = Any
@@ -32,7 +33,9 @@ def values_in(nest: Nest, where: str) -> list[Value]:
             pending.extend(reversed(list(item.values())))
         elif isinstance(item, (list, tuple)):
             pending.extend(reversed(item))
-        elif isinstance(item, np.ndarray) and item.dtype == object:
+        elif isinstance(item, ComputingSequence) or (
+            isinstance(item, np.ndarray) and item.dtype == object
+        ):
             pending.extend(reversed(item.reshape(-1).tolist()))
         elif callable(getattr(item, "parameters", None)):
             pending.extend(reversed(list(item.parameters())))
@@ -85,10 +88,10 @@ def _set_requires_grad(target: Nest, wanted: bool, where: str) -> None:
 
 def _as_lists(nest: Nest) -> Nest:
     """Lists all the way down: arrays and objects with ``parameters()`` are taken apart."""
-    if isinstance(nest, np.ndarray):
+    if isinstance(nest, (np.ndarray, ComputingSequence)):
         return nest.tolist()
     if isinstance(nest, (list, tuple)):
-        if any(isinstance(part, np.ndarray) or hasattr(part, "parameters") for part in nest):
+        if any(hasattr(part, "tolist") or hasattr(part, "parameters") for part in nest):
             return [_as_lists(part) for part in nest]
         return nest
     if callable(getattr(nest, "parameters", None)):

@@ -42,6 +42,7 @@ from .operands import is_real_scalar
 from .ops import OPS
 from .ops.emit.python import compile_partials
 from .reaching import Reached, pushed, takes_gradient_through
+from .sequences import ComputingSequence
 from .value import Value, core
 
 Wrt = Any  # an int, a str, or a tuple of those
@@ -273,7 +274,7 @@ class _Call:
     def shaped(self, items: Sequence[Any]) -> Any:
         """Items in the shape of the differentiated arguments."""
         source = iter(items)
-        shaped = [nest.rebuild(source) for nest in self.nests]
+        shaped = [nest.rebuild(source, as_array) for nest in self.nests]
         return shaped[0] if self.bare else tuple(shaped)
 
     def settled(self, gradients: list[Number | None], unused: Unused) -> list[Number]:
@@ -328,6 +329,8 @@ class _Call:
             return type(nest)(*map(self.release_nest, nest))
         if type(nest) in (list, tuple):
             return type(nest)(self.release_nest(part) for part in nest)
+        if isinstance(nest, ComputingSequence):
+            nest = np.asarray(nest)
         if isinstance(nest, np.ndarray) and nest.dtype == object:
             return as_array([self.release_nest(part) for part in nest.flat], nest.shape)
         return nest
@@ -386,9 +389,9 @@ def _called(
         fresh = [_fresh(item, place) for item, place in zip(nest.items, nest.places)]
         inputs.extend(fresh)
         if isinstance(where, int):
-            arguments[where] = nest.filled(fresh)
+            arguments[where] = nest.argument(fresh)
         else:
-            named[where] = nest.filled(fresh)
+            named[where] = nest.argument(fresh)
     _here.begun = begun = _here.begun + 1
     result = function(*arguments, **named)
     nested = _here.begun > begun

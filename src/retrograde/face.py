@@ -24,7 +24,13 @@ def _refuse_conversion(what: str) -> NoReturn:
     """Raise for float(v) and its kin, naming the op that the calling line was after."""
     frame = sys._getframe(2)
     line = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
-    raise GraphExitError.conversion(what, line, _MATH_NAMES)
+    raise GraphExitError.conversion(what, line, _MATH_NAMES, _recording())
+
+
+def _recording() -> bool:
+    from .value import core
+
+    return bool(core.in_recording())
 
 
 def _refuse_operator(what: str, cure: str) -> Any:
@@ -51,10 +57,6 @@ def _is_hidden(value: Any) -> bool:
 class Face:
     """The shared part of ``Value``; never instantiated."""
 
-    # NumPy leaves operators with values to the value at once: a method in its place would make
-    # np.float64 * value seven times as slow. The price is NumPy's own words for np.exp(value).
-    __array_ufunc__ = None
-
     def __repr__(self: Any) -> str:
         if _is_hidden(self):
             return Hidden(f"Value({placeholder(self)})")
@@ -74,6 +76,11 @@ class Face:
 
     def __complex__(self) -> complex:
         _refuse_conversion("complex(v)")
+
+    def __index__(self) -> int:
+        frame = sys._getframe(1)
+        line = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
+        raise GraphExitError.whole_number(line, _recording())
 
     def __trunc__(self) -> int:
         _refuse_conversion("math.trunc(v)")
@@ -100,6 +107,36 @@ class Face:
     def item(self: Any) -> float:
         """The plain number, as ``.data``."""
         return float(self.data)
+
+    # A value is what a reduction of a sequence gives, so it answers like an array without axes.
+
+    shape = ()
+    ndim = 0
+    size = 1
+
+    def sum(self: Any, axis: None = None) -> Any:
+        """The value itself, as the sum of an array without axes."""
+        return self
+
+    def mean(self: Any, axis: None = None) -> Any:
+        """The value itself, as the mean of an array without axes."""
+        return self
+
+    def reshape(self: Any, *shape: Any) -> Any:
+        """A sequence that computes, of one value: ``v.reshape(1)``; ``v.reshape(())`` is v.
+
+        >>> from retrograde import Value
+        >>> Value(2.0).reshape(1, 1).shape
+        (1, 1)
+        """
+        from .sequences import sequence
+
+        return sequence([self], (1,)).reshape(*shape)
+
+    def __array_function__(self: Any, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        from .protocols import array_function
+
+        return array_function(function, args, kwargs)
 
     def zero_grad(self: Any) -> None:
         """Set the gradient of this value and of everything under it to zero."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import CodeType
-from typing import Any
+from typing import Any, NoReturn
 
 from .descent import adam as adam
 from .descent import clip_grad as clip_grad
@@ -25,7 +25,7 @@ from .errors import (
     ShapeError,
 )
 from .lending import Loan, refuse_lent
-from .operands import COMPARISONS, is_real_scalar, other_comparison, other_operand
+from .operands import COMPARISONS, indexed, is_real_scalar, other_comparison, other_operand
 from .ops import OPS, Op
 from .reference import Cuts, Epoch, Node, apply_row, constant, is_birth, modes, record, run_backward
 from .reference import order as order_nodes
@@ -256,6 +256,30 @@ class Value(Node):
 
     def __bool__(self) -> bool:
         return self._data != 0.0
+
+    __iter__ = None  # __getitem__ alone would make it iterable
+
+    def __getitem__(self, index: Any) -> Any:
+        return indexed(self, index)
+
+    def __matmul__(self, other: Any) -> NoReturn:
+        raise OperandError.matmul()
+
+    __rmatmul__ = __matmul__
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        return Ufuncs.call(ufunc, method, inputs, options)
+
+
+class Ufuncs:
+    """What NumPy's functions of arrays do with values: see :mod:`.protocols`."""
+
+    call: Callable[[Any, str, tuple[Any, ...], dict[str, Any]], Any]
+
+
+def take_ufuncs(codes: dict[Any, int], call: Callable[..., Any]) -> None:
+    """Have NumPy's functions answered by ``call``; the native engine knows some by their codes."""
+    Ufuncs.call = staticmethod(call)
 
 
 def _either(given: Any, alias: Any, name: str) -> tuple[Any, ...]:

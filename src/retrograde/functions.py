@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Union
 from . import elementwise
 from .errors import NumberError, ShapeError
 from .lists import each, largest
-from .operands import is_real_scalar
+from .operands import is_array, is_real_scalar
 from .value import Value, belongs_to_caller, core
 
 Operand = Union[Value, float]  # noqa: UP007  evaluated at run time
@@ -86,17 +86,24 @@ def logsumexp(terms: Iterable[Operand]) -> Any:
     return elementwise.log(sum(each("exp", each("sub", terms, shift)))) + shift
 
 
-def softmax(terms: Iterable[Operand]) -> list[Any]:
+def softmax(terms: Iterable[Operand]) -> Any:
     """Positive shares that add up to one, ``exp(x) / sum(exp(x))``, without overflow.
+
+    A list of them; of an array an array, of a sequence that computes another.
 
     >>> import retrograde as rg
     >>> rg.softmax([0.0, 0.0])
     [0.5, 0.5]
     """
-    terms = list(terms)
+    given, terms = terms, list(terms)
     shift = _shift("softmax", terms)
     powers = each("exp", each("sub", terms, shift))
-    return each("div", powers, sum(powers))
+    shares = each("div", powers, sum(powers))
+    if not is_array(given):
+        return shares
+    from .sequences import like  # which is made of these functions
+
+    return like(given, shares)
 
 
 belongs_to_caller(sys.modules[__name__])

@@ -46,6 +46,9 @@ def other_operand(op: str, operands: tuple[Any, ...]) -> Any:
     if any(is_array(operand) for operand in operands):
         from . import elementwise
 
+        for operand in operands:
+            if hasattr(operand, "computed"):
+                return operand.computed(getattr(elementwise, op), operands)
         return over_arrays(getattr(elementwise, op), operands)
     for operand in operands:
         if isinstance(operand, HOPELESS):
@@ -56,7 +59,7 @@ def other_operand(op: str, operands: tuple[Any, ...]) -> Any:
 def other_comparison(left: Any, right: Any, symbol: int) -> Any:
     """Comparisons of a value with something else: arrays element by element, None never."""
     compare = COMPARISONS[symbol]
-    if is_array(right):
+    if is_array(right) and not hasattr(right, "computed"):  # a sequence compares by itself
         return over_arrays(compare, (left, right)).astype(bool)
     if right is None and compare in (operator.eq, operator.ne):
         return compare is operator.ne
@@ -75,3 +78,13 @@ def over_arrays(function: Any, operands: tuple[Any, ...]) -> Any:
             operand = box
         boxed.append(operand)
     return np.frompyfunc(function, len(boxed), 1)(*boxed)
+
+
+def indexed(value: Any, index: Any) -> Any:
+    """``value[index]``: ``v[None]`` is a sequence that computes, of one value."""
+    from .sequences import sequence
+
+    axes = index if isinstance(index, tuple) else (index,)
+    if any(axis is not None and axis is not ... for axis in axes):
+        raise OperandError.index()
+    return sequence([value], (1,) * axes.count(None))

@@ -1,7 +1,7 @@
 """SciPy's minimisers and root finders with gradients wired in; SciPy is imported when first used.
 
-The option names and result objects are SciPy's own. Functions take a list of values (a single
-value for :func:`root_scalar`) and are written like any other function on values.
+The option names and result objects are SciPy's own. Functions take a sequence of values that
+computes like an array (a single value for :func:`root_scalar`), as under ``grad``.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 from .derivatives import grad, hvp, jacobian, value_and_grad
 from .errors import MissingPackageError
 from .modes import no_grad
+from .sequences import ComputingSequence, sequence
 from .value import Value
 
 WITH_HESSIAN_PRODUCTS = frozenset(("newton-cg", "trust-ncg", "trust-krylov", "trust-constr"))
@@ -30,8 +31,9 @@ def _scipy() -> Any:
     return scipy.optimize
 
 
-def _numbers(point: Any) -> list[float]:
-    return [float(number) for number in np.asarray(point, dtype=np.float64).reshape(-1)]
+def _numbers(point: Any) -> Any:
+    """A point of SciPy's as one axis of floats."""
+    return np.asarray(point, dtype=np.float64).reshape(-1)
 
 
 def _number(result: Any) -> float:
@@ -40,10 +42,9 @@ def _number(result: Any) -> float:
 
 
 def _array(nest: Any) -> Any:
-    """A list of results, or a list of lists, as an array of floats."""
-    if isinstance(nest, list) and nest and isinstance(nest[0], list):
-        return np.array([[_number(item) for item in row] for row in nest])
-    return np.array([_number(item) for item in nest])
+    """Results in arrays and lists as one array of floats."""
+    found = np.asarray(nest)
+    return np.array([_number(item) for item in found.flat]).reshape(found.shape)
 
 
 def _evaluated(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -51,7 +52,8 @@ def _evaluated(function: Callable[..., Any]) -> Callable[..., Any]:
 
     def call(x: Any, *args: Any, **named: Any) -> Any:
         with no_grad():
-            return function([Value(number) for number in _numbers(x)], *args, **named)
+            values = [Value(number) for number in _numbers(x)]
+            return function(sequence(values, (len(values),)), *args, **named)
 
     return call
 
@@ -69,7 +71,7 @@ def minimize(
     method: str | None = None,
     **options: Any,
 ) -> Any:
-    """Minimise a function of a list of values with ``scipy.optimize.minimize``.
+    """Minimise a function of a sequence of values with ``scipy.optimize.minimize``.
 
     The gradient is wired in; so are Hessian-vector products, or the Hessian, for the methods that
     use them, and the Jacobians of constraints given as ``{"type": …, "fun": …}``. Anything given in
@@ -136,7 +138,11 @@ def _outputs(
 
 
 def _listed(outputs: Any) -> list[Any]:
-    return list(outputs) if isinstance(outputs, (list, tuple, np.ndarray)) else [outputs]
+    return (
+        list(outputs)
+        if isinstance(outputs, (list, tuple, np.ndarray, ComputingSequence))
+        else [outputs]
+    )
 
 
 def least_squares(fun: Callable[..., Any], x0: Sequence[float], **options: Any) -> Any:

@@ -14,8 +14,10 @@ import numpy as np
 from .errors import ShapeError, TakeError
 from .nests import as_array
 from .operands import is_real_scalar
+from .sequences import ComputingSequence, sequence
 from .value import Value, belongs_to_caller, core
 
+_ARRAYS = (np.ndarray, ComputingSequence)
 _NUMBER, _OTHER = "number", "other"
 """Shapes of items that have no parts."""
 
@@ -72,8 +74,8 @@ def _among(items: list[Any], index: Value, place: str) -> Any:
 
 def _shape(item: Any) -> Any:
     """What two items must have in common for their numbers to be chosen one by one."""
-    if isinstance(item, np.ndarray):
-        return np.ndarray, item.shape
+    if isinstance(item, _ARRAYS):
+        return type(item), item.shape
     if isinstance(item, dict):
         return dict, tuple(item)
     if hasattr(item, "__getitem__") and hasattr(item, "__len__") and not isinstance(item, str):
@@ -82,8 +84,8 @@ def _shape(item: Any) -> Any:
 
 
 def _keys(item: Any) -> Any:
-    if isinstance(item, np.ndarray):
-        return np.ndindex(item.shape) if item.size else ()
+    if isinstance(item, _ARRAYS):
+        return np.ndindex(item.shape)
     return list(item) if isinstance(item, dict) else range(len(item))
 
 
@@ -91,6 +93,8 @@ def _remade(item: Any, parts: list[Any]) -> Any:
     """Other parts in the shape of an item."""
     if isinstance(item, np.ndarray):
         return as_array(parts, item.shape)
+    if isinstance(item, ComputingSequence):
+        return sequence(parts, item.shape)
     if isinstance(item, dict):
         return dict(zip(item, parts))
     return type(item)(*parts) if hasattr(item, "_fields") else type(item)(parts)

@@ -261,6 +261,14 @@ def boundary(rg):
     run("", lambda ask: None, boundary="moat")
 
 
+def sequence_(rg):
+    rg.Value(1.0)[None][0] = 2.0
+
+
+def numpy_(rg):
+    np.rint(rg.Value(1.0))
+
+
 CASES = {
     "BoundaryError": (boundary, ValueError, "keeps a student's code away", "--trust"),
     "LearnError": (learn, ValueError, "there is no exercise 'ad'", "did you mean 'add'?"),
@@ -312,6 +320,8 @@ CASES = {
     "CorpusError": (corpus, ValueError, "cannot be read: No such file", "Give the path of a text"),
     "CheckpointError": (checkpoint, RuntimeError, "no checkpoint at", "Begin one without --resume"),
     "TrainingError": (training, ArithmeticError, "document is nan", "a learning rate below 0.01"),
+    "SequenceError": (sequence_, TypeError, "does not change", "Write q = np.array(q) before"),
+    "NumpyError": (numpy_, TypeError, "np.rint of values", "Write rg.floor(v + 0.5)"),
     "HookError": (hook, TypeError, "got int (3)", "takes a function of the gradient"),
 }  # fmt: skip
 FURTHER = {
@@ -324,17 +334,17 @@ FURTHER = {
         lambda rg: raise_as(rg, lambda: retrograde.compile(lambda x: x[0])(np.ones(2))),
         "CompileError", "each row of x is one number", "pass x[None, :], or a list",
     ),
-    "a row computed with": (
-        lambda rg: raise_as(rg, lambda: retrograde.compile(lambda x: x / 2)(np.ones((2, 1)))),
-        "CompileError", "for /: 'list' and 'int': x has 2 axes", "Pass x[:, 0] or x.ravel()",
+    "a row decided by": (
+        lambda rg: raise_as(rg, lambda: retrograde.compile(lambda x: max(x, 0))(np.ones((2, 2)))),
+        "CompileError", "the truth of a sequence", "Pass its columns, as x[:, 0]",
     ),
-    "a row computed with a number": (
-        lambda rg: raise_as(rg, lambda: retrograde.compile(lambda x, k: x / k)(np.ones((2, 1)), 2)),
-        "CompileError", "x has 2 axes", "Pass x[:, 0] or x.ravel()",
+    "a list computed with": (
+        lambda rg: raise_as(rg, lambda: retrograde.compile(lambda x: x / 2)([1.0])),
+        "CompileError", "for /: 'list' and 'int': x was given as a list", "Pass rg.uniform(x)",
     ),
-    "NumPy while recording": (
-        lambda rg: raise_as(rg, lambda: retrograde.compile(lambda x: np.exp(x))(1.0)),
-        "GraphExitError", "np.exp(...) would take the number out", "Write rg.exp(...) in its",
+    "lengths": (
+        lambda rg: rg.Value(1.0).reshape(1)[[0, 0]] + [1.0, 2.0, 3.0],
+        "ShapeError", "add: sequences of 2 and 3 numbers do not fit", "write [*a, *b]",
     ),
     "text for numbers": (
         lambda rg: raise_as(rg, lambda: retrograde.compile(lambda x: x)(np.array(["80"]))),

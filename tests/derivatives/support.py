@@ -68,7 +68,7 @@ def flatten(nest: Any) -> list[Any]:
         return [item for part in nest.values() for item in flatten(part)]
     if isinstance(nest, (list, tuple)):
         return [item for part in nest for item in flatten(part)]
-    if isinstance(nest, np.ndarray):
+    if getattr(nest, "ndim", 0) > 0:  # an array, or the sequence that a function sees of one
         return [item for part in nest.reshape(-1) for item in flatten(part)]
     return [nest]
 

@@ -62,8 +62,12 @@ def test_several_values_where_one_is_needed(rg):
 
         with pytest.raises(rg.errors.FunctionResultError, match=f"returned {kind} .*use jacobian"):
             rg.grad(function)(1.0)
-    with pytest.raises(rg.errors.FunctionResultError, match="returned ndarray"):
+    with pytest.raises(rg.errors.FunctionResultError, match=r"returned Comp.*use jacobian"):
         rg.grad(lambda a: a * 2.0)(np.ones(2))
+    with pytest.raises(rg.errors.FunctionResultError, match=r"returned ndarray .*use jacobian"):
+        rg.grad(lambda a: np.array(a) * 2.0)(np.ones(2))
+    with pytest.raises(rg.errors.FunctionResultError, match="Its numbers have left the graph"):
+        rg.grad(lambda a: np.ones(2))(np.ones(2))
 
 
 def test_a_number_that_left_the_graph_is_noticed(rg):

@@ -330,27 +330,31 @@ def test_the_first_error_stays_behind_the_clearer_one(rg: Any) -> None:
     assert type(caught.value.__cause__) is TypeError
 
 
-def test_computing_with_a_row_of_several_names_the_argument_and_its_axes(rg: Any) -> None:
-    compiled = rg.compile(ratio)
-    text = refusal(rg.errors.CompileError, compiled, X.reshape(-1, 1), 2.0)
-    assert text.startswith(
-        "ratio: div: cannot compute with list: spot has 2 axes, so each row of it is a list of 1 "
-        "number. Pass spot[:, 0] or spot.ravel() for one number a row.\n  at "
-    )
-    text = refusal(rg.errors.CompileError, compiled, X, np.ones((len(X), 3)))
-    assert "strike has 2 axes, so each row of it is a list of 3 numbers. Pass its columns" in text
+def test_deciding_by_a_row_of_several_names_the_argument_and_its_axes(rg: Any) -> None:
+    def decided(spot: Any) -> Any:
+        return spot if spot > 0.0 else -spot
+
+    text = refusal(rg.errors.CompileError, rg.compile(decided), np.ones((2, 3)))
+    assert text.startswith("decided: the truth of a sequence of shape (3,): each of its items has ")
+    assert "Write all(q > 0) or any(q > 0)" in text
+    assert (
+        "spot has 2 axes, so each row of it is a sequence of 3 numbers. Pass its columns, as "
+        "spot[:, 0], for one number a row.\n  at "
+    ) in text
+    assert same(rg.compile(decided)(-np.ones((2, 1))), np.ones((2, 1)))
+
+
+def test_computing_with_a_list_names_the_argument_and_what_computes(rg: Any) -> None:
     for function in (
         lambda x: -x,
         lambda x: x + 1.0,
-        lambda x: x * 2.0,
+        lambda x: x * 2.5,
         lambda x: x**2,
-        lambda x: 1.0 - x,
         lambda x: x if x > 0.0 else x[0],
         lambda x: rg.exp(x),
-        lambda x: rg.maximum(x, 0.0),
     ):
-        text = refusal(rg.errors.CompileError, rg.compile(function), np.ones((2, 1)))
-        assert "x has 2 axes, so each row of it is a list of 1 number" in text
+        text = refusal(rg.errors.CompileError, rg.compile(function), [1.0, 2.0])
+        assert "x was given as a list, and lists stay lists. Pass rg.uniform(x) for" in text
 
 
 def test_errors_that_are_the_functions_own_stay_as_they_are(rg: Any) -> None:
@@ -361,20 +365,79 @@ def test_errors_that_are_the_functions_own_stay_as_they_are(rg: Any) -> None:
     assert text.startswith("mul: cannot compute with list ([1.0]); loop over it")
 
 
-@pytest.mark.parametrize(
-    ("function", "text"),
-    [
-        (lambda x: np.exp(x), "np.exp(...) would take the number out of the graph and lose its "
-         "gradient. Write rg.exp(...) in its place.\n  at "),
-        (lambda x: np.maximum(x, 0), "Write rg.maximum(...) in its place."),
-        (lambda x: np.arctan2(x, 1.0), "Write rg.atan2(...) in its place."),
-        (lambda x: np.heaviside(x, 0), "np.heaviside(...) would take"),
-    ],
-)  # fmt: skip
-def test_numpy_functions_are_told_their_counterpart(rg: Any, function: Any, text: str) -> None:
-    said = refusal(rg.errors.GraphExitError, rg.compile(function), X)
-    assert text in said
-    assert f"at {__file__}:" in said
+def test_numpy_functions_without_a_rule_are_told_what_to_write(rg: Any) -> None:
+    text = refusal(rg.errors.NumpyError, rg.compile(lambda x: np.heaviside(x, 0)), X)
+    assert text.startswith(
+        "np.heaviside of values would lose the gradient: it has no rule here. Write rg.where("
+    )
+    assert f"\n  at {__file__}:" in text
+
+
+def assigned(x: Any) -> Any:
+    z = np.zeros(2)
+    z[0] = x
+    return z.sum()
+
+
+def counted(x: Any, n: Any) -> Any:
+    total = x
+    for _ in range(n):
+        total = total * 2
+    return total
+
+
+def chosen(x: Any) -> Any:
+    table = [1.0, 2.0, 3.0]
+    return table[x] * x
+
+
+def floats(x: Any) -> Any:
+    return np.array([x, x], dtype=float).sum()
+
+
+CURES = {
+    assigned: "Make it an array of objects, np.zeros(n, dtype=object), or collect the values",
+    counted: "write i = 0 and while i < n, which each row decides for itself, or close over",
+    chosen: "Write rg.take(items, i) for items[i].",
+    floats: "Leave out the dtype: np.array(values) is an array of the values themselves.",
+}
+
+
+@pytest.mark.parametrize("function", CURES, ids=lambda f: f.__name__)
+def test_numbers_that_would_leave_name_the_line_and_the_cure(rg: Any, function: Any) -> None:
+    given = (X, 3.0) if function is counted else (X,)
+    text = refusal(rg.errors.GraphExitError, rg.compile(function), *given)
+    assert CURES[function] in text
+    assert f"\n  at {__file__}:" in text
+    assert ".data" not in text  # no way out of a recording
+    values = [rg.Value(1.0) for _ in given]
+    assert (
+        CURES[function].split(",")[0][:20] in refusal(rg.errors.GraphExitError, function, *values)
+        or function is counted
+    )
+
+
+def test_a_method_is_compiled_once_it_is_bound(rg: Any) -> None:
+    class Model:
+        rate = 2.0
+
+        def price(self, x: Any) -> Any:
+            return x * self.rate
+
+    assert same(rg.compile(Model().price)(X), X * 2)
+    assert refusal(rg.errors.CompileError, rg.compile, Model.price) == (
+        "price takes self: a method is compiled once it is bound to its object. Write "
+        "self.price = rg.compile(self.price) in __init__, or rg.compile(model.price)."
+    )
+
+
+def test_gradients_of_several_numbers_name_them(rg: Any) -> None:
+    f = rg.compile(lambda q: q * 2)
+    text = refusal(rg.errors.FunctionResultError, f.grad, np.ones((3, 2)))
+    assert text == (
+        "<lambda> returns 2 numbers (the result[0], the result[1]), and a gradient is of one. For "
+        "several outputs use jacobian, or return their sum."
+    )
 
 
 def test_text_is_told_how_it_becomes_numbers_and_flags_where_they_belong(rg: Any) -> None:

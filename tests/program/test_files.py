@@ -129,7 +129,7 @@ def test_nests_come_back_as_they_were(rg: Any, tmp_path: Path) -> None:
     assert list(one) == list(other) == ["sum", 7, "grid"]
     assert type(other["sum"]) is list
     assert type(other[7]) is tuple
-    assert other["grid"].shape == one["grid"].shape == (1, 2, 2)
+    assert other["grid"].shape == one["grid"].shape == (2, 1, 2)
     assert same(one["grid"], other["grid"])
     gradients = loaded.jacobian(*arguments, more=more, wrt="more")["sum"][0]
     assert list(gradients) == ["k", None]

@@ -32,7 +32,7 @@ def total(rg: Any) -> Any:
     def add(nest: Any) -> Any:
         if isinstance(nest, dict):
             return rg.sum([add(part) for part in nest.values()])
-        if isinstance(nest, (list, tuple)):
+        if hasattr(nest, "__len__"):
             return rg.sum([add(part) for part in nest])
         return nest * nest
 

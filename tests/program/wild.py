@@ -83,6 +83,8 @@ def wild_programs(
         index = len(inputs)
         number = draw(constants) if kind == CONSTANT else 0.0
         inputs[index] = Input(kind, "" if kind == CONSTANT else f"{kind} {index}", number)
+    for column in range(draw(st.sampled_from([0, 0, 2, 9]))):  # an argument of several numbers
+        inputs[len(inputs)] = Input(ROW, f"vector[{column}]", 0.0, "vector", column)
     program = Program(inputs=inputs, count=len(inputs))
     wide = ["sum", "dot", "take", "fma"] + ["stop"] * stops
     names = st.one_of(st.sampled_from(ops or (TAME if tame else EXACT)), st.sampled_from(wide))

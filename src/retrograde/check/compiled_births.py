@@ -22,6 +22,7 @@ from ..program.derived import VALUE, Mode
 from ..program.program import CONSTANT, Program
 from ..program.replay import default_threads
 from ..program.results import Store
+from ..sequences import ComputingSequence
 from ..value import Value
 from .births import births_under
 from .births_text import row_lines
@@ -366,6 +367,6 @@ def _values(nest: Any) -> Iterator[Value]:
     elif isinstance(nest, dict):
         for part in nest.values():
             yield from _values(part)
-    elif isinstance(nest, (list, tuple)):
+    elif isinstance(nest, (list, tuple, np.ndarray, ComputingSequence)):
         for part in nest:
             yield from _values(part)

@@ -17,10 +17,11 @@ import numpy as np
 
 from ..derivatives import _here, _recording
 from ..errors import CheckError, FunctionResultError
-from ..nests import Nest, take_apart
+from ..nests import Nest, as_array, take_apart
 from ..operands import is_real_scalar
 from ..program.compiled import Compiled
 from ..program.rows import Uniform, uniform
+from ..sequences import ComputingSequence, sequence
 from ..value import Value, core
 
 MOST_ROWS = 256
@@ -77,7 +78,7 @@ class Subject:
             return Value(result, requires_grad=False)  # a derivative that turned out constant
         if isinstance(result, Value):
             return result
-        if isinstance(result, (list, tuple, dict, np.ndarray)):
+        if isinstance(result, (list, tuple, dict, np.ndarray, ComputingSequence)):
             raise CheckError.several(self.caller, result)
         raise FunctionResultError.of(self.caller, result)
 
@@ -95,7 +96,7 @@ class Arguments(Subject):
     def _called(self, numbers: Sequence[float]) -> Graph:
         leaves = [Value(x, label=place) for x, place in zip(numbers, self.places)]
         source = iter(leaves)
-        arguments = [nest.rebuild(source) for nest in self._nests]
+        arguments = [nest.rebuild(source, sequence) for nest in self._nests]
         with _recording():
             begun = _here.begun
             return self._checked(self.function(*arguments), begun), leaves
@@ -202,7 +203,7 @@ class Replayed(Subject):
             if fixed:
                 built.append(given)
                 continue
-            nest = next(nests).rebuild(source)
+            nest = next(nests).rebuild(source, as_array)
             built.append(uniform(nest) if isinstance(given, Uniform) else nest)
         return built
 
@@ -229,7 +230,7 @@ class Replayed(Subject):
         leaves = [Value(x, label=place) for x, place in zip(numbers, self.places)]
         source, nests = iter(leaves), iter(self._nests)
         built = [
-            given if fixed else next(nests).rebuild(source)
+            given if fixed else next(nests).rebuild(source, as_array)
             for given, fixed in zip(self._given, self._fixed)
         ]
         shared = [isinstance(given, Uniform) for given in self._given]
@@ -265,7 +266,11 @@ def _row(part: Any, row: int | None) -> Any:
     """One row of an argument, as a compiled function sees it; None: the same for all rows."""
     if isinstance(part, np.ndarray):
         item = part if row is None or part.ndim == 0 else part[row]
-        return item.tolist() if isinstance(item, np.ndarray) else item
+        return (
+            sequence(item.reshape(-1).tolist(), item.shape)
+            if isinstance(item, np.ndarray)
+            else item
+        )
     if isinstance(part, dict):
         return {key: _row(item, row) for key, item in part.items()}
     if isinstance(part, (list, tuple)):

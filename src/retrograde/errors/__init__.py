@@ -5,6 +5,8 @@ turn the facts into the text; all derive from :class:`RetrogradeError` and from 
 exception a caller would expect. One file a room of the house.
 """
 
+from .arrays import NumpyError as NumpyError
+from .arrays import SequenceError as SequenceError
 from .checks import CheckError as CheckError
 from .checks import DoctorError as DoctorError
 from .checks import GradcheckError as GradcheckError

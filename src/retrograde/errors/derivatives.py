@@ -59,14 +59,24 @@ class FunctionResultError(RetrogradeError, TypeError):
         cure = "Return one value."
         if got is None:
             cure = "Did it forget its return?"
+        elif isinstance(got, (list, tuple, dict)) or getattr(got, "ndim", 0) > 0:
+            cure = "For several outputs use jacobian or vjp; for extra outputs has_aux=True."
+            if getattr(getattr(got, "dtype", None), "kind", "O") != "O":
+                cure = "Its numbers have left the graph (.data, float()); compute with ops instead."
         elif isinstance(got, (int, float)) or hasattr(got, "dtype"):
             cure = (
                 "A plain number has left the graph (.data, float()); compute with ops instead, or "
                 "for a constant that is meant return Value(number, requires_grad=False)."
             )
-        elif isinstance(got, (list, tuple, dict)):
-            cure = "For several outputs use jacobian or vjp; for extra outputs has_aux=True."
         return cls(f"{function}: the function returned {kind_of(got)}, not a value. {cure}")
+
+    @classmethod
+    def several(cls, function: str, places: list[str]) -> Self:
+        listed = ", ".join(places[:4]) + (", …" if len(places) > 4 else "")
+        return cls(
+            f"{function} returns {len(places)} numbers ({listed}), and a gradient is of one. For "
+            "several outputs use jacobian, or return their sum."
+        )
 
     @classmethod
     def branches(cls, function: str, places: list[str], others: list[str]) -> Self:

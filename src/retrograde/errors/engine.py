@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from ..ops.spellings import ELSEWHERE
 from .wording import RetrogradeError, describe, kind_of, with_place
 
 if TYPE_CHECKING:
@@ -75,6 +76,17 @@ class OperandError(RetrogradeError, TypeError):
             cure = "loop over it, or make it a NumPy array to have it done element by element"
         return cls(f"{op}: cannot compute with {kind_of(got)}; {cure}.")
 
+    @classmethod
+    def matmul(cls) -> Self:
+        return cls("@: a number or a value has no axis; write * to multiply by it.")
+
+    @classmethod
+    def index(cls) -> Self:
+        return cls(
+            "'Value' object is not subscriptable: a value is one number. v[None] is a sequence of "
+            "it alone."
+        )
+
 
 class LabelError(RetrogradeError, TypeError):
     """A label is a string; None stands for an empty one."""
@@ -109,6 +121,25 @@ class ShapeError(RetrogradeError, ValueError):
         return cls(
             f"take: {place} 0 is {kind(first)}, {place} {number} is {kind(other)}; in a compiled "
             "function a row may choose any of them, so make them all of one shape."
+        )
+
+    @classmethod
+    def sequences(cls, op: str, shapes: list[tuple[int, ...]]) -> Self:
+        if all(len(shape) == 1 for shape in shapes):
+            lengths = " and ".join(str(shape[0]) for shape in shapes)
+            said = f"sequences of {lengths} numbers"
+        else:
+            said = "sequences of shapes " + " and ".join(map(str, shapes))
+        return cls(
+            f"{op}: {said} do not fit: they compute item by item, so give as many of each. "
+            "To put one behind the other write [*a, *b]; to add to a list, items.extend(q)."
+        )
+
+    @classmethod
+    def product(cls, left: tuple[int, ...], right: tuple[int, ...]) -> Self:
+        return cls(
+            f"@: shapes {left} and {right}; the last axis of the left must be as long as the "
+            "first of the right."
         )
 
     @classmethod
@@ -241,12 +272,31 @@ class GraphExitError(RetrogradeError, TypeError):
         return cls(f"{what} would take the number out of the graph and lose its gradient. {cure}")
 
     @classmethod
-    def conversion(cls, what: str, line: str, ops: frozenset[str]) -> Self:
-        """For float(v), int(v): when the line calls a math function, name its counterpart."""
+    def conversion(cls, what: str, line: str, ops: frozenset[str], recording: bool = False) -> Self:
+        """For float(v), int(v): what to write in place of what the line does.
+
+        While recording .data is no way out: it would be the number of one row.
+        """
+        plain = "" if recording else ", or v.data for the plain number"
         called, name = _called(line)
-        if name in ops:
+        if _ITEM_ASSIGNED.search(line):
             return cls.of(
-                called, f"Write v.{name}() or rg.{name}(v), or v.data for the plain number."
+                "assigning a value to an element of an array of floats",
+                "Make it an array of objects, np.zeros(n, dtype=object), or collect the values in "
+                "a list and write np.array(values) in the end.",
+            )
+        if name in ops:
+            return cls.of(called, f"Write v.{name}() or rg.{name}(v){plain}.")
+        if re.search(r"dtype\s*=\s*(np\.)?float|astype\(", line):
+            return cls.of(
+                "an array of floats made of values",
+                "Leave out the dtype: np.array(values) is an array of the values themselves.",
+            )
+        if recording:
+            return cls.of(
+                what,
+                "Compute with the value itself, by ops that keep the graph: rg.exp(v) for "
+                "math.exp(v), rg.floor(v) for int(v), and so on.",
             )
         return cls.of(
             what,
@@ -255,29 +305,22 @@ class GraphExitError(RetrogradeError, TypeError):
         )
 
     @classmethod
-    def numpy(cls, line: str, ops: frozenset[str], place: str) -> Self:
-        """For a NumPy function met while recording: its counterpart, where the line names it."""
-        called, name = _called(line)
-        if name in ops:
-            said = cls.of(called, f"Write rg.{name}(...) in its place.")
-        else:
-            said = cls.of(
-                called or "a NumPy function of a value",
-                "Write rg.exp(v) for np.exp(v), and so on; a = a * v for a *= v.",
-            )
-        return cls(f"{said}{place}")
+    def whole_number(cls, line: str, recording: bool) -> Self:
+        """For range(v), items[v]: a value where Python needs an int."""
+        if re.search(r"\b(range|arange|zeros|ones|linspace)\s*\(", line):
+            cure = "Write int(n.data): a count takes no gradient."
+            if recording:
+                cure = (
+                    "How often a loop turns may differ from row to row: write i = 0 and "
+                    "while i < n, which each row decides for itself, or close over a plain int."
+                )
+            return cls.of("range(n) of a value, or any count that is one,", cure)
+        cure = "Write rg.take(items, i) for items[i]"
+        cure += "." if recording else ", or int(v.data) for the plain number."
+        return cls.of("a value as a whole number", cure)
 
 
-_OUR_NAMES = {
-    "fabs": "abs",
-    "absolute": "abs",
-    "arctan": "atan",
-    "arctan2": "atan2",
-    "arcsin": "asin",
-    "arccos": "acos",
-    "power": "pow",
-}
-"""What other libraries call our ops."""
+_ITEM_ASSIGNED = re.compile(r"(?:^|;)\s*[\w.]+(\[[^=]*\])+\s*([-+*/@]|\*\*)?=(?!=)")
 
 
 def _called(line: str) -> tuple[str, str]:
@@ -285,7 +328,7 @@ def _called(line: str) -> tuple[str, str]:
     called = re.search(r"\b(?:math|np|numpy|cmath)\s*\.\s*(\w+)\s*\(", line)
     if called is None:
         return "", ""
-    return f"{called[0]}...)", _OUR_NAMES.get(called[1], called[1])
+    return f"{called[0]}...)", ELSEWHERE.get(called[1], called[1])
 
 
 class NoGradientError(RetrogradeError, RuntimeError):

@@ -344,12 +344,26 @@ class CompileError(RetrogradeError, TypeError):
 
     @classmethod
     def sequence(cls, function: str, said: str, name: str, width: int, place: str) -> Self:
-        """A function computed with an argument of which each row is a list."""
-        cure = f"{name}[:, 0] or {name}.ravel()" if width == 1 else f"its columns, as {name}[:, 0],"
-        numbers = "1 number" if width == 1 else f"{width} numbers"
+        """A function took an argument of which each row is a sequence for one number."""
         return cls(
-            f"{function}: {said}: {name} has 2 axes, so each row of it is a list of {numbers}. "
-            f"Pass {cure} for one number a row.{place}"
+            f"{function}: {said}\n  {name} has 2 axes, so each row of it is a sequence of {width} "
+            f"numbers. Pass its columns, as {name}[:, 0], for one number a row.{place}"
+        )
+
+    @classmethod
+    def listed(cls, function: str, said: str, name: str, place: str) -> Self:
+        """A function computed with an argument that was given as a list."""
+        return cls(
+            f"{function}: {said}: {name} was given as a list, and lists stay lists. Pass "
+            f"rg.uniform({name}) for a sequence that computes element by element.{place}"
+        )
+
+    @classmethod
+    def method(cls, function: str) -> Self:
+        return cls(
+            f"{function} takes self: a method is compiled once it is bound to its object. Write "
+            f"self.{function} = rg.compile(self.{function}) in __init__, or "
+            f"rg.compile(model.{function})."
         )
 
     @classmethod

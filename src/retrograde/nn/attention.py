@@ -29,9 +29,11 @@ def attention(
     >>> attention([0.0], [[1.0], [5.0]], [[10.0], [20.0]])
     [15.0]
     """
-    if len(keys) != len(values) or not keys:
+    if len(keys) != len(values) or not len(keys):
         raise ShapeError.attention(len(keys), len(values))
-    return _mixed(each("mul", list(query), 1 / sqrt(len(query))), keys, list(zip(*values)))
+    return _mixed(
+        each("mul", list(query), 1 / sqrt(len(query))), list(map(list, keys)), list(zip(*values))
+    )
 
 
 def _mixed(query: list[Any], keys: Sequence[Any], columns: Sequence[Any]) -> list[Any]:

@@ -13,13 +13,14 @@ import numpy as np
 
 from .. import hooks
 from ..errors import CompileError, FunctionResultError, RecordingError, RowsError
+from ..nests import Nest
 from ..value import core
 from .derived import REDUCED, STORED, VALUE, Mode
 from .encoding import Stored
 from .files import packed, write
 from .program import ROW
 from .replay import default_threads
-from .results import Store, gradient_nest, second_nest
+from .results import Store, along_rows, gradient_nest, second_nest
 from .routing import Call, Recorder, Router
 from .rows import Bound, Shape, take_argument
 from .settling import whole
@@ -72,12 +73,12 @@ class Replayable:
         family = self._family(bound, shapes)
         outputs = family.traces[0].outputs
         store = Store(bound)
-        parts = [out] if len(outputs.items) == 1 else _flat(out, outputs, self._name)
+        parts = _flat(out, outputs, self._name)
         for place, part in zip(outputs.places, parts):
             store.into(part, None, place.replace("the result", "out", 1))
         self._watch(family, bound, shapes, None, threads)
         self._stored(family, bound, shapes, VALUE, store, threads)
-        return outputs.filled(store.items())
+        return outputs.filled(store.items(), along_rows(bound.rows))
 
     def value_and_grad(
         self,
@@ -204,7 +205,7 @@ class Replayable:
         for _ in outputs.items:
             nests = [gradient_nest(shape.key, source, bound.rows) for shape in chosen]
             results.append(nests[0] if bare else tuple(nests))
-        return outputs.filled(results)
+        return outputs.filled(results, along_rows(bound.rows))
 
     @whole
     def hessian(
@@ -465,7 +466,7 @@ class Replayable:
     def _check_single(self, family: Family) -> None:
         outputs = family.traces[0].outputs
         if len(outputs.items) != 1:
-            raise FunctionResultError.of(self._name, list(outputs.items))
+            raise FunctionResultError.several(self._name, outputs.places)
 
     def _chosen(self, shapes: list[Shape], wrt: Any) -> tuple[list[Shape], bool]:
         """The arguments to differentiate, and whether the gradient comes bare."""
@@ -495,6 +496,10 @@ class Replayable:
             )
         bound.keep.append(column)
         return [(column.__array_interface__["data"][0], 8)]
+
+
+_COLUMNS = object()
+"""In a nest: here stands an array."""
 
 
 class _Taking:
@@ -543,14 +548,23 @@ def _entries(nest: Any, count: int, function: str, name: str = "out") -> Sequenc
     return nest
 
 
-def _flat(out: Any, outputs: Any, function: str) -> list[Any]:
-    """The arrays in a nest of results, each found by its path."""
+def _flat(out: Any, outputs: Nest, function: str) -> list[Any]:
+    """The arrays in a nest of results, each found by its path; an array has them as columns."""
+    marks = outputs.filled(outputs.paths, lambda items, shape: _COLUMNS)
+    if len(outputs.items) == 1 and marks is not _COLUMNS:
+        return [out]
     found = []
     for path, place in zip(outputs.paths, outputs.places):
-        part = out
+        part, mark = out, marks
         try:
-            for key in path:
-                part = None if part is None else part[key]
+            for depth, key in enumerate(path):
+                if part is None:
+                    break
+                if mark is _COLUMNS:
+                    columns = (slice(None), *path[depth:])
+                    part = part[columns]
+                    break
+                part, mark = part[key], mark[key]
         except (LookupError, TypeError):
             where = place.replace("the result", "out", 1)
             raise CompileError.call(

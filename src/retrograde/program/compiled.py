@@ -12,6 +12,8 @@ from threading import RLock
 from types import FunctionType
 from typing import Any, overload
 
+import numpy as np
+
 from ..errors import (
     CompileError,
     CoreError,
@@ -22,6 +24,7 @@ from ..errors import (
 )
 from ..modes import unwatched
 from ..nests import Nest, take_apart
+from ..sequences import ComputingSequence
 from ..value import Value, core, core_name, core_reason
 from .calling import Replayable
 from .encoding import Stored
@@ -65,6 +68,8 @@ class Compiled(Replayable):
             raise CompileError.call(
                 self._name, f"{error}; wrap it in a function of yours"
             ) from None
+        if next(iter(self._signature.parameters), None) == "self":
+            raise CompileError.method(self._name)
         for parameter in self._signature.parameters.values():
             if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
                 raise CompileError.variadic(self._name, parameter.name)
@@ -269,7 +274,9 @@ def _holds_values(nest: Any) -> bool:
         return True
     if isinstance(nest, dict):
         return any(_holds_values(part) for part in nest.values())
-    if isinstance(nest, (list, tuple)):
+    if isinstance(nest, np.ndarray):
+        return nest.dtype == object and any(map(_holds_values, nest.flat))
+    if isinstance(nest, (list, tuple, ComputingSequence)):
         return any(_holds_values(part) for part in nest)
     return False
 

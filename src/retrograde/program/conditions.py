@@ -12,7 +12,7 @@ from threading import local
 from typing import Any
 
 from .. import elementwise
-from ..operands import is_real_scalar
+from ..operands import COMPARISONS, is_array, is_real_scalar, over_arrays
 from ..placeholders import Hidden, placeholder
 from ..value import Value, belongs_to_caller, core
 
@@ -132,6 +132,8 @@ def _operand(other: Any) -> Any:
 def compare(left: Value, right: Any, symbol: int) -> Any:
     """``left symbol right`` as a condition, the symbol as CPython numbers them."""
     if not isinstance(right, Value) and not is_real_scalar(right):
+        if is_array(right) and not hasattr(right, "computed"):  # a sequence compares by itself
+            return over_arrays(COMPARISONS[symbol], (left, right))
         return NotImplemented
     if symbol == 0:
         holds = elementwise.less(left, right)

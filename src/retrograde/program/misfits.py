@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ..errors import CompileError, GraphExitError, OperandError
-from ..ops import OPS
+from ..errors import CompileError, GraphExitError, NumpyError, OperandError, SequenceError
 from ..sites import site_of_error, source_line
 from .rows import Shape
 
-_OPS = frozenset(OPS)
-_USED_AS_LIST = re.compile(r"Value' (object is not (iterable|subscriptable)|has no len\(\))")
+_USED_AS_LIST = re.compile(
+    r"'(retrograde\.)?Value' object is not (iterable|subscriptable)"
+    r"|object of type '(retrograde\.)?Value' has no len\(\)"
+)
 _LIST_COMPUTED = re.compile(
     r"\w+: cannot compute with list\b"
     r"|unsupported operand type.*'list'.*"
@@ -31,20 +32,23 @@ def retold(error: TypeError, function: str, shapes: Sequence[Shape]) -> TypeErro
     said, site = str(error), site_of_error(error)
     line = source_line(site) if site else ""
     place = (f"\n  at {site}" if site else "") + (f"\n      {line}" if line else "")
-    if type(error) is TypeError and "does not support ufuncs" in said:
-        return GraphExitError.numpy(line, _OPS, place)
-    if type(error) is TypeError and _USED_AS_LIST.search(said):
+    if type(error) in (TypeError, OperandError) and (used := _USED_AS_LIST.search(said)):
         for key in ("r", "u"):
             names = [shape.name for shape in shapes if shape.key == key]
             if names:
                 meant = [name for name in names if _names(line, name)]
-                return CompileError.number(function, said, meant or names, key == "r", place)
+                return CompileError.number(function, used[0], meant or names, key == "r", place)
     if type(error) in (TypeError, OperandError) and (computed := _LIST_COMPUTED.match(said)):
-        lists = [shape for shape in shapes if shape.key[0] == "r" and shape.key != "r"]
-        if lists:
-            shape = next((one for one in lists if _names(line, one.name)), lists[0])
-            name, width = shape.name, shape.key[1]
-            return CompileError.sequence(function, computed[0], name, width, place)
+        lists = [shape.name for shape in shapes if shape.key[0] is list]
+        meant = [name for name in lists if _names(line, name)]
+        if meant:
+            return CompileError.listed(function, computed[0], meant[0], place)
+    if type(error) is SequenceError and said.startswith("the truth of"):
+        wide = [s for s in shapes if s.key[0] == "r" and s.key != "r" and _names(line, s.name)]
+        if wide:
+            return CompileError.sequence(function, said, wide[0].name, wide[0].key[1], place)
+    if type(error) in (GraphExitError, NumpyError, SequenceError):
+        return type(error)(f"{said}{place}")
     return None
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import RowsError
+from ..nests import as_array
 from .blocks import blocks
 from .rows import Bound, Shape, remade
 
@@ -38,6 +39,33 @@ def gradient_nest(
     if key[0] == "d":
         return {k: gradient_nest(part, source, rows, reduce) for k, part in zip(key[1], key[2])}
     return remade(key[0], [gradient_nest(part, source, rows, reduce) for part in key[1]])
+
+
+def along_rows(rows: int | None) -> Callable[[list[Any], tuple[int, ...]], Any]:
+    """How results that the function returned in an array are put together: (rows, *shape).
+
+    Gradients of them have their own axes behind those, each in its place where they are a nest.
+    """
+
+    def together(items: list[Any], shape: tuple[int, ...]) -> Any:
+        if not items:
+            return as_array(items, shape)
+        first = items[0]
+        if isinstance(first, dict):
+            return {key: together([item[key] for item in items], shape) for key in first}
+        if isinstance(first, (list, tuple)):
+            parts = [together(list(part), shape) for part in zip(*items)]
+            return remade(type(first), parts)
+        if rows is not None and first.ndim == 1:
+            given = first.base  # where they were written into one array of the caller's
+            if given is not None and given.shape == (rows, *shape):
+                return given
+            return _side_by_side(items).reshape(rows, *shape)
+        at = 0 if rows is None else 1
+        stacked = np.stack(items, axis=at)
+        return stacked.reshape(stacked.shape[:at] + shape + stacked.shape[at + 1 :])
+
+    return together
 
 
 def _stacked(items: list[Any], rows: int | None) -> Any:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import islice
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from ..errors import RowsError
 from ..operands import is_real_scalar
+from ..sequences import sequence
 from .program import ROW, UNIFORM
 
 RESERVED = ("wrt", "reduce", "threads", "dtype", "out", "weights", "vector")
@@ -198,7 +201,7 @@ def _visit_rows(
     bound.places += places
     bound.columns += [(address + j * across, down) for j in range(width)]
     bound.numbers += samples
-    return ("r", width), lambda source: [next(source) for _ in range(width)], differentiable
+    return ("r", width), _builder((width,)), differentiable
 
 
 def _visit_uniform(
@@ -207,10 +210,10 @@ def _visit_uniform(
     for index in np.ndindex(array.shape):
         place = "".join(f"[{i}]" for i in index)
         bound.add(UNIFORM, name + place, None, float(array[index]))
+    return ("U", array.shape), _builder(array.shape), True
 
-    def build(source: Iterator[Any], axis: int = 0) -> Any:
-        if axis == array.ndim:
-            return next(source)
-        return [build(source, axis + 1) for _ in range(array.shape[axis])]
 
-    return ("U", array.shape), build, True
+def _builder(shape: tuple[int, ...]) -> Callable[[Iterator[Any]], Any]:
+    """How the numbers of an array become what the function sees of it."""
+    count = prod(shape)
+    return lambda source: sequence(list(islice(source, count)), shape)

@@ -9,7 +9,7 @@ class Lehmer:
 
 def colour(nodes, name):
     for n in nodes:
-        setattr(n, '_vis_color', name)
+        n._vis_color = name
 
 
 def draw(root):
@@ -20,7 +20,7 @@ def draw(root):
         if n in seen:
             continue
         seen.add(n)
-        c = n._vis_color if hasattr(n, '_vis_color') else 'white'
+        c = n._vis_color if hasattr(n, "_vis_color") else "white"
         colours[c] = colours.get(c, 0) + 1
         waiting.extend(n._prev)
     return sorted(colours.items())

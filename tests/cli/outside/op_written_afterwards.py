@@ -1,6 +1,3 @@
-import math
-import random
-
 class Scalar:
     def __init__(self, data, children=()):
         self.data = data
@@ -12,32 +9,38 @@ class Scalar:
     def __add__(self, other):
         other = other if isinstance(other, Scalar) else Scalar(other)
         out = Scalar(self.data + other.data, (self, other))
-        out.op = '+'
+        out.op = "+"
+
         def _backward():
             self.grad += out.grad
             other.grad += out.grad
+
         out._backward = _backward
         return out
 
     def __mul__(self, other):
         other = other if isinstance(other, Scalar) else Scalar(other)
         out = Scalar(self.data * other.data, (self, other))
-        out.op = '*'
+        out.op = "*"
+
         def _backward():
             self.grad += other.data * out.grad
             other.grad += self.data * out.grad
+
         out._backward = _backward
         return out
 
     def backward(self):
         topo = []
         visited = set()
+
         def build_topo(v):
             if v not in visited:
                 visited.add(v)
                 for child in v.children:
                     build_topo(child)
                 topo.append(v)
+
         build_topo(self)
         self.grad = 1.0
         for node in reversed(topo):
@@ -47,12 +50,13 @@ class Scalar:
 
 
 def show(v, depth=0):
-    print('  ' * depth + f"{v.op or 'leaf'} {v.data:.3f} {v.grad:.3f}")
+    print("  " * depth + f"{v.op or 'leaf'} {v.data:.3f} {v.grad:.3f}")
     for c in v.children:
         show(c, depth + 1)
 
+
 a, b = Scalar(2.0), Scalar(-3.0)
 c = a * b + 2 * a
-c.op = 'loss'
+c.op = "loss"
 c.backward()
 show(c)

@@ -1,11 +1,7 @@
-import math
-import random
-
-
 class Node:
     def __init__(self, value, parents=None):
         self.value = value
-        self.parents = parents or []      # (node, local derivative)
+        self.parents = parents or []  # (node, local derivative)
         self.grad = 0.0
 
     @staticmethod
@@ -26,6 +22,7 @@ class Node:
         self.grad += upstream
         for node, local in self.parents:
             node.backward(upstream * local)
+
 
 x, y = Node(2.0), Node(3.0)
 z = x * y + x * x + 4 * y

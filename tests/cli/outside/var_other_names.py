@@ -1,5 +1,4 @@
 import math
-import random
 
 
 class Var:
@@ -31,6 +30,7 @@ class Var:
 
     def backward(self):
         order, seen = [], set()
+
         def visit(v):
             if v in seen:
                 return
@@ -38,6 +38,7 @@ class Var:
             for p in v.parents:
                 visit(p)
             order.append(v)
+
         visit(self)
         self.adj = 1.0
         for v in reversed(order):
@@ -45,7 +46,8 @@ class Var:
                 for p, g in zip(v.parents, v.grad_fn(v.adj)):
                     p.adj += g
 
-x, y = Var(1.3, 'x'), Var(0.7, name='y')
+
+x, y = Var(1.3, "x"), Var(0.7, name="y")
 z = (x * y).sin() + x * x - 2 * y
 z.backward()
 for v in (x, y, z):
