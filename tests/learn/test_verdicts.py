@@ -96,9 +96,14 @@ def test_a_wrong_sigmoid_cannot_pass(wrong, seed):
 
 @pytest.mark.parametrize("op", ["sigmoid", "sin", "cos", "sqrt", "exp", "tanh", "log"])
 def test_no_function_is_right_with_a_wrong_slope(op):
-    source = f"{RIGHT}\nkept = FaultyValue.{op}\ndef wrong(self):\n    out = kept(self)\n" + (
-        f"    out._partials = (out._partials[0] * 1.01,)\n    return out\nFaultyValue.{op} = wrong\n"
-    )
+    source = f"""{RIGHT}
+kept = FaultyValue.{op}
+def wrong(self):
+    out = kept(self)
+    out._partials = (out._partials[0] * 1.01,)
+    return out
+FaultyValue.{op} = wrong
+"""
     _, found = verdicts(source)
     assert [it.name for it in found.values() if it.verdict == "wrong"] == [op]
 
@@ -110,7 +115,7 @@ def test_no_function_is_right_with_a_wrong_slope(op):
          "not-swapped", "def __mul__"),
         ("(self, 1.0), (other, 1.0)", "(self, 0.5), (other, 0.5)", "halves", "def __add__"),
         ("it.grad += partial", "it.grad = partial", "overwrites", "it.grad = partial"),
-        ("reversed(order)", "order", "order-not-reversed", "def backward"),
+        ("reversed(order)", "[self]", "one-step", "def backward"),
         ("s * (1 - s)", "self.data * (1 - self.data)", "from-input", "def sigmoid"),
         ("self.grad = 1.0", "pass", "no-seed", "def backward"),
     ],
