@@ -28,6 +28,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .. import __version__
 from ..errors import BoundaryError, ExpressionError, LearnError, OutputError
 from ..learn import exhibits
 from ..learn.cards import Card, card
@@ -117,7 +118,7 @@ def _container(options: argparse.Namespace) -> str:
     given = [options.target, *options.words]
     given += [word for word in ("--json", "--csv") if getattr(options, word[2:])]
     given += ["--seed", options.seed] if options.seed else []
-    return container_command([*given, "--seconds", f"{options.seconds:g}"])
+    return container_command([*given, "--seconds", f"{options.seconds:g}"], __version__)
 
 
 def _files(given: Sequence[str]) -> list[str]:

@@ -19,7 +19,6 @@ from pathlib import Path
 from shutil import which
 from typing import Final
 
-from .. import __version__
 from .inside.boundary.places import Place, Shown, found, interpreter
 
 KINDS: Final = ("bubblewrap", "namespaces", "landlock")
@@ -118,12 +117,12 @@ def _same_addresses() -> Iterator[None]:
             personality(before)
 
 
-def container_command(words: Sequence[str]) -> str:
+def container_command(words: Sequence[str], version: str) -> str:
     """The commands that grade in a container: one makes the image, the other runs it."""
     checkout = _HERE.parents[2]
     known = (checkout / "pyproject.toml").is_file()
     place = shlex.quote(str(checkout)) if known else "CHECKOUT_OF_RETROGRADE"
-    image = f"retrograde:{__version__}"
+    image = f"retrograde:{version}"
     return (
         "printf 'FROM python:3.12\\nCOPY . /retrograde\\nRUN pip install /retrograde\\n' | "
         f"docker build -t {image} -f - {place}\n"

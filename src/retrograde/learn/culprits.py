@@ -41,7 +41,7 @@ def line_of(fault: str, engine: Engine, wrong: Sequence[str], text: str) -> int 
 
 def _assignment(gradient: str, text: str, begin: int) -> int | None:
     """The first line from ``begin`` on that assigns to a gradient what it reads elsewhere."""
-    assigns = re.compile(rf"\.{re.escape(gradient)} ?= ?[^=\n][^=\n]{{0,200}}?\.")
+    assigns = re.compile(rf"\.{re.escape(gradient)} ?= ?[^=\n][^=\n]{{0,200}}?\.[a-z_]", re.I)
     for number, line in enumerate(text[:1_000_000].split("\n"), 1):
         if number >= begin and assigns.search(line[:400]):
             return number
