@@ -2,7 +2,7 @@
  * small table of their code objects. */
 #include "sites.h"
 
-#define SKIP_SLOTS 512
+#define SKIP_SLOTS 4096
 static PyObject *skip[SKIP_SLOTS];
 uint8_t rg_skip_filter[RG_SKIP_FILTER];
 
@@ -23,7 +23,7 @@ PyObject *rg_site_skip(PyObject *Py_UNUSED(module), PyObject *codes) {
         PyObject *code = PySequence_Fast_GET_ITEM(list, i);
         if (!PyCode_Check(code) || used >= SKIP_SLOTS / 2) {
             Py_DECREF(list);
-            PyErr_SetString(PyExc_ValueError, "skip_sites takes at most 256 code objects");
+            PyErr_SetString(PyExc_ValueError, "skip_sites takes at most 2,048 code objects");
             return NULL;
         }
         if (is_skipped(code)) continue;
