@@ -324,6 +324,26 @@ def as_a_bound_method() -> Way:
     return model.times, lambda rate: setattr(model, "rate", rate)
 
 
+def by_default() -> Way:
+    default = Data(None)
+
+    def helper(x: Any, settings: Any = None) -> Any:
+        settings = settings or default
+        return x * settings.rate
+
+    return (lambda x: helper(x)), lambda rate: setattr(default, "rate", rate)
+
+
+def of_a_later_argument() -> Way:
+    """The first time the helper is entered there is nothing to follow."""
+    held = Data(None)
+
+    def helper(x: Any, settings: Any) -> Any:
+        return x if settings is None else x * settings.rate
+
+    return (lambda x: helper(helper(x, None), held)), lambda rate: setattr(held, "rate", rate)
+
+
 def in_an_array() -> Way:
     array = np.zeros(3)
 
@@ -340,7 +360,7 @@ WAYS: dict[str, Callable[[], Way]] = {
         shadowing_a_class, made_up, in_a_slot, in_a_dataclass, in_a_frozen_dataclass,
         in_a_named_tuple, in_a_module, in_an_imported_module, in_a_list, at_the_end_of_a_list,
         in_an_argument, through_partial, decorated, in_a_generator, in_a_comprehension,
-        in_recursion, as_a_callable_object, as_a_bound_method,
+        in_recursion, as_a_callable_object, as_a_bound_method, by_default, of_a_later_argument,
     )
 } | {
     "an attribute": on("rate"), "a method's attribute": on("rate", "times"),

@@ -67,7 +67,7 @@ CASES: dict[str, tuple[str, set[str], set[str]]] = {
          "local:self.params.w"},
         set(),
     ),
-    "a local that is assigned twice": (
+    "a local that is assigned twice, from either": (
         """
         def f(self, x):
             p = self.a
@@ -75,7 +75,26 @@ CASES: dict[str, tuple[str, set[str], set[str]]] = {
                 p = self.b
             return p.w
         """,
-        {"local:self.a", "local:self.b"},
+        {"local:self.a", "local:self.b", "local:self.a.w", "local:self.b.w"},
+        set(),
+    ),
+    "an argument with a default of its own": (
+        """
+        def f(x, cfg=None):
+            cfg = cfg or DEFAULT
+            return x * cfg.vol
+        """,
+        {"global:DEFAULT", "local:cfg.vol", "global:DEFAULT.vol"},
+        set(),
+    ),
+    "a list that is followed": (
+        """
+        def f(node):
+            while node:
+                node = node.next
+            return node
+        """,
+        {"local:node" + ".next" * steps for steps in range(1, 8)},
         set(),
     ),
     "a loop's variable": (

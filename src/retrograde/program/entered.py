@@ -75,17 +75,18 @@ class Entered:
         if not is_user_file(code.co_filename):
             return False
         chains = reads(code)
-        starts = {chain.start for part in chains for chain in part}
-        cells = core.closure_of(frame) if CELL in starts else ()
-        by_value = {LOCAL} if cells is not None else {LOCAL, CELL}
-        given = _values(frame, chains, by_value) if starts & by_value else {}
+        free = _names_of(chains, CELL)
+        cells = core.closure_of(frame) if free else ()
+        # where the interpreter does not show the cells, what they hold is all there is
+        held = _names_of(chains, LOCAL) | (free if cells is None else frozenset())
+        given = _values(frame, held) if held else {}
         things = [*(cells or ()), *given.values()]
         key = (id(code), *map(id, things))
         if key not in self._seen:
             self._seen.add(key)
             self._kept += [code, *things]
             self._follow(frame, chains, cells, given)
-        return bool(things)
+        return bool(free or held)
 
     def _follow(
         self,
@@ -148,10 +149,15 @@ class Entered:
         self._seen.clear()
 
 
-def _values(frame: FrameType, chains: Reads, starts: set[str]) -> dict[str, Any]:
-    """The things that chains start from in a frame: arguments, and cells that are not shown."""
+@lru_cache(maxsize=4096)
+def _names_of(chains: Reads, start: str) -> frozenset[str]:
+    """The names of one kind that chains start from."""
+    return frozenset(chain.name for part in chains for chain in part if chain.start == start)
+
+
+def _values(frame: FrameType, names: frozenset[str]) -> dict[str, Any]:
+    """What these names mean in a frame, but for what has no settings."""
     held = frame.f_locals
-    names = {chain.name for part in chains for chain in part if chain.start in starts}
     found = {name: held[name] for name in names if name in held}
     return {name: thing for name, thing in found.items() if not issubclass(type(thing), _PLAIN)}
 

@@ -8,13 +8,16 @@ those of CPython 3.10 to 3.14.
 from __future__ import annotations
 
 import dis
-from collections import Counter
 from functools import lru_cache
 from types import CodeType
 from typing import Any, NamedTuple
 
 GLOBAL, CELL, LOCAL, MODULE = "global", "cell", "local", "module"
 """Where a chain starts: a global, a free variable, an argument, or a module imported inside."""
+
+
+DEEP, MANY = 6, 8
+"""How many steps a chain that a local stands for may have, and how many chains it may stand for."""
 
 
 class Step(NamedTuple):
@@ -66,7 +69,7 @@ _SWAPS = frozenset(["SWAP", "ROT_TWO", "ROT_THREE"])
 
 
 class _Reader:
-    """Goes over the instructions; a local that is assigned once, from a chain, stands for it."""
+    """Goes over the instructions; a local stands for every chain that it is assigned from."""
 
     def __init__(self, code: CodeType) -> None:
         self.code = code
@@ -75,8 +78,8 @@ class _Reader:
         variadic = bool(code.co_flags & 4) + bool(code.co_flags & 8)
         count = code.co_argcount + code.co_kwonlyargcount + variadic
         self.arguments = frozenset(code.co_varnames[:count])
-        self.stores = Counter(name for i in self.ins for name in self._stored(i))
-        self.standing: dict[str, Chain] = {}
+        self.standing: dict[str, dict[Chain, None]] = {}
+        self.known = 0
         self.read: dict[Chain, None] = {}
         self.assigned: dict[Chain, None] = {}
 
@@ -86,31 +89,32 @@ class _Reader:
         return i.argval if isinstance(i.argval, tuple) else (i.argval,)
 
     def _stored(self, i: dis.Instruction) -> tuple[str, ...]:
-        if i.opname in ("STORE_FAST", "STORE_DEREF", "STORE_FAST_STORE_FAST", "DELETE_FAST"):
+        if i.opname in ("STORE_FAST", "STORE_DEREF", "STORE_FAST_STORE_FAST"):
             return self._names(i)
         return self._names(i)[:1] if i.opname == "STORE_FAST_LOAD_FAST" else ()
 
-    def _loaded(self, i: dis.Instruction) -> list[Chain | None]:
-        """What an instruction loads: chains, or None for a local that stands for nothing known."""
+    def _loaded(self, i: dis.Instruction) -> list[list[Chain]]:
+        """What an instruction loads, one thing or two: for each the chains that may be it."""
         op = i.opname
         if op in _GLOBALS:
-            return [Chain(GLOBAL, i.argval)]
+            return [[Chain(GLOBAL, i.argval)]]
         if op in _CELLS and i.argval in self.code.co_freevars:
-            return [Chain(CELL, i.argval)]
+            return [[Chain(CELL, i.argval)]]
         if op in _CELLS or op.startswith("LOAD_FAST"):
             return [self._local(name) for name in self._names(i)]
         if op == "STORE_FAST_LOAD_FAST":
             return [self._local(self._names(i)[1])]
         return []
 
-    def _local(self, name: str) -> Chain | None:
-        return Chain(LOCAL, name) if name in self.arguments else self.standing.get(name)
+    def _local(self, name: str) -> list[Chain]:
+        own = [Chain(LOCAL, name)] if name in self.arguments else []
+        return [*own, *self.standing.get(name, ())]
 
     def all(self) -> Reads:
         """Until no more locals are found to stand for chains: each time one more name deep."""
-        known = -1
-        while known < len(self.standing):
-            known = len(self.standing)
+        before = -1
+        while before < self.known:
+            before = self.known
             self.read.clear()
             self.assigned.clear()
             self._scan()
@@ -120,10 +124,11 @@ class _Reader:
         copied: list[Chain] = []
         for at, i in enumerate(self.ins):
             loaded = self._loaded(i)
-            for chain in loaded[:-1]:
+            for chain in [chain for chains in loaded[:-1] for chain in chains]:
                 self._note(chain)
-            if loaded and loaded[-1] is not None:
-                self._follow(loaded[-1], at + 1, copied)
+            if loaded:
+                for chain in loaded[-1]:
+                    self._follow(chain, at + 1, copied)
             elif i.opname == "IMPORT_NAME":
                 self._imported(at)
             elif i.opname == "STORE_GLOBAL":
@@ -144,8 +149,8 @@ class _Reader:
         i = self.ins[at]
         return i.opname == "BINARY_SUBSCR" or (i.opname == "BINARY_OP" and i.argrepr == "[]")
 
-    def _note(self, chain: Chain | None) -> None:
-        if chain is not None and (chain.steps or chain.start != LOCAL):
+    def _note(self, chain: Chain) -> None:
+        if chain.steps or chain.start != LOCAL:
             self.read[chain] = None
 
     def _follow(self, chain: Chain, at: int, copied: list[Chain]) -> None:
@@ -188,9 +193,17 @@ class _Reader:
         i = self.ins[at]
         if i.opname == "STORE_ATTR":
             self.assigned[chain.attribute(i.argval)] = None
-        stored = self._stored(i)
-        if stored and stored[0] not in self.arguments and self.stores[stored[0]] == 1:
-            self.standing[stored[0]] = chain
+        for name in self._stored(i)[:1]:
+            known = self.standing.setdefault(name, {})
+            is_itself = chain == Chain(LOCAL, name)
+            if (
+                chain not in known
+                and not is_itself
+                and len(chain.steps) <= DEEP
+                and len(known) < MANY
+            ):
+                known[chain] = None
+                self.known += 1
 
     def _imported(self, at: int) -> None:
         """``import a.b`` and ``from a import b`` inside a function."""
