@@ -7,6 +7,7 @@ Functions that only move items about run on arrays of the values themselves.
 
 from __future__ import annotations
 
+import inspect
 import operator
 import sys
 from collections.abc import Callable
@@ -226,16 +227,14 @@ def array_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any])
     """A function of NumPy's with a value or a sequence among its arguments."""
     ours = _FUNCTIONS.get(function)
     with_sequences = any(isinstance(part, ComputingSequence) for part in _parts((args, kwargs)))
-    if ours is not None and not (function is np.where and len(args) == 1):
-        if with_sequences or not any(is_array(part) for part in args):
-            try:
-                return ours(*args, **kwargs)
-            except TypeError as error:
-                if "unexpected keyword" not in str(error) and "argument" not in str(error):
-                    raise
-                raise NumpyError.function(function.__name__) from error
-        if function is np.where:
-            return ours(*args, **kwargs)
+    by_element = function in (np.where, np.clip) and len(args) + len(kwargs) > 1
+    if ours is not None and (
+        by_element or with_sequences or not any(is_array(part) for part in args)
+    ):
+        for option in kwargs:
+            if option not in inspect.signature(ours).parameters:
+                raise NumpyError.option(function.__name__, option)
+        return ours(*args, **kwargs)
     if not with_sequences:
         return function._implementation(*args, **kwargs)
     if function not in _MOVING:

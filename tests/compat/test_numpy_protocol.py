@@ -114,6 +114,9 @@ def test_functions_that_are_no_ufuncs(rg: Any) -> None:
     assert np.clip(x, None, y).data == 2.0
     assert np.clip(x, min=2.5, max=None).data == 2.5
     assert np.dot(x, y).data == 6.0
+    assert [v.data for v in np.clip(np.array([x, y]), 0.0, rg.Value(2.5))] == [2.0, 2.5]
+    with pytest.raises(rg.errors.NumpyError, match=r"np\.sum\(\.\.\., keepdims=\.\.\.\)"):
+        np.sum(x[None], keepdims=True)
     assert (np.isnan(x), np.isfinite(x), np.isinf(x)) == (False, True, False)
 
 
