@@ -162,6 +162,8 @@ class _Planner:
             raise StaysOwn(f"the program computes with {other[0]}")
         if "AttributeError" in facts.catches:
             raise StaysOwn("the program catches AttributeError")
+        if facts.checks and facts.catches - _HARMLESS:
+            raise StaysOwn("its constructor checks its arguments, and the program catches errors")
         if facts.arrays:
             raise StaysOwn("it is given arrays")
         if "__init__" in facts.dependent:
@@ -231,7 +233,7 @@ class _Planner:
             and name not in self.attributes
         ]  # fmt: skip
         looks = set(facts.reads)
-        for name in (*added, *_PRINTING):
+        for name in {*added, *_PRINTING} - self._helpers(added):
             looks |= facts.methods.get(name, set())
         graph = {inputs, op, *_GRAPH, *(n for n, a in plan.answers.items() if a[0] in _GRAPH)}
         watched = bool((graph - {""}) & looks)
@@ -251,6 +253,14 @@ class _Planner:
         ]  # fmt: skip
         if op and op not in ("_op", "op") and op in looks:
             plan.answers[op] = ("_op", "str", None)
+
+    def _helpers(self, added: list[str]) -> set[str]:
+        """Methods that only its backward pass calls: they are not run where ours is."""
+        users = {name: reads for name, reads in self.facts.methods.items() if name != "backward"}
+        asked = set(self.facts.reads)
+        for name, reads in users.items():
+            asked |= reads - {name}
+        return set(added) - asked
 
     def _refuse_what_is_read(self, plan: Plan) -> None:
         """Attributes that ours cannot answer for must not be asked for."""
