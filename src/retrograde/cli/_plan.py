@@ -8,11 +8,12 @@ stays the script's own, and the plan says why.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..value import Value
-from ._agreement import Subject, agrees, plain_number
+from ._agreement import Printed, Subject, agrees, plain_number
 from ._construction import Role, is_native, roles_of
 from ._facts import Facts
 from ._rehearsal import (
@@ -241,6 +242,7 @@ class _Planner:
             self.theirs, self.data, self.grad,
             inputs if watched else "", op if watched and op in looks else "",
             lambda: state_of(self.names, self.theirs), bool(facts.catches - _HARMLESS),
+            self._is_noisy(),
         )  # fmt: skip
         plan.added = added
         plan.kept = [
@@ -253,6 +255,12 @@ class _Planner:
         ]  # fmt: skip
         if op and op not in ("_op", "op") and op in looks:
             plan.answers[op] = ("_op", "str", None)
+
+    def _is_noisy(self) -> bool:
+        """Whether its backward prints, whatever the graph."""
+        with Printed() as printed, suppress(Exception):
+            self.theirs(2.0).backward()
+        return bool(printed.text())
 
     def _helpers(self, added: list[str]) -> set[str]:
         """Methods that only its backward pass calls: they are not run where ours is."""
