@@ -45,6 +45,7 @@ class Subject:
     ``data`` and ``grad`` are what it calls them; ``inputs`` and ``op`` too, where the program looks
     at its graph, and are empty otherwise. ``state`` is a mark of what the program holds: it changes
     when a method does something besides computing. ``strict`` counts an exception as a difference.
+    Where backward itself prints it is ``noisy``: what it prints says nothing of a rule.
     """
 
     kind: Any
@@ -54,6 +55,7 @@ class Subject:
     op: str = ""
     state: Callable[[], object] = lambda: None
     strict: bool = False
+    noisy: bool = False
 
 
 OURS = Subject(Value)
@@ -139,6 +141,7 @@ def _outcome(
             if not isinstance(result, kind):
                 seen = printed.text()
                 return [plain_number(result)], seen
+            said = printed.text()
             inputs = [x for x in given if isinstance(x, kind)]
             if kind is Value:
                 core.backward((result,), (1.0,))  # no pass of the script's: nobody is to see it
@@ -146,7 +149,8 @@ def _outcome(
                 result.backward()
         numbers = [plain_number(getattr(result, subject.data))]
         numbers += [plain_number(getattr(x, subject.grad)) for x in inputs]
-        return numbers, (printed.text(), picture(result, subject))
+        said = said if subject.noisy else printed.text()
+        return numbers, (said, picture(result, subject))
     except Exception:
         return None
 

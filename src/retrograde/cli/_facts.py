@@ -25,7 +25,8 @@ class Facts:
     ``stores`` those that its methods set on ``self``. ``positions`` is the most arguments that the
     class is called with by position, ``seeded`` whether a backward pass is given an argument,
     ``typed`` whether types are compared with the class. ``dependent`` are methods that read what
-    the program changes elsewhere (a switch, a mode), ``arrays`` says that it is given whole arrays.
+    the program changes elsewhere (a switch, a mode), ``arrays`` says that it is given whole arrays,
+    ``checks`` that its constructor refuses some arguments itself.
     """
 
     reads: set[str] = field(default_factory=set)
@@ -38,6 +39,7 @@ class Facts:
     catches: set[str] = field(default_factory=set)
     dependent: set[str] = field(default_factory=set)
     arrays: bool = False
+    checks: bool = False
     positions: int = 0
     typed: bool = False
     seeded: bool = False
@@ -54,6 +56,10 @@ def facts_of(name: str, statement: ast.ClassDef, sources: list[bytes]) -> Facts:
     for method in statement.body:
         if isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef)):
             facts.methods[method.name] = set(_loaded(method))
+            if method.name in ("__init__", "__post_init__"):
+                facts.checks |= any(
+                    isinstance(node, (ast.Raise, ast.Assert)) for node in ast.walk(method)
+                )
     facts.dependent = changing_methods(statement, sources)
     facts.arrays = gives_arrays(name, statement, sources)
     facts.stores = {

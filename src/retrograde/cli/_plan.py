@@ -8,11 +8,12 @@ stays the script's own, and the plan says why.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..value import Value
-from ._agreement import Subject, agrees, plain_number
+from ._agreement import Printed, Subject, agrees, plain_number
 from ._construction import Role, is_native, roles_of
 from ._facts import Facts
 from ._rehearsal import (
@@ -162,6 +163,8 @@ class _Planner:
             raise StaysOwn(f"the program computes with {other[0]}")
         if "AttributeError" in facts.catches:
             raise StaysOwn("the program catches AttributeError")
+        if facts.checks and facts.catches - _HARMLESS:
+            raise StaysOwn("its constructor checks its arguments, and the program catches errors")
         if facts.arrays:
             raise StaysOwn("it is given arrays")
         if "__init__" in facts.dependent:
@@ -231,7 +234,7 @@ class _Planner:
             and name not in self.attributes
         ]  # fmt: skip
         looks = set(facts.reads)
-        for name in (*added, *_PRINTING):
+        for name in {*added, *_PRINTING} - self._helpers(added):
             looks |= facts.methods.get(name, set())
         graph = {inputs, op, *_GRAPH, *(n for n, a in plan.answers.items() if a[0] in _GRAPH)}
         watched = bool((graph - {""}) & looks)
@@ -239,6 +242,7 @@ class _Planner:
             self.theirs, self.data, self.grad,
             inputs if watched else "", op if watched and op in looks else "",
             lambda: state_of(self.names, self.theirs), bool(facts.catches - _HARMLESS),
+            self._is_noisy(),
         )  # fmt: skip
         plan.added = added
         plan.kept = [
@@ -251,6 +255,20 @@ class _Planner:
         ]  # fmt: skip
         if op and op not in ("_op", "op") and op in looks:
             plan.answers[op] = ("_op", "str", None)
+
+    def _is_noisy(self) -> bool:
+        """Whether its backward prints, whatever the graph."""
+        with Printed() as printed, suppress(Exception):
+            self.theirs(2.0).backward()
+        return bool(printed.text())
+
+    def _helpers(self, added: list[str]) -> set[str]:
+        """Methods that only its backward pass calls: they are not run where ours is."""
+        users = {name: reads for name, reads in self.facts.methods.items() if name != "backward"}
+        asked = set(self.facts.reads)
+        for name, reads in users.items():
+            asked |= reads - {name}
+        return set(added) - asked
 
     def _refuse_what_is_read(self, plan: Plan) -> None:
         """Attributes that ours cannot answer for must not be asked for."""

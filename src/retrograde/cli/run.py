@@ -186,7 +186,7 @@ class _Run:
 
         options = self._options
         if self._last_pass.chosen is None and not self._last_pass.lines:
-            _refuse_other_engine(options.script, source)
+            self._refuse_other_engine(source)
         story = self._last_pass.story(outcome)
         if story is None:
             return None
@@ -199,12 +199,19 @@ class _Run:
             show(story, plain)
         return (account or story).to_json() if options.json else None
 
+    def _refuse_other_engine(self, source: bytes) -> None:
+        """Say why there is no pass of ours, where the script has an engine of its own."""
+        path, replaced = self._options.script, self._replacement
+        if replaced is not None and replaced.own:
+            raise ScriptError.stayed_own(path, replaced.name, replaced.own)
+        _refuse_other_engine(path, source)
+
     def _examined(self, outcome: Outcome, source: bytes) -> Any:
         from ._terminal import console
 
         reports = self._rounds.reports()
         if not reports and outcome.error is None:
-            _refuse_other_engine(self._options.script, source)
+            self._refuse_other_engine(source)
             raise ScriptError.no_pass(self._options.script)
         if self._options.json:
             return [report.as_dict() for report in reports]

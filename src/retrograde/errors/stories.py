@@ -86,6 +86,13 @@ class ScriptError(RetrogradeError, OSError):
         )
 
     @classmethod
+    def stayed_own(cls, path: str, name: str, why: str) -> Self:
+        return cls(
+            f"{path} ran no backward pass on retrograde's values: its {name} stayed its own, "
+            f"because {why}. Change that, or write the program with retrograde's Value."
+        )
+
+    @classmethod
     def no_pass_at(cls, path: str, line: int, lines: list[int]) -> Self:
         seen = ", ".join(map(str, lines[:8])) + (", …" if len(lines) > 8 else "")
         return cls(
