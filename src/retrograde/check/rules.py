@@ -14,6 +14,8 @@ from ..sites import Site
 from ..value import Value
 
 MOST_RULES = 64
+OFTEN = 16
+"""From this pass on, rules are looked at once in so many passes."""
 
 
 @dataclass(frozen=True)
@@ -25,20 +27,26 @@ class Overwrite:
     site: Site | None
 
 
-def overwriting(closures: list[Value]) -> list[Overwrite]:
-    """Those of the rules that overwrite a gradient."""
-    found: list[Overwrite] = []
-    tried: set[Any] = set()
-    for value in closures:
-        rule = value._backward
-        code = getattr(rule, "__code__", type(rule))
-        if code in tried or len(tried) >= MOST_RULES:
-            continue
-        tried.add(code)
-        what = _overwritten(value)
-        if what is not None:
-            found.append(Overwrite(value.op, what, _written(code) or value.site))
-    return found
+class Rules:
+    """The rules tried so far, and those of them that overwrite a gradient."""
+
+    def __init__(self) -> None:
+        self.overwrites: list[Overwrite] = []
+        self._tried: set[Any] = set()
+
+    def look(self, closures: list[Value], number: int) -> None:
+        """Try the rules of pass ``number`` that are new; of many passes not in every one."""
+        if number >= OFTEN and number % OFTEN:
+            return
+        for value in closures:
+            rule = value._backward
+            code = getattr(rule, "__code__", type(rule))
+            if code in self._tried or len(self._tried) >= MOST_RULES:
+                continue
+            self._tried.add(code)
+            what = _overwritten(value)
+            if what is not None:
+                self.overwrites.append(Overwrite(value.op, what, _written(code) or value.site))
 
 
 def _written(code: Any) -> Site | None:

@@ -1,0 +1,105 @@
+"""One illness, one alarm: what follows from another verdict is told under it.
+
+A row of the table says which kinds can follow from a kind, and what must hold of the two. A
+consequence is no alarm of its own; it stands in ``consequences`` of its cause.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from .report import ALARM, Verdict
+from .zeros import DEAD_GATE, DETACHED, SATURATED_GATE, UNREACHABLE, ZERO_FACTOR
+
+Test = Callable[[Verdict, Verdict], bool]
+
+
+def always(cause: Verdict, other: Verdict) -> bool:
+    """It follows wherever both are."""
+    return True
+
+
+def same_line(cause: Verdict, other: Verdict) -> bool:
+    """Both are on one line, or the other names the cause's line as where its zero comes from."""
+    if cause.site is None:
+        return False
+    return cause.site in (other.site, other.source)
+
+
+def same_gate(cause: Verdict, other: Verdict) -> bool:
+    """Both are the same units and nothing else."""
+    return same_line(cause, other) and set(cause.groups) == set(other.groups)
+
+
+def same_groups(cause: Verdict, other: Verdict) -> bool:
+    """The other is about nothing but groups of the cause."""
+    return bool(other.groups) and set(other.groups) <= set(cause.groups)
+
+
+def later(cause: Verdict, other: Verdict) -> bool:
+    """The other began after the cause, or with it."""
+    return 0 < cause.began <= other.began
+
+
+def after(cause: Verdict, other: Verdict) -> bool:
+    """The other began after the cause."""
+    return 0 < cause.began < other.began
+
+
+BIRTHS = ("birth forward", "birth backward")
+DEAD, SATURATED = "dead units", "saturated units"
+
+FOLLOWS: tuple[tuple[str, tuple[str, ...], Test], ...] = (
+    ("rebuilt", (UNREACHABLE, "never reached", "no optimizer", "no step", "learning rate"), always),
+    ("reset too soon", ("no step", "learning rate"), always),
+    ("ascent", ("learning rate", "exploding", "vanishing", DEAD, SATURATED, *BIRTHS), later),
+    ("stale", ("learning rate", "exploding", "ascent", DEAD, SATURATED, *BIRTHS), later),
+    ("exploding", ("learning rate", *BIRTHS), later),
+    ("learning rate", ("exploding", DEAD, SATURATED, *BIRTHS), later),
+    ("birth forward", ("birth backward",), always),
+    ("birth backward", ("birth forward",), always),
+    ("birth forward", (DEAD, SATURATED, "stale", "ascent", "learning rate"), later),
+    ("birth backward", (DEAD, SATURATED, "stale", "ascent", "learning rate"), after),
+    (DEAD_GATE, (DEAD,), same_gate),
+    (DEAD, (DEAD_GATE, ZERO_FACTOR), same_line),
+    (DEAD, (DEAD,), after),
+    (SATURATED_GATE, (SATURATED,), same_gate),
+    (SATURATED, (SATURATED_GATE,), same_line),
+    (SATURATED, ("vanishing", "learning rate"), always),
+    ("vanishing", ("learning rate",), always),
+    (DETACHED, ("never reached", UNREACHABLE), same_groups),
+    ("never reached", (UNREACHABLE,), same_groups),
+    (ZERO_FACTOR, ("identical units",), always),
+)
+"""Causes, what follows from them, and when. Causes that come first are deeper."""
+
+
+def folded_under_causes(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
+    """The verdicts, alarms first, each under its cause where it has one."""
+    found = list(verdicts)
+    under: dict[int, int] = {}  # by place: the place of the cause
+    for kind, others, test in FOLLOWS:
+        for place, cause in enumerate(found):
+            if cause.kind != kind or cause.severity != ALARM:
+                continue
+            for other, verdict in enumerate(found):
+                free = other not in under and other != _root(under, place) and not verdict.ended
+                if free and verdict.kind in others and test(cause, verdict):
+                    under[other] = _root(under, place)
+    kept = [
+        replace(verdict, consequences=_consequences(found, under, place))
+        for place, verdict in enumerate(found)
+        if place not in under
+    ]
+    return tuple(sorted(kept, key=lambda verdict: verdict.severity != ALARM))
+
+
+def _root(under: dict[int, int], place: int) -> int:
+    while place in under:
+        place = under[place]
+    return place
+
+
+def _consequences(found: list[Verdict], under: dict[int, int], place: int) -> tuple[Verdict, ...]:
+    return tuple(found[other] for other in sorted(under) if _root(under, other) == place)
