@@ -15,13 +15,14 @@ enum { BY_GATE = 1, BY_FLAT = 2, BY_SATURATION = 4, BY_FACTOR = 8, BY_UNDERFLOW 
 
 #define LEVELS 256 /* the most levels a profile has */
 #define MOST_CLOSURES 4096
-#define NEARBY 256 /* how many values are looked at for the parameter of a unit */
-#define AHEAD 8    /* how many nodes ahead of the walk memory is asked for */
+#define NEARBY 256  /* how many values are looked at for the parameter of a unit */
+#define FADES 0.875 /* rows weigh differently in a unit's adjoint, so that they do not cancel */
+#define AHEAD 8     /* how many nodes ahead of the walk memory is asked for */
 
 typedef struct {
     Value *first;
     Py_ssize_t rows, closed;
-    double data, adjoint; /* summed over the rows: units that share both are the same unit */
+    double data, adjoint; /* of all rows: units that share both are the same unit */
 } Unit;
 
 /* A value that is a unit in one row, and the parameter that owns it. */
@@ -258,8 +259,10 @@ __attribute__((always_inline)) static inline void look_backward(Survey *s, int p
     for (size_t i = s->graph.order.count; i-- > 0;) {
         Value *v = s->graph.order.items[i];
         double upstream = v->grad;
-        if (row > 0 && s->rows[row - 1].value == v)
-            s->units[s->rows[--row].owner].adjoint += upstream;
+        if (row > 0 && s->rows[row - 1].value == v) {
+            Unit *unit = &s->units[s->rows[--row].owner];
+            unit->adjoint = FADES * unit->adjoint + upstream;
+        }
         uint32_t counts = (s->kinds[v->op] & COUNTS) != 0, depth = v->instruction + counts;
         if (i >= AHEAD) __builtin_prefetch(s->graph.order.items[i - AHEAD], 1);
         if (RG_LIKELY(!(v->flags & RG_WIDE))) {
@@ -440,7 +443,8 @@ static PyObject *look(Survey *s, double *gradients, int32_t *depths, int pulled)
         failed = find_reasons(s) < 0 || failed;
     }
     for (size_t i = keep ? 0 : s->graph.order.count; i < s->nodes; i++) leave(s, node_at(s, i), i);
-    if (s->failed) rg_fail("GraphMemoryError", "of", "n", 2 * (Py_ssize_t)(s->row_room * sizeof(Row)));
+    if (s->failed)
+        rg_fail("GraphMemoryError", "of", "n", 2 * (Py_ssize_t)(s->row_room * sizeof(Row)));
     return failed ? NULL : finished(s, gradients, depths);
 }
 

@@ -55,7 +55,7 @@ FOLLOWS: tuple[tuple[str, tuple[str, ...], Test], ...] = (
     ("reset too soon", ("no step", "learning rate"), always),
     ("ascent", ("learning rate", "exploding", "vanishing", DEAD, SATURATED, *BIRTHS), later),
     ("stale", ("learning rate", "exploding", "ascent", DEAD, SATURATED, *BIRTHS), later),
-    ("exploding", ("learning rate", *BIRTHS), later),
+    ("exploding", ("learning rate", DEAD, SATURATED, *BIRTHS), later),
     ("learning rate", ("exploding", DEAD, SATURATED, *BIRTHS), later),
     ("birth forward", ("birth backward",), always),
     ("birth backward", ("birth forward",), always),
@@ -81,11 +81,16 @@ def folded_under_causes(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
     under: dict[int, int] = {}  # by place: the place of the cause
     for kind, others, test in FOLLOWS:
         for place, cause in enumerate(found):
-            if cause.kind != kind or cause.severity != ALARM:
+            if cause.kind != kind or cause.ended:
                 continue
             for other, verdict in enumerate(found):
-                free = other not in under and other != _root(under, place) and not verdict.ended
-                if free and verdict.kind in others and test(cause, verdict):
+                free = other not in under and other != _root(under, place)
+                if (
+                    free
+                    and verdict.kind in others
+                    and _may(cause, verdict)
+                    and test(cause, verdict)
+                ):
                     under[other] = _root(under, place)
     kept = [
         replace(verdict, consequences=_consequences(found, under, place))
@@ -93,6 +98,11 @@ def folded_under_causes(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
         if place not in under
     ]
     return tuple(sorted(kept, key=lambda verdict: verdict.severity != ALARM))
+
+
+def _may(cause: Verdict, other: Verdict) -> bool:
+    """A note is no cause of an alarm, and what is over follows from nothing now."""
+    return not other.ended and (cause.severity == ALARM or other.severity != ALARM)
 
 
 def _root(under: dict[int, int], place: int) -> int:

@@ -26,6 +26,7 @@ MOST_LABELLED = 64
 
 _INDICES = re.compile(r"(\[[^\]]*\])+$")
 _NEURON = re.compile(r"(?P<list>(?P<layer>.*\.\d+)\.\w+)\.\d+\.\w+")
+_COUNTS = re.compile(r"\d")
 _COUNTED = re.compile(r"[_.]?\d+$")
 
 _CLOSED = (
@@ -148,23 +149,38 @@ def _branch(path: str) -> str:
 
 
 def _told_apart(found: Sequence[Found]) -> list[str]:
-    """The names, with their branch in front where two models have labelled theirs alike."""
-    owners: dict[str, set[str]] = {}
-    for branch, name, value in found:
-        if value.label and name == value.label:
-            owners.setdefault(name, set()).add(branch)
+    """The names, with their model in front where two models have labelled theirs alike.
+
+    A label that counts (``layers.0.w[1]``) names one parameter of a model, so where it comes again
+    another model has begun; one that does not (``w``) may name them all.
+    """
+    models, seen, count = [], dict[str, set[str]](), Counter[str]()
     sizes = Counter(branch for branch, _, _ in found)
-    alike = {
-        branch
-        for branches in owners.values()
-        if len(branches) > 1
-        for branch in branches
-        if sizes[branch] > 1  # a list of values is no list of models
-    }
+    for branch, name, value in found:
+        home = branch if sizes[branch] > 1 else ""  # a list of values is no list of models
+        labels = seen.setdefault(home, set())
+        if name in labels and value.label == name and _COUNTS.search(name):
+            labels.clear()
+            count[home] += 1
+        labels.add(name)
+        models.append((home, count[home]))
+    owners: dict[str, set[tuple[str, int]]] = {}
+    for model, (_, name, value) in zip(models, found):
+        if value.label == name:
+            owners.setdefault(name, set()).add(model)
+    alike = {model for models in owners.values() if len(models) > 1 for model in models}
     return [
-        f"{branch}.{name}" if branch in alike and name == value.label else name
-        for branch, name, value in found
+        f"{_model(model, count)}.{name}" if model in alike and value.label == name else name
+        for model, (_, name, value) in zip(models, found)
     ]
+
+
+def _model(model: tuple[str, int], count: Counter[str]) -> str:
+    """A model's name: its branch, its number there, or both."""
+    branch, number = model
+    if not branch:
+        return f"model{number + 1}"
+    return f"{branch}.model{number + 1}" if count[branch] else branch
 
 
 def _parts(path: str, part: Any) -> list[tuple[str, Any]]:

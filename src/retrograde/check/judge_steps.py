@@ -122,16 +122,16 @@ def _variable(name: str) -> str:
 
 def _rebuilt(record: Record) -> Iterator[Verdict]:
     """New values in every pass, while an optimizer steps on the old ones."""
-    motion, rebuilding = record.motion, record.rebuilding
-    if motion.astray < 2 or not rebuilding.began:
+    motion, began = record.motion, record.rebuilding.began
+    unused = bool(motion.held.any()) and not record.reached[motion.held].any()
+    if motion.astray < 2 or not (began or unused):
         return
+    holds = "those of the first pass" if began else "values that no pass has used"
     yield Verdict(
         "rebuilt", ALARM, record.parameters.group_names[0],
-        f"Parameters are made anew{since(rebuilding.began, record.passes)}: "
-        f"{motion.optimizer} holds those of the first pass, and in "
-        f"{counted(motion.astray, 'step')} it has moved values that the loss no longer uses.",
-        None, len(record.parameters), cure_of("rebuilt"), rebuilding.began, 0,
-        record.parameters.group_names,
+        f"Parameters are made anew{since(began, record.passes)}: {motion.optimizer} holds {holds}, "
+        f"and {counted(motion.astray, 'step')} have moved what is not in the loss.",
+        None, len(record.parameters), cure_of("rebuilt"), began, 0, record.parameters.group_names,
     )  # fmt: skip
 
 

@@ -17,6 +17,9 @@ from .units import Unit
 from .wording import all_rows, listed, on_line, over, since
 from .zeros import CANCELLED, DEAD_GATE, DETACHED, FROZEN, UNDERFLOW, UNREACHABLE, ZERO_FACTOR, Zero
 
+_SINGULAR = ("It is", "it", "its", "was")
+_PLURAL = ("They are", "them", "their", "were")
+
 
 @dataclass
 class Silence:
@@ -37,10 +40,14 @@ class Silence:
     @property
     def who(self) -> str:
         """The groups in words."""
-        if len(self.groups) > 1:
-            return listed(list(self.groups))
-        ((name, (count, size)),) = self.groups.items()
-        return f"'{name}'" if count == size else f"{count} of {size} parameters of '{name}'"
+        counts, names = list(self.groups.values()), listed(list(self.groups))
+        count, size = sum(silent for silent, _ in counts), sum(whole for _, whole in counts)
+        return names if count == size else f"{count} of {size} parameters of {names}"
+
+    @property
+    def several(self) -> bool:
+        """Whether there is more than one of them to speak of."""
+        return len(self.groups) > 1 or len(self.found) < next(iter(self.groups.values()))[1]
 
 
 def zeros(record: Record, members: dict[str, Any]) -> Iterator[Verdict]:
@@ -50,7 +57,8 @@ def zeros(record: Record, members: dict[str, Any]) -> Iterator[Verdict]:
     for name, numbers in members.items():
         for part in _parts_of(record, name, numbers, quiet):
             example = part.example
-            key = (part.kind, part.alarm, example.site or example.words)
+            ends = _resolves(record, part, quiet)
+            key = (part.kind, part.alarm, example.site or example.words, ends, example.minimum)
             known = silences.setdefault(key, part)
             if known is not part:
                 known.groups |= part.groups
@@ -130,15 +138,16 @@ def _verdict(record: Record, part: Silence) -> Verdict:
     numbers = [number for number, _ in part.found]
     began = int(record.silent.began[numbers].max())
     ago = since(began, record.passes)
+    they, them, their, were = _PLURAL if part.several else _SINGULAR
     if kind == UNREACHABLE:
         sentence = f"{who}: unreachable{ago}, no path from the loss leads there."
         if record.rebuilding.replaced:
-            sentence += " Other values have taken its place in the graph."
+            sentence += f" Other values have taken {their} place in the graph."
         elif not record.cuts:
-            sentence += " It is not used, or was cut off by .data, detach() or no_grad()."
+            sentence += f" {they} not used, or {were} cut off by .data, detach() or no_grad()."
     elif kind == DETACHED:
         line = on_line(example.site)
-        sentence = f"{who}: detached{ago}, {example.words}{line} cuts it off from the loss."
+        sentence = f"{who}: detached{ago}, {example.words}{line} cuts {them} off from the loss."
     elif kind == FROZEN:
         sentence = f"{who}: frozen, requires_grad is False."
     elif kind == CANCELLED:
@@ -247,7 +256,8 @@ def _are_sick(record: Record, shut: list[Unit], count: int) -> bool:
 
 def _unit_verdict(record: Record, each: Shut) -> Verdict:
     limits, shut, unit = record.thresholds, each.shut, each.shut[0]
-    rows, began = max(unit.run for unit in shut), max(unit.began for unit in shut)
+    latest = max(shut, key=lambda unit: unit.began)
+    rows, began = latest.run, latest.began
     threshold = f"threshold {limits.shut_units:g} of the units"
     verb, their = ("is", "its") if len(shut) == 1 else ("are", "their")
     who = f"{len(shut)} of {counted(each.count, 'unit')} of {listed(each.groups)} {verb}"
@@ -294,18 +304,22 @@ def twins(record: Record, members: dict[str, Any]) -> Iterator[Verdict]:
     """Units of a layer that compute the same and are taught the same: they stay the same."""
     limits = record.thresholds
     same = record.twins.present(limits.patience)
+    found: dict[Any, tuple[list[str], list[int], int]] = {}
     for names, numbers in _layers(record, members):
         alike = [number for number in numbers if same[number]]
         if len(alike) < 2 or len(alike) < limits.shut_units * len(numbers):
             continue
-        unit = record.units[alike[0]]
-        began = int(record.twins.began[alike].max())
+        key = (record.units[alike[0]].site, int(record.twins.began[alike].max()))
+        groups, owners, count = found.get(key, ([], [], 0))
+        found[key] = ([*groups, *names], [*owners, *alike], count + len(numbers))
+    for (site, began), (groups, owners, count) in found.items():
+        where = f"{record.units[owners[0]].op}{on_line(site)}"
         yield Verdict(
-            "identical units", ALARM, names[0],
-            f"All units of a layer are the same{since(began, record.passes)}: "
-            f"{len(alike)} of {counted(len(numbers), 'unit')} of {listed(names)} have equal values "
-            f"and equal gradients at their {unit.op}{on_line(unit.site)} in every row.",
-            unit.site, len(alike), cure_of("identical units"), began, 0, tuple(names),
+            "identical units", ALARM, groups[0],
+            f"The units of a layer are all the same{since(began, record.passes)}: "
+            f"{len(owners)} of {counted(count, 'unit')} of {listed(groups)} have the values and "
+            f"the gradients of their neighbours at the {where}, row for row.",
+            site, len(owners), cure_of("identical units"), began, 0, tuple(groups),
         )  # fmt: skip
 
 

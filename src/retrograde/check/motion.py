@@ -112,9 +112,20 @@ class Motion:
 
     def settle(self, number: int) -> None:
         """See what has happened since pass ``number``, the last one."""
-        if self._after is None:
-            return
-        data, grads = self.now()
+        if self._after is not None:
+            self._settle(number, *self.now())
+
+    def adopt(self, values: Sequence[Value], anew: Any, number: int) -> None:
+        """Other values stand for the parameters, those at ``anew`` since pass ``number``; their
+        gradients were 0 when they were made."""
+        self.values = list(values)
+        assert self._after is not None
+        grads = self._after[1].copy()
+        grads[anew] = 0.0
+        self._settle(number, self.now()[0], grads)
+
+    def _settle(self, number: int, data: Any, grads: Any) -> None:
+        assert self._after is not None
         before, gradient = self._after
         moved = (data != before) & ~(np.isnan(data) & np.isnan(before))
         if moved.any():

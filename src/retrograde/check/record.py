@@ -33,7 +33,7 @@ MOST_HISTORY = 256
 """How many passes the history shows: past it, every other one is left out."""
 
 RECENT = 16
-"""Gradients are averaged over about this many of the latest passes."""
+"""Gradients are averaged over the latest passes: so many, and up to twice that."""
 
 NOISE = 1e-12
 """A gradient at most this part of its absolute adjoint is rounding."""
@@ -93,7 +93,8 @@ class Record:
         self.passes = 0
         self.nodes = self.edges = 0
         self.loss = 0.0
-        self.squares = np.zeros(count)
+        self._squares = [np.zeros(count), np.zeros(count)]  # of this and of the passes before
+        self._averaged = [0, 0]
         self.largest = np.zeros(count)
         self.reached = np.zeros(count, dtype=bool)
         self.depths = np.full(count, -1, dtype=np.int32)
@@ -133,6 +134,12 @@ class Record:
         """The rules that overwrite a gradient."""
         return self._rules.overwrites
 
+    @property
+    def squares(self) -> Any:
+        """The mean square of each gradient over the latest passes."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return (self._squares[0] + self._squares[1]) / sum(self._averaged)
+
     # ---- one pass ----------------------------------------------------------------------------
 
     def observe(self, roots: tuple[Value, ...], seeds: tuple[float, ...]) -> tuple[Any, Any]:
@@ -144,9 +151,12 @@ class Record:
         self.nodes, self.edges = seen["nodes"], seen["edges"]
         self.loss = sum(root.data for root in roots)
         sizes = np.abs(gradients)
-        weight = 1.0 / min(self.passes, RECENT)
+        if self._averaged[0] == RECENT:
+            self._squares = [np.zeros_like(sizes), self._squares[0]]
+            self._averaged = [0, RECENT]
+        self._averaged[0] += 1
         with np.errstate(over="ignore", invalid="ignore"):
-            self.squares = self.squares * (1.0 - weight) + gradients * gradients * weight
+            self._squares[0] += gradients * gradients
             np.maximum(self.largest, sizes, out=self.largest)  # NaN stays
         self.depths = np.maximum(self.depths, np.frombuffer(seen["depths"], dtype=np.int32))
         self._take_silence(gradients, reached, self._counts(reached, roots))
@@ -359,9 +369,8 @@ class Record:
             values = tuple(found.get(n, value) for n, value in enumerate(self.parameters.values))
             places = {id(value): number for number, value in enumerate(values)}
             self.parameters = replace(self.parameters, values=values, place=places)
-            self.motion.values = list(values)
+            self.motion.adopt(values, list(found), self.passes)
             self._holdings.clear()
-            self.motion.settle(self.passes)
         return step
 
     # ---- cuts --------------------------------------------------------------------------------
