@@ -37,9 +37,19 @@ def same_groups(cause: Verdict, other: Verdict) -> bool:
     return bool(other.groups) and set(other.groups) <= set(cause.groups)
 
 
+def made_zero(cause: Verdict, other: Verdict) -> bool:
+    """The line of the cause computed the other's zero."""
+    return cause.site is not None and cause.site == other.source != other.site
+
+
 def later(cause: Verdict, other: Verdict) -> bool:
-    """The other began after the cause, or with it."""
-    return 0 < cause.began <= other.began
+    """The other began after the cause or with it, or at a time that is not known."""
+    return cause.began > 0 and (other.began == 0 or cause.began <= other.began)
+
+
+def late(cause: Verdict, other: Verdict) -> bool:
+    """Both began while learning, the other not before the cause."""
+    return 1 < cause.began <= other.began
 
 
 def after(cause: Verdict, other: Verdict) -> bool:
@@ -49,14 +59,15 @@ def after(cause: Verdict, other: Verdict) -> bool:
 
 BIRTHS = ("birth forward", "birth backward")
 DEAD, SATURATED = "dead units", "saturated units"
+SHUT = (DEAD, SATURATED, DEAD_GATE, SATURATED_GATE)
 
 FOLLOWS: tuple[tuple[str, tuple[str, ...], Test], ...] = (
     ("rebuilt", (UNREACHABLE, "never reached", "no optimizer", "no step", "learning rate"), always),
     ("reset too soon", ("no step", "learning rate"), always),
-    ("ascent", ("learning rate", "exploding", "vanishing", DEAD, SATURATED, *BIRTHS), later),
-    ("stale", ("learning rate", "exploding", "ascent", DEAD, SATURATED, *BIRTHS), later),
-    ("exploding", ("learning rate", DEAD, SATURATED, *BIRTHS), later),
-    ("learning rate", ("exploding", DEAD, SATURATED, *BIRTHS), later),
+    ("ascent", ("learning rate", "exploding", "vanishing", *SHUT, *BIRTHS), later),
+    ("stale", ("learning rate", "exploding", "ascent", *SHUT, *BIRTHS), later),
+    ("exploding", ("learning rate", "vanishing", *SHUT, *BIRTHS), later),
+    ("learning rate", ("exploding", "vanishing", *SHUT, *BIRTHS), later),
     ("birth forward", ("birth backward",), always),
     ("birth backward", ("birth forward",), always),
     ("birth forward", (DEAD, SATURATED, "stale", "ascent", "learning rate"), later),
@@ -70,6 +81,8 @@ FOLLOWS: tuple[tuple[str, tuple[str, ...], Test], ...] = (
     ("vanishing", ("learning rate",), always),
     (DETACHED, ("never reached", UNREACHABLE), same_groups),
     ("never reached", (UNREACHABLE,), same_groups),
+    (ZERO_FACTOR, (ZERO_FACTOR,), made_zero),
+    (ZERO_FACTOR, (DEAD, DEAD_GATE), late),
     (ZERO_FACTOR, ("identical units",), always),
 )
 """Causes, what follows from them, and when. Causes that come first are deeper."""

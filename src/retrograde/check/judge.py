@@ -41,8 +41,9 @@ def report_of(record: Record) -> Report:
 
 def _verdicts(record: Record, members: dict[str, Any], groups: tuple[Group, ...]) -> list[Verdict]:
     found = [*births(record), *overwrites(record), *of_steps(record, members)]
-    if not (record.births or Births()).gradients:
-        found += [*vanishing(record, groups, members), *exploding(record, groups)]
+    found += exploding(record, groups)
+    if not record.not_finite.began[0]:
+        found += vanishing(record, groups, members)
     return [*found, *zeros(record, members), *units(record, members), *twins(record, members)]
 
 
@@ -91,11 +92,7 @@ def _by_model(record: Record, name: str, inside: Any) -> dict[str, Any]:
 
 def _groups(record: Record, members: dict[str, Any]) -> tuple[Group, ...]:
     weights, limits = record.weights(), record.thresholds
-    with np.errstate(over="ignore", invalid="ignore"):
-        sizes = np.sqrt(record.squares)
-    usual = (sizes > 0.0) & np.isfinite(sizes)  # squares may underflow, and overflow
-    quiet = record.quiet()
-    sizes = np.where(usual, sizes, np.where(quiet, 0.0, record.largest))
+    sizes, quiet = record.sizes(), record.quiet()
     reached = record.reached & ~(quiet & record.missing)
     norms = {name: scaled_norm(sizes[numbers]) for name, numbers in members.items()}
     largest = max((norm for norm in norms.values() if isfinite(norm)), default=0.0) or 1.0

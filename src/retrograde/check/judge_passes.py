@@ -53,12 +53,15 @@ def _ended(spell: Spells) -> str:
 
 def overwrites(record: Record) -> Iterator[Verdict]:
     """Rules of the closure style that write = for +=."""
-    for each in record.overwrites:
+    for each, began, ended in record.rules.overwrites(record.thresholds.patience):
+        when = (
+            f" {over(began, ended)}, and is not met since" if ended else since(began, record.passes)
+        )
         yield Verdict(
-            "overwrites", ALARM, "",
+            "overwrites", NOTE if ended else ALARM, "",
             f"The _backward of '{each.op}' writes the gradient of {each.what} with = where += is "
-            "needed: contributions that arrived before are lost.", each.site,
-            cure=cure_of("overwrites"),
+            f"needed{when}: contributions that arrived before are lost.", each.site,
+            cure=cure_of("overwrites"), began=began, ended=ended,
         )  # fmt: skip
 
 
@@ -119,7 +122,9 @@ def exploding(record: Record, groups: tuple[Group, ...]) -> Iterator[Verdict]:
     """Gradients that grow on the way down, or beyond all proportion to the loss."""
     limits, spell = record.thresholds, record.exploding
     deepest = max(groups, key=lambda group: group.depth)
-    if spell.present(limits.patience, 0, limits.persistence)[0]:
+    blown = bool(record.not_finite.began[0])
+    ended_so = blown and 0 < spell.began[0] < record.birth_pass
+    if ended_so or (not blown and spell.present(limits.patience, 0, limits.persistence)[0]):
         yield Verdict(
             "exploding", ALARM, deepest.name,
             f"Exploding{since(int(spell.began[0]), record.passes)}: gradients grow "
@@ -127,6 +132,8 @@ def exploding(record: Record, groups: tuple[Group, ...]) -> Iterator[Verdict]:
             f"{limits.exploding:g}{_times(record, spell)}).",
             cure=cure_of("exploding"), began=int(spell.began[0]),
         )  # fmt: skip
+        return
+    if blown:
         return
     if _is_past(record, spell):
         yield _past("exploding", "Gradients exploded", deepest.name, spell)

@@ -234,8 +234,8 @@ def units(record: Record, members: dict[str, Any]) -> Iterator[Verdict]:
         for saturates in (False, True):
             kind = [unit for unit in mine if unit.saturates == saturates]
             shut = [unit for unit in kind if unit.is_shut(limits.rows, limits.patience)]
+            yield from _revived(record, name, kind, len(shut))
             if not shut:
-                yield from _revived(record, name, kind)
                 continue
             began, sick = max(unit.began for unit in shut), _are_sick(record, shut, len(kind))
             known = found.setdefault((saturates, shut[0].site, began, sick), Shut(sick))
@@ -280,12 +280,13 @@ def _unit_verdict(record: Record, each: Shut) -> Verdict:
     )  # fmt: skip
 
 
-def _revived(record: Record, name: str, units: list[Unit]) -> Iterator[Verdict]:
-    """Units that were shut over whole batches for a while, and are not now."""
+def _revived(record: Record, name: str, units: list[Unit], shut: int) -> Iterator[Verdict]:
+    """Units that were shut over whole batches for a while, and are not now; others still are."""
     limits = record.thresholds
     past = [unit for unit in units if unit.past[1] - unit.past[0] + 1 >= limits.patience]
+    past = [unit for unit in past if not unit.is_shut(limits.rows, limits.patience)]
     past = [u for u in past if u.longest >= limits.rows * (u.past[1] - u.past[0] + 1)]
-    if past and len(past) >= limits.shut_units * len(units):
+    if past and len(past) + shut >= limits.shut_units * len(units):
         unit = past[0]
         began, ended = max(u.past[0] for u in past), min(u.past[1] for u in past)
         word, kind = ("saturated", "saturated units") if unit.saturates else ("dead", "dead units")

@@ -22,7 +22,7 @@ from .births import Births, births_under
 from .groups import Parameters
 from .motion import Motion
 from .rebuilding import Rebuilding
-from .rules import Overwrite, Rules
+from .rules import Rules
 from .severed import Cuts
 from .spells import Spells
 from .thresholds import KINDS, Thresholds, limits_of
@@ -32,7 +32,7 @@ from .zeros import CANCELLED, DETACHED, FROZEN, UNREACHABLE, Zero, zero_of
 MOST_HISTORY = 256
 """How many passes the history shows: past it, every other one is left out."""
 
-RECENT = 16
+RECENT = 4
 """Gradients are averaged over the latest passes: so many, and up to twice that."""
 
 NOISE = 1e-12
@@ -93,7 +93,8 @@ class Record:
         self.passes = 0
         self.nodes = self.edges = 0
         self.loss = 0.0
-        self._squares = [np.zeros(count), np.zeros(count)]  # of this and of the passes before
+        self._squares = [np.zeros(count), np.zeros(count)]  # of these passes, and those before
+        self._largest = [np.zeros(count), np.zeros(count)]
         self._averaged = [0, 0]
         self.largest = np.zeros(count)
         self.reached = np.zeros(count, dtype=bool)
@@ -118,7 +119,7 @@ class Record:
         self.vanishing, self.exploding = Spells(1, patience), Spells(1, patience)
         self.steep = Spells(1, patience)
         self.fall = self.rise = 1.0  # the worst of the present spell
-        self._rules = Rules()
+        self.rules = Rules()
         self.history: list[Moment] = []
         self._stride = 1
         self.motion = Motion(
@@ -130,15 +131,18 @@ class Record:
         self._holdings: list[tuple[Optimizer, int, Any, bool]] = []
 
     @property
-    def overwrites(self) -> list[Overwrite]:
-        """The rules that overwrite a gradient."""
-        return self._rules.overwrites
-
-    @property
     def squares(self) -> Any:
         """The mean square of each gradient over the latest passes."""
         with np.errstate(over="ignore", invalid="ignore"):
             return (self._squares[0] + self._squares[1]) / sum(self._averaged)
+
+    def sizes(self) -> Any:
+        """The size of each gradient over the latest passes; the largest where squares underflow or
+        overflow."""
+        with np.errstate(invalid="ignore"):
+            sizes = np.sqrt(self.squares)
+            usual = (sizes > 0.0) & np.isfinite(sizes)
+            return np.where(usual, sizes, np.maximum(*self._largest))
 
     # ---- one pass ----------------------------------------------------------------------------
 
@@ -153,10 +157,12 @@ class Record:
         sizes = np.abs(gradients)
         if self._averaged[0] == RECENT:
             self._squares = [np.zeros_like(sizes), self._squares[0]]
+            self._largest = [np.zeros_like(sizes), self._largest[0]]
             self._averaged = [0, RECENT]
         self._averaged[0] += 1
         with np.errstate(over="ignore", invalid="ignore"):
             self._squares[0] += gradients * gradients
+            np.maximum(self._largest[0], sizes, out=self._largest[0])
             np.maximum(self.largest, sizes, out=self.largest)  # NaN stays
         self.depths = np.maximum(self.depths, np.frombuffer(seen["depths"], dtype=np.int32))
         self._take_silence(gradients, reached, self._counts(reached, roots))
@@ -164,7 +170,7 @@ class Record:
         self._take_zeros(seen["zeros"])
         self._take_profile(seen)
         self._take_births(seen, roots, seeds)
-        self._rules.look(seen["closures"], self.passes)
+        self.rules.look(seen["closures"], self.passes)
         self.zero_loss.update(self.passes, np.array([self.loss == 0.0]))
         self._look_for_noise(roots, sizes)
         self._remember(float(sizes.max(initial=0.0)), sizes)
@@ -240,11 +246,12 @@ class Record:
         self.profile = Profile(tuple(means.tolist()), tuple(counts.tolist()), seen["step"])
         fall, rise = self.profile.fall_and_rise(int(self.depths.max(initial=0)))
         limits = self.thresholds
-        self.vanishing.update(self.passes, np.array([fall < limits.vanishing]))
-        self.exploding.update(self.passes, np.array([rise > limits.exploding]))
+        finite = np.array([not seen["odd_adjoints"]])  # of other passes no profile is to be had
+        self.vanishing.update(self.passes, np.array([fall < limits.vanishing]), finite)
+        self.exploding.update(self.passes, np.array([rise > limits.exploding]), finite)
         self.fall = min(self.fall, fall) if self.vanishing.began[0] else 1.0
         self.rise = max(self.rise, rise) if self.exploding.began[0] else 1.0
-        self.steep.update(self.passes, np.array([self.steepness() > limits.steep]))
+        self.steep.update(self.passes, np.array([self.steepness() > limits.steep]), finite)
 
     def steepness(self) -> float:
         """The largest gradient × weight of a group over the loss, as it is now."""

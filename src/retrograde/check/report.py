@@ -23,7 +23,7 @@ class Verdict:
     nearest to the loss, and ``groups`` are all of them. ``site`` is the line to blame where one is
     known, ``parameters`` how many it concerns. ``began`` is the pass it began
     with (0: not known), ``ended`` the last pass of what is over. ``cure`` says what to change.
-    ``source`` is the line of the gate behind a zero factor. ``consequences`` are the verdicts that
+    ``source`` is the line that computed a zero factor. ``consequences`` are the verdicts that
     follow from this one; they are no alarms of their own.
     """
 
