@@ -42,7 +42,7 @@ _CURES = {
         "does the work of one."
     ),
     "no optimizer": (
-        "Give it to the optimizer, or set requires_grad to False if it is not to learn."
+        "Give them to the optimizer; where something is not to learn, set requires_grad to False."
     ),
     "reset too soon": "Call step() after backward(), and zero_grad() after step().",
     "rebuilt": (
@@ -52,6 +52,10 @@ _CURES = {
     "ascent": (
         "Subtract: p.data -= lr * p.grad. Where the loss is meant to grow, call backward() on its "
         "negative."
+    ),
+    "growing graph": (
+        "Write p.data -= lr * p.grad, which makes no graph, and call detach() on what is carried "
+        "over from pass to pass."
     ),
     "no step": "Call the optimizer's step() after backward(), or write p.data -= lr * p.grad.",
     UNREACHABLE: "Use it in the loss, or leave it out of the parameters.",

@@ -1,7 +1,7 @@
 """The parameters of a program that names none: found among its variables when it runs backward.
 
-A variable counts where its leaves are reached by the pass, or where it is an object with
-``parameters()``. Where nothing is found, the leaves of the pass itself are taken.
+A variable counts where its leaves are reached by the pass or held by an optimizer, or where it is
+an object with ``parameters()``. Where nothing is found, the leaves of the pass itself are taken.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..optim.optimizer import Optimizer
 from ..value import Value, core
 from .groups import Found, Parameters, parameters_from, parameters_of
 
@@ -45,13 +46,16 @@ def discovered(
 ) -> Parameters:
     """The parameters a pass from these roots is about, but for those whose ids are known."""
     leaves = [leaf for leaf in core.leaves_under(roots) if id(leaf) not in known]
-    reached = {id(leaf) for leaf in leaves}
+    wanted = {id(leaf) for leaf in leaves}
+    for thing in names.values():
+        if isinstance(thing, Optimizer):
+            wanted |= {id(value) for value in thing.parameters()}
     found: list[Found] = []
     taken: set[int] = set(known)
     for name, thing in sorted(names.items(), key=lambda item: _rank(item[1])):
         nest = _nest(name, thing)
         inside = {id(each.value) for each in nest}
-        if not inside - taken or (inside.isdisjoint(reached) and not _is_module(thing)):
+        if not inside - taken or (inside.isdisjoint(wanted) and not _is_module(thing)):
             continue
         found += [each for each in nest if id(each.value) not in taken]
         taken |= inside
@@ -63,7 +67,9 @@ def _is_module(thing: Any) -> bool:
 
 
 def _rank(thing: Any) -> int:
-    """Things whose parts have names come first."""
+    """Things whose parts have names come first, optimizers last: theirs have other names."""
+    if isinstance(thing, Optimizer):
+        return 4
     if _is_module(thing):
         return 0
     if isinstance(thing, Mapping):

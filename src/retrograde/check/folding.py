@@ -59,11 +59,13 @@ def after(cause: Verdict, other: Verdict) -> bool:
 
 BIRTHS = ("birth forward", "birth backward")
 DEAD, SATURATED = "dead units", "saturated units"
-SHUT = (DEAD, SATURATED, DEAD_GATE, SATURATED_GATE)
+SHUT = (DEAD, SATURATED, DEAD_GATE, SATURATED_GATE, ZERO_FACTOR)
 
 FOLLOWS: tuple[tuple[str, tuple[str, ...], Test], ...] = (
     ("rebuilt", (UNREACHABLE, "never reached", "no optimizer", "no step", "learning rate"), always),
-    ("reset too soon", ("no step", "learning rate"), always),
+    ("reset too soon", ("no step", "learning rate", "ascent"), always),
+    ("growing graph", ("no step",), always),
+    ("growing graph", ("vanishing", "exploding", *BIRTHS), later),
     ("ascent", ("learning rate", "exploding", "vanishing", *SHUT, *BIRTHS), later),
     ("stale", ("learning rate", "exploding", "ascent", *SHUT, *BIRTHS), later),
     ("exploding", ("learning rate", "vanishing", *SHUT, *BIRTHS), later),
@@ -84,6 +86,7 @@ FOLLOWS: tuple[tuple[str, tuple[str, ...], Test], ...] = (
     (ZERO_FACTOR, (ZERO_FACTOR,), made_zero),
     (ZERO_FACTOR, (DEAD, DEAD_GATE), late),
     (ZERO_FACTOR, ("identical units",), always),
+    ("identical units", ("identical units",), always),
 )
 """Causes, what follows from them, and when. Causes that come first are deeper."""
 

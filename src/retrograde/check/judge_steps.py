@@ -30,6 +30,7 @@ def of_steps(record: Record, members: dict[str, Any]) -> Iterator[Verdict]:
     yield from _rebuilt(record)
     yield from _ascent(record)
     yield from _rate(record)
+    yield from _growing(record)
     yield from _no_step(record)
 
 
@@ -145,7 +146,7 @@ def _ascent(record: Record) -> Iterator[Verdict]:
         closely = spells.began >= motion.closely.began[0]  # late, but no mere overshooting
         mostly |= closely & (spells.times > limits.patience)
     uphill = np.flatnonzero((spells.began > 0) & mostly)
-    if not len(uphill) or not motion.loss > motion.loss_at["ascent"]:
+    if not len(uphill) or motion.loss <= motion.loss_at["ascent"]:  # a NaN has grown
         return
     names = [record.parameters.group_names[number] for number in uphill.tolist()]
     began = int(spells.began[uphill].min())
@@ -182,6 +183,19 @@ def _rate(record: Record) -> Iterator[Verdict]:
             f"(threshold {limits.idle:g}, usual are 0.001 to 0.01), although there are gradients "
             "to follow.",
             cure=rate_cure(motion.ratio), began=int(spell.began[0]),
+        )  # fmt: skip
+
+
+def _growing(record: Record) -> Iterator[Verdict]:
+    spell = record.growing
+    if int(spell.times[0]) > record.thresholds.patience:
+        began = int(spell.began[0])
+        yield Verdict(
+            "growing graph", ALARM if record.motion.steps else NOTE, "",
+            f"The graph grows with every pass{since(began, record.passes)}: it had "
+            f"{counted(record.nodes_at_first, 'value')} and has {record.nodes:,}. What one pass "
+            "has made goes into the next with its whole history.",
+            None, 0, cure_of("growing graph"), began,
         )  # fmt: skip
 
 

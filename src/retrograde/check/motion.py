@@ -202,10 +202,12 @@ class Motion:
         self.optimizer, self.optimizer_steps = name, self.optimizer_steps + 1
         self.held[mine] = True
 
-    def stepping(self, mine: Any, strangers: bool, number: int, site: Site | None) -> None:
+    def stepping(
+        self, mine: Any, strangers: bool, number: int, site: Site | None, clock: int
+    ) -> None:
         """Before an optimizer steps on gradients that are there; ``strangers`` are values that it
-        holds and whose place others have taken."""
-        passed = len(mine) > 0 and self.intervals > int(self._stepped_at[mine].max())
+        holds and whose place others have taken, ``clock`` counts the passes over any model."""
+        passed = len(mine) > 0 and clock > int(self._stepped_at[mine].max())
         if strangers or (passed and self._unreached[mine].all()):
             self.astray += 1
         waiting = mine[self._waiting[mine]]
@@ -216,4 +218,4 @@ class Motion:
             self.wiped_site = site if wiped else self.wiped_site
         self._waiting[mine] = False
         self._unreached[mine] = True
-        self._stepped_at[mine] = self.intervals
+        self._stepped_at[mine] = clock

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..value import Value
 
-EXPLAINED = 0.1
+EXPLAINED = 0.5
 """The least cosine between the change and the descent for the change to be a step."""
 
 

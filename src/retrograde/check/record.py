@@ -115,6 +115,9 @@ class Record:
         self.birth_pass = 0
         self.not_finite = Spells(1, patience)
         self.zero_loss = Spells(1)
+        self.growing = Spells(1)
+        self.nodes_at_first = 0
+        self._growth = 0
         self.profile = Profile((), (), 1)
         self.vanishing, self.exploding = Spells(1, patience), Spells(1, patience)
         self.steep = Spells(1, patience)
@@ -152,6 +155,8 @@ class Record:
         gradients = np.frombuffer(seen["gradients"])
         reached = np.frombuffer(seen["reached"], dtype=bool)
         self.passes += 1
+        depths = np.frombuffer(seen["depths"], dtype=np.int32)
+        self._take_growth(seen["nodes"])
         self.nodes, self.edges = seen["nodes"], seen["edges"]
         self.loss = sum(root.data for root in roots)
         sizes = np.abs(gradients)
@@ -164,7 +169,7 @@ class Record:
             self._squares[0] += gradients * gradients
             np.maximum(self._largest[0], sizes, out=self._largest[0])
             np.maximum(self.largest, sizes, out=self.largest)  # NaN stays
-        self.depths = np.maximum(self.depths, np.frombuffer(seen["depths"], dtype=np.int32))
+        self.depths = np.maximum(self.depths, depths)
         self._take_silence(gradients, reached, self._counts(reached, roots))
         self._take_units(seen["units"])
         self._take_zeros(seen["zeros"])
@@ -198,6 +203,13 @@ class Record:
             self.component[np.isin(self.component, mine)] = first
         self.reached |= reached
         return (self.component == first) | ~self.reached
+
+    def _take_growth(self, nodes: int) -> None:
+        """Whether the graph is larger than that of the pass before by as much as that one was."""
+        growth, self._growth = self._growth, nodes - self.nodes
+        self.growing.update(self.passes, np.array([0 < growth == self._growth and self.passes > 2]))
+        if self.growing.began[0] == self.passes:
+            self.nodes_at_first = self.nodes - growth
 
     def _take_silence(self, gradients: Any, reached: Any, counts: Any) -> None:
         silent = gradients == 0.0
@@ -338,13 +350,16 @@ class Record:
         """After the last pass: what has happened since."""
         self.motion.settle(self.passes)
 
-    def stepping(self, optimizer: Optimizer, site: Site | None, computes: bool) -> None:
-        """Before an optimizer steps."""
+    def stepping(
+        self, optimizer: Optimizer, site: Site | None, computes: bool, clock: int = 0
+    ) -> None:
+        """Before an optimizer steps; ``clock`` counts the passes of the program, where it runs
+        others than are seen here."""
         mine, strangers = self._held_by(optimizer)
         if len(mine) or strangers:
             self.motion.holding(type(optimizer).__name__, mine)
             if not computes:
-                self.motion.stepping(mine, strangers, self.passes, site)
+                self.motion.stepping(mine, strangers, self.passes, site, clock or self.passes)
 
     def _held_by(self, optimizer: Optimizer) -> tuple[Any, bool]:
         """The numbers of the parameters it holds, and whether it holds any whose place others

@@ -92,7 +92,7 @@ class Rounds:
     def stepping(self, optimizer: Optimizer, site: Site | None, computes: bool) -> None:
         """Before an optimizer steps."""
         for record in self._records:
-            record.stepping(optimizer, site, computes)
+            record.stepping(optimizer, site, computes, self.passes)
 
     def cut(self, value: Value, how: str, site: Site | None) -> None:
         """History is cut: before the first pass the parameters are not known yet."""
@@ -109,13 +109,18 @@ class Rounds:
         return [report_of(record) for record in self._without_copies() if record.passes]
 
     def _without_copies(self) -> list[Record]:
-        """The records, less those of values that were made anew for a single pass while an
+        """The records, less those of values that were made anew for a pass or two while an
         optimizer stepped on the first ones: that is one model, and ill."""
         kept: list[Record] = []
         for record in self._records:
             first = kept[-1] if kept else None
-            copies = first is not None and record.parameters.names == first.parameters.names
-            if first is not None and copies and record.passes == 1 and first.motion.astray > 1:
+            short = record.passes < self._thresholds.patience
+            if (
+                first is not None
+                and first.motion.astray > 1
+                and short
+                and record.parameters.names == first.parameters.names
+            ):
                 first.rebuilding.note(2, step=False)
             else:
                 kept.append(record)
