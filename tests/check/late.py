@@ -5,9 +5,7 @@ from __future__ import annotations
 from . import faults
 from .networks import Network, train
 
-LATE = tuple(
-    fault for fault in faults.FAULTS if fault not in (faults.unused, faults.never_reached)
-)
+LATE = tuple(fault for fault in faults.FAULTS if fault not in (faults.unused, faults.never_reached))
 """Faults that can begin at any pass: not those of parameters that never were in the loss."""
 
 

@@ -130,7 +130,7 @@ def _rebuilt(record: Record) -> Iterator[Verdict]:
     holds = "those of the first pass" if began else "values that no pass has used"
     yield Verdict(
         "rebuilt", ALARM, record.parameters.group_names[0],
-        f"Parameters are made anew{since(began, record.passes)}: {motion.optimizer} holds {holds}, "
+        f"Parameters are made anew in the loop: {motion.optimizer} holds {holds}, "
         f"and {counted(motion.astray, 'step')} have moved what is not in the loss.",
         None, len(record.parameters), cure_of("rebuilt"), began, 0, record.parameters.group_names,
     )  # fmt: skip
@@ -192,10 +192,10 @@ def _growing(record: Record) -> Iterator[Verdict]:
         began = int(spell.began[0])
         yield Verdict(
             "growing graph", ALARM if record.motion.steps else NOTE, "",
-            f"The graph grows with every pass{since(began, record.passes)}: it had "
+            f"The graph grows with every pass{since(began - 2, record.passes)}: it had "
             f"{counted(record.nodes_at_first, 'value')} and has {record.nodes:,}. What one pass "
             "has made goes into the next with its whole history.",
-            None, 0, cure_of("growing graph"), began,
+            None, 0, cure_of("growing graph"), began - 2,
         )  # fmt: skip
 
 
