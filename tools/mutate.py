@@ -16,10 +16,13 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from importlib.machinery import SourceFileLoader
+from io import StringIO
 from itertools import islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import CodeType
 from typing import Any
 
@@ -186,6 +189,15 @@ def survives(mutant: Mutant, arguments: list[str], limit: float) -> bool:
     return False
 
 
+def _warm_up() -> None:
+    """Import pytest, its plugins and NumPy once, so that children have them already."""
+    import numpy  # noqa: F401
+    import pytest
+
+    with TemporaryDirectory() as empty, redirect_stdout(StringIO()):
+        pytest.main(["-q", "--noconftest", "-p", "no:cacheprovider", "--rootdir", empty, empty])
+
+
 def main() -> int:
     """Try the mutants of some files and print those that survive; 1 below the share wanted."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -197,9 +209,7 @@ def main() -> int:
     options = parser.parse_args()
     part, parts = (int(x) for x in options.part.split("/"))
     arguments = options.tests.split()
-    import numpy  # noqa: F401  # once, not in every child
-    import pytest  # noqa: F401
-
+    _warm_up()
     tried = alive = 0
     for path in options.files:
         for place, mutant in enumerate(mutants_of(path)):

@@ -818,8 +818,9 @@ def test_groups_count_their_units():
     unit(made, 0, 8)
     unit(made, 1, 8, 3)
     unit(made, 2, 8, 8, "tanh")
+    unit(made, 3, 8)
     first, second = report_of(made).groups
-    assert (first.units, first.dead, first.saturated) == (3, 1, 1)
+    assert (first.units, first.dead, first.saturated) == (4, 2, 1)
     assert (second.units, second.dead, second.saturated) == (0, 0, 0)
 
 
