@@ -15,13 +15,21 @@ enum { BY_GATE = 1, BY_FLAT = 2, BY_SATURATION = 4, BY_FACTOR = 8, BY_UNDERFLOW 
 
 #define LEVELS 256 /* the most levels a profile has */
 #define MOST_CLOSURES 4096
-#define NEARBY 256 /* how many values are looked at for the parameter of a unit */
-#define AHEAD 8    /* how many nodes ahead of the walk memory is asked for */
+#define NEARBY 256  /* how many values are looked at for the parameter of a unit */
+#define FADES 0.875 /* rows weigh differently in a unit's adjoint, so that they do not cancel */
+#define AHEAD 8     /* how many nodes ahead of the walk memory is asked for */
 
 typedef struct {
     Value *first;
     Py_ssize_t rows, closed;
+    double data, adjoint; /* of all rows: units that share both are the same unit */
 } Unit;
+
+/* A value that is a unit in one row, and the parameter that owns it. */
+typedef struct {
+    const Value *value;
+    Py_ssize_t owner;
+} Row;
 
 typedef struct {
     RgGraph graph;
@@ -33,6 +41,8 @@ typedef struct {
     double *old;          /* by place: the gradient and the instruction that were there */
     uint32_t *instructions;
     Unit *units;
+    Row *rows; /* in the order of the graph, for the way back */
+    size_t row_count, row_room;
     uint8_t *reached; /* by parameter: whether it is under a root, and its place there */
     int32_t *places;
     uint8_t *reasons;
@@ -43,6 +53,7 @@ typedef struct {
     int64_t level_nodes[LEVELS];
     int deepest, shift;
     int computed; /* whether a parameter is no leaf */
+    int failed;   /* memory ran out on the way */
 } Survey;
 
 static inline Value *node_at(const Survey *s, size_t i) {
@@ -129,6 +140,20 @@ static Py_ssize_t owner_of(const Survey *s, Value *below) {
     return -1;
 }
 
+/* Remember whose unit a value is; -1 where memory runs out, which is said later: no Python code may
+ * run while nodes are lent. */
+static int remember_row(Survey *s, const Value *v, Py_ssize_t owner) {
+    if (s->row_count == s->row_room) {
+        size_t room = s->row_room ? 2 * s->row_room : 256;
+        Row *rows = rg_buffer_try(s->rows, room * sizeof(Row));
+        if (rows == NULL) return -1;
+        s->rows = rows;
+        s->row_room = room;
+    }
+    s->rows[s->row_count++] = (Row){v, owner};
+    return 0;
+}
+
 static void count_unit(Survey *s, Value *v) {
     double largest = 0.0;
     Value *gated = NULL;
@@ -141,8 +166,13 @@ static void count_unit(Survey *s, Value *v) {
     Py_ssize_t owner = gated ? owner_of(s, gated) : -1;
     if (owner < 0) return;
     Unit *unit = &s->units[owner];
+    if (remember_row(s, v, owner) < 0) {
+        s->failed = 1;
+        return;
+    }
     if (unit->first == NULL) unit->first = v;
     unit->rows++;
+    unit->data += v->data;
     unit->closed += largest <= s->limits[v->op];
 }
 
@@ -223,12 +253,16 @@ static inline void reach(Value *input, double partial, double upstream, uint32_t
 /* Uses first: gradients, depths, and the profile. Inner nodes are put back as soon as they are done
  * with, unless they are to be kept. */
 __attribute__((always_inline)) static inline void look_backward(Survey *s, int pulled, int keep) {
-    size_t edges = 0;
+    size_t edges = 0, row = s->row_count;
     uint32_t deepest = 0;
     for (Py_ssize_t r = 0; r < s->root_count && !pulled; r++) s->roots[r]->grad += s->seeds[r];
     for (size_t i = s->graph.order.count; i-- > 0;) {
         Value *v = s->graph.order.items[i];
         double upstream = v->grad;
+        if (row > 0 && s->rows[row - 1].value == v) {
+            Unit *unit = &s->units[s->rows[--row].owner];
+            unit->adjoint = FADES * unit->adjoint + upstream;
+        }
         uint32_t counts = (s->kinds[v->op] & COUNTS) != 0, depth = v->instruction + counts;
         if (i >= AHEAD) __builtin_prefetch(s->graph.order.items[i - AHEAD], 1);
         if (RG_LIKELY(!(v->flags & RG_WIDE))) {
@@ -304,7 +338,8 @@ static PyObject *unit_list(const Survey *s) {
     for (Py_ssize_t k = 0; list && k < s->parameter_count; k++) {
         const Unit *unit = &s->units[k];
         if (unit->rows == 0) continue;
-        PyObject *entry = Py_BuildValue("(nnnO)", k, unit->rows, unit->closed, unit->first);
+        PyObject *entry = Py_BuildValue("(nnnOdd)", k, unit->rows, unit->closed, unit->first,
+                                        unit->data, unit->adjoint);
         if (entry == NULL || PyList_Append(list, entry) < 0) Py_CLEAR(list);
         Py_XDECREF(entry);
     }
@@ -387,7 +422,7 @@ static int find_reasons(Survey *s) {
 
 static PyObject *look(Survey *s, double *gradients, int32_t *depths, int pulled) {
     look_forward(s, pulled);
-    int keep = pulled || s->computed, failed = 0;
+    int keep = pulled || s->computed, failed = s->failed;
     if (pulled)
         look_backward(s, 1, 1);
     else if (keep)
@@ -405,9 +440,11 @@ static PyObject *look(Survey *s, double *gradients, int32_t *depths, int pulled)
         for (size_t i = 0; i < s->nodes; i++) node_at(s, i)->instruction = (uint32_t)i;
         for (Py_ssize_t k = 0; k < s->parameter_count; k++)
             if (s->reached[k]) s->places[k] = (int32_t)s->parameters[k]->instruction;
-        failed = find_reasons(s) < 0;
+        failed = find_reasons(s) < 0 || failed;
     }
     for (size_t i = keep ? 0 : s->graph.order.count; i < s->nodes; i++) leave(s, node_at(s, i), i);
+    if (s->failed)
+        rg_fail("GraphMemoryError", "of", "n", 2 * (Py_ssize_t)(s->row_room * sizeof(Row)));
     return failed ? NULL : finished(s, gradients, depths);
 }
 
@@ -439,6 +476,7 @@ static PyObject *look_with_memory(Survey *s) {
     rg_buffer_free(s->reasons);
     rg_buffer_free(s->instructions);
     rg_buffer_free(s->old);
+    rg_buffer_free(s->rows);
     rg_buffer_free(s->units);
     rg_buffer_free(s->reached);
     rg_buffer_free(s->places);

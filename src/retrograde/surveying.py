@@ -26,6 +26,8 @@ BY_GATE, BY_FLAT, BY_SATURATION, BY_FACTOR, BY_UNDERFLOW, ALIVE = 1, 2, 4, 8, 16
 MOST_CLOSURES = 4096
 NEARBY = 256
 """How many values are looked at for the parameter of a unit."""
+FADES = 0.875
+"""Rows weigh differently in a unit's adjoint, so that they do not cancel."""
 LEVELS = 256
 """The most levels a profile has."""
 
@@ -46,7 +48,8 @@ def survey(
     """What the doctor asks of a graph, in one pass; lists of numbers come as packed bytes.
 
     ``gradients``, ``reached`` and ``depths`` have an entry a parameter. ``units`` are (parameter,
-    rows, how many were shut, the first of them), ``zeros`` (parameter, reasons, how many uses, the
+    rows, how many were shut, the first of them, and one number each for their data and their
+    adjoints in all rows), ``zeros`` (parameter, reasons, how many uses, the
     shut gate, the product with a zero, the slope of 0), ``closures`` the nodes whose rule is a
     callable. ``level`` and ``level_nodes`` are sums and counts by depth, ``step`` depths a level.
     """
@@ -122,21 +125,26 @@ class _Survey:
                     self.values[j]._grad += partial * upstream
             self.adjoints = [value._grad for value in self.values]
 
-    def _units(self) -> list[tuple[int, int, int, Any]]:
+    def _units(self) -> list[tuple[int, int, int, Any, float, float]]:
         """Who owns what, and which units are shut."""
         mine = {id(p): k for k, p in reversed(list(enumerate(self.parameters)))}
         number = [mine.get(id(value), -1) for value in self.values]
         found: dict[int, list[Any]] = {}
+        rows: list[tuple[int, int]] = []
         for i, value in enumerate(self.values):
             if not self._is_unit(i, self.kinds[i] & KINDS) or not self.inputs[i]:
                 continue
             first, partial = self.inputs[i][0]
             who = self._owner(first, number)
             if who >= 0:
-                unit = found.setdefault(who, [0, 0, value])
+                unit = found.setdefault(who, [0, 0, value, 0.0, 0.0])
+                rows.append((i, who))
+                unit[3] += value._data
                 unit[0] += 1
                 unit[1] += abs(partial) <= self.limits[self._code(value)]
-        return [(k, rows, closed, first) for k, (rows, closed, first) in sorted(found.items())]
+        for i, who in reversed(rows):
+            found[who][4] = FADES * found[who][4] + self.adjoints[i]
+        return [(k, *unit) for k, unit in sorted(found.items())]
 
     def _owner(self, below: int, number: list[int]) -> int:
         """The parameter nearest below by sums and products, level by level; -1 for none nearby."""

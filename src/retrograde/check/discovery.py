@@ -1,20 +1,21 @@
 """The parameters of a program that names none: found among its variables when it runs backward.
 
-A variable counts where its leaves are reached by the pass, or where it is an object with
-``parameters()``. Where nothing is found, the leaves of the pass itself are taken.
+A variable counts where its leaves are reached by the pass or held by an optimizer, or where it is
+an object with ``parameters()``. Where nothing is found, the leaves of the pass itself are taken.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from types import FrameType, ModuleType
 from typing import Any
 
 import numpy as np
 
+from ..optim.optimizer import Optimizer
 from ..value import Value, core
-from .groups import Parameters, parameters_of
+from .groups import Found, Parameters, parameters_from, parameters_of
 
 _PACKAGE = __name__.partition(".")[0]
 MOST_LEAVES = 1_000_000
@@ -40,23 +41,25 @@ def variables_now() -> dict[str, Any]:
     return names
 
 
-def discovered(roots: tuple[Value, ...], names: Mapping[str, Any]) -> Parameters:
-    """The parameters a pass from these roots is about."""
-    leaves = core.leaves_under(roots)
-    reached = {id(leaf) for leaf in leaves}
-    found: dict[str, Any] = {}
-    taken: set[int] = set()
+def discovered(
+    roots: tuple[Value, ...], names: Mapping[str, Any], known: Set[int] = frozenset()
+) -> Parameters:
+    """The parameters a pass from these roots is about, but for those whose ids are known."""
+    leaves = [leaf for leaf in core.leaves_under(roots) if id(leaf) not in known]
+    wanted = {id(leaf) for leaf in leaves}
+    for thing in names.values():
+        if isinstance(thing, Optimizer):
+            wanted |= {id(value) for value in thing.parameters()}
+    found: list[Found] = []
+    taken: set[int] = set(known)
     for name, thing in sorted(names.items(), key=lambda item: _rank(item[1])):
         nest = _nest(name, thing)
-        if nest is None:
+        inside = {id(each.value) for each in nest}
+        if not inside - taken or (inside.isdisjoint(wanted) and not _is_module(thing)):
             continue
-        inside = {id(value) for value in nest.values}
-        if not inside - taken or (inside.isdisjoint(reached) and not _is_module(thing)):
-            continue
+        found += [each for each in nest if id(each.value) not in taken]
         taken |= inside
-        for path, value in zip(nest.names, nest.values):
-            found.setdefault(path, value)
-    return parameters_of(found if found else leaves)
+    return parameters_from(found) if found else parameters_of(leaves)
 
 
 def _is_module(thing: Any) -> bool:
@@ -64,7 +67,9 @@ def _is_module(thing: Any) -> bool:
 
 
 def _rank(thing: Any) -> int:
-    """Things whose parts have names come first."""
+    """Things whose parts have names come first, optimizers last: theirs have other names."""
+    if isinstance(thing, Optimizer):
+        return 4
     if _is_module(thing):
         return 0
     if isinstance(thing, Mapping):
@@ -72,11 +77,11 @@ def _rank(thing: Any) -> int:
     return 2 if isinstance(thing, Value) else 3
 
 
-def _nest(name: str, thing: Any) -> Parameters | None:
-    """A variable as named parameters; None where it holds no leaf that takes gradients."""
+def _nest(name: str, thing: Any) -> list[Found]:
+    """The leaves in a variable that take gradients, each once, named."""
     if isinstance(thing, (ModuleType, type)):
-        return None
-    leaves: dict[str, Value] = {}
+        return []
+    leaves: dict[int, Found] = {}
     try:
         if _is_module(thing):
             nest = parameters_of({name: thing})
@@ -84,12 +89,12 @@ def _nest(name: str, thing: Any) -> Parameters | None:
         else:
             pairs = _leaves(name, thing)
         for path, value in pairs:
-            leaves.setdefault(value.label or path, value)
+            leaves.setdefault(id(value), Found(name, value.label or path, value))
             if len(leaves) > MOST_LEAVES:
                 break
     except Exception:
-        return None  # a parameters() of something else
-    return parameters_of(leaves) if leaves else None
+        return []  # a parameters() of something else
+    return list(leaves.values())
 
 
 def _leaves(path: str, thing: Any) -> Iterator[tuple[str, Value]]:

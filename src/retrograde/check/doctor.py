@@ -8,6 +8,7 @@ from typing import Any
 
 from ..cuts import watching_cuts
 from ..errors import DoctorError, NotAValueError
+from ..optim.watching import watching_steps
 from ..value import Value
 from ..watch import Pass, watching
 from .groups import Grouping, parameters_of
@@ -75,6 +76,9 @@ by .data, detach() or no_grad().
     ) -> Iterator[Watched]:
         """Examine every backward pass inside the block; memory does not grow with their number.
 
+        A verdict is about how it is now, and says with which pass it began; what is over is a
+        note.
+
         >>> import retrograde as rg
         >>> w = rg.Value(2.0, label="w")
         >>> with rg.doctor.watch([w]) as watched:
@@ -93,7 +97,11 @@ by .data, detach() or no_grad().
         def done(this: Pass) -> None:
             record.end(this.roots, this.seeds, this.site)
 
-        with watching(done, begun=begun), watching_cuts(record.cut):
+        with (
+            watching(done, begun=begun),
+            watching_cuts(record.cut),
+            watching_steps(record.stepping),
+        ):
             yield Watched(record)
         record.close()
 

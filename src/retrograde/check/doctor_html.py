@@ -10,7 +10,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from .births_text import counted
-from .doctor_text import headline, levels_of, number, percent, shown_groups, units_of
+from .doctor_text import consequences, headline, levels_of, number, percent, shown_groups, units_of
 
 if TYPE_CHECKING:
     from .report import Report, Verdict
@@ -28,6 +28,7 @@ max-width:62rem}
 .rg-doctor li{background:var(--card);border:1px solid var(--line);border-left:4px solid var(--note);
 border-radius:6px;padding:.55rem .8rem}.rg-doctor li.alarm{border-left-color:var(--bad)}
 .rg-doctor li b{color:var(--note)}.rg-doctor li.alarm b{color:var(--bad)}
+.rg-doctor details{margin-top:.2rem}.rg-doctor summary{color:var(--quiet);cursor:pointer}
 .rg-doctor .good{color:var(--good)}.rg-doctor .bad{color:var(--bad)}
 .rg-doctor code,.rg-doctor pre{font:13px/1.45 ui-monospace,monospace}
 .rg-doctor pre{background:var(--card);border:1px solid var(--line);border-radius:6px;padding:.8rem;
@@ -96,10 +97,19 @@ def _verdicts(title: str, verdicts: tuple[Verdict, ...]) -> str:
         f'<li class="{verdict.severity}"><b>{escape(verdict.kind)}</b> '
         f"<p>{escape(verdict.sentence)}</p>"
         + (f'<p class="quiet"><code>{escape(str(verdict.site))}</code></p>' if verdict.site else "")
+        + (f"<p><strong>Cure.</strong> {escape(verdict.cure)}</p>" if verdict.cure else "")
+        + _consequences(verdict)
         + "</li>"
         for verdict in verdicts
     )
     return f"<h2>{title}</h2><ul>{items}</ul>"
+
+
+def _consequences(verdict: Verdict) -> str:
+    if not verdict.consequences:
+        return ""
+    items = "".join(f"<p>{escape(each.sentence)}</p>" for each in verdict.consequences)
+    return f"<details><summary>So too: {escape(consequences(verdict))}</summary>{items}</details>"
 
 
 def _groups(report: Report) -> str:

@@ -6,6 +6,7 @@ from math import isfinite, log10
 from typing import TYPE_CHECKING
 
 from .births_text import WIDTH, births_lines, counted, folded
+from .wording import listed
 
 if TYPE_CHECKING:
     from .report import Group, Report, Verdict
@@ -44,9 +45,28 @@ def _verdicts(title: str, verdicts: tuple[Verdict, ...], sign: str, width: int) 
         lines += folded(verdict.sentence, width, f"  {sign} ")
         if verdict.site:
             lines.append(f"    at {verdict.site}")
+        if verdict.cure:
+            lines += folded(verdict.cure, width, "    cure: ", "      ")
+        if verdict.consequences:
+            lines += folded(consequences(verdict), width, "    so too: ", "      ")
     if len(verdicts) > MOST_NOTES:
         lines.append(f"    … and {len(verdicts) - MOST_NOTES} more")
     return [*lines, ""]
+
+
+def consequences(verdict: Verdict) -> str:
+    """What follows from a verdict, in a few words each: kinds, and where.
+
+    >>> from retrograde.check.report import ALARM, Verdict
+    >>> gate = Verdict("dead gate", ALARM, "b", "", groups=("w", "b"))
+    >>> consequences(Verdict("dead units", ALARM, "b", "", consequences=(gate,)))
+    "dead gate ('w', 'b')"
+    """
+    parts = []
+    for each in verdict.consequences:
+        groups = each.groups or ((each.group,) if each.group else ())
+        parts.append(f"{each.kind} ({listed(groups)})" if groups else each.kind)
+    return ", ".join(dict.fromkeys(parts))
 
 
 def shown_groups(report: Report) -> list[Group]:

@@ -8,7 +8,7 @@ itself, which also says where a wrong gradient is made. docs/checking.md has the
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import fabs, isfinite
+from math import fabs, frexp, isfinite
 from random import Random
 from typing import Any
 
@@ -16,7 +16,16 @@ from ..errors import CheckError, GradcheckError
 from ..value import core_name
 from . import complexstep
 from .diagnosis import causes_of_entries
-from .differences import SMOOTH, Line, Slope, along_direction, along_number, scales_of
+from .differences import (
+    JUMP,
+    LOST,
+    SMOOTH,
+    Line,
+    Slope,
+    along_direction,
+    along_number,
+    scales_of,
+)
 from .rounding import Bars, error_bars
 from .second import second_order
 from .steps import StepsFound, check_steps
@@ -32,9 +41,15 @@ from .tolerances import (
     TOLERANCE,
     WORST,
 )
-from .verdicts import BAD, NOISE, RIGHT, WRONG, Coverage, Entry, Report, judged
+from .verdicts import BAD, KINKED, NOISE, RIGHT, WRONG, Coverage, Entry, Report, judged
 
 CENTRAL, ONE_SIDED, COMPLEX = "central differences", "one-sided differences", "complex step"
+
+
+DROWNED = 1e-4
+"""Inputs whose part is below this share of the largest have directions of their own,"""
+LEVEL, MOST_LEVELS = 13, 8
+"""one for each such many powers of 2, and at most so many of them."""
 
 
 class _Check:
@@ -48,7 +63,8 @@ class _Check:
         self.notes: list[str] = []
         again = subject.value(subject.numbers)
         self.noise = 2.0 * fabs(again - self.value)
-        if self.noise > 0.0:
+        self.steady = self.noise == 0.0
+        if not self.steady:
             self.notes.append(
                 f"the function is not the same twice: {self.value!r}, then {again!r}. "
                 "Fix its random numbers to check it."
@@ -102,7 +118,10 @@ class _Check:
     def _judged(self, index: int, slope: Slope) -> tuple[str, str]:
         at = max(fabs(self.subject.numbers[index]), 1.0)
         natural = max(self.absolute[index], fabs(self.value) / at)
-        return judged(self.gradient[index], self.bars[index], natural, slope)
+        verdict, note = judged(self.gradient[index], self.bars[index], natural, slope)
+        if verdict == KINKED and slope.kind == JUMP and not self.steady:
+            return NOISE, "the function is not the same twice"  # that is no jump of its own
+        return verdict, note
 
     def _entry(self, index: int, slope: Slope, verdict: str, note: str) -> Entry:
         subject = self.subject
@@ -124,6 +143,8 @@ class _Check:
         place = self.places[index]
         if self.tape is None or place < 0 or not isfinite(entry.gradient):
             return entry
+        if entry.verdict == NOISE and (slope.kind == LOST or not self.steady):
+            return entry  # the graph is that of this point and this call, and of no other
         if complexstep.obstacle(self.tape, [place]):
             return entry
         exact = float(complexstep.slopes(self.tape, [place])[0])
@@ -196,6 +217,7 @@ class _Check:
             self.directions += 1
             if gap > 1.0 and not suspects:
                 suspects = self._located(moves)
+        suspects += self._faint_ones(scales, rng)
         by_size = sorted(range(count), key=lambda i: -fabs(self.gradient[i]) * scales[i])
         alone = WORST if self.directions else 2 * WORST
         chosen = [*suspects, *by_size[: alone // 2]]
@@ -206,6 +228,23 @@ class _Check:
             self.notes.append(
                 f"{DIRECTIONS - self.directions} of {DIRECTIONS} random directions were not smooth"
             )
+
+    def _faint_ones(self, scales: list[float], rng: Random) -> list[int]:
+        """Suspects among inputs that the others drown: those of about one size by themselves."""
+        sizes = [fabs(g) * s for g, s in zip(self.gradient, scales)]
+        largest = max((size for size in sizes if isfinite(size)), default=0.0)
+        levels: dict[float, list[int]] = {}
+        for index, size in enumerate(sizes):
+            if isfinite(size) and size < DROWNED * largest:
+                levels.setdefault(size and frexp(size)[1] // LEVEL, []).append(index)
+        found: list[int] = []
+        for _, members in sorted(levels.items())[-MOST_LEVELS:]:
+            chosen = set(members)
+            moves = [rng.choice((-s, s)) if i in chosen else 0.0 for i, s in enumerate(scales)]
+            gap, smooth = self.along(moves)
+            if smooth and gap > 1.0:
+                found += self._located(moves)
+        return found
 
     def _located(self, moves: list[float]) -> list[int]:
         """The inputs behind a direction that disagrees: halved until one is left, three times."""

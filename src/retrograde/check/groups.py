@@ -3,16 +3,17 @@
 A parameter is named by its label, by the keys that lead to it in a nest, or by the attributes that
 lead to it in a module. Its group is that name without what counts: ``layer1.w[3]`` belongs to
 ``layer1.w``, ``layers[0].neurons[3].w[1]`` to ``layers[0]``. Parameters with no name at all are
-grouped by the line that made them.
+grouped by the line that made them. Two models that label their parameters alike stay two.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,6 +25,8 @@ MOST_LABELLED = 64
 """Past so many groups, labels that differ by a number at the end share one."""
 
 _INDICES = re.compile(r"(\[[^\]]*\])+$")
+_NEURON = re.compile(r"(?P<list>(?P<layer>.*\.\d+)\.\w+)\.\d+\.\w+")
+_COUNTS = re.compile(r"\d")
 _COUNTED = re.compile(r"[_.]?\d+$")
 
 _CLOSED = (
@@ -32,6 +35,14 @@ _CLOSED = (
 )  # fmt: skip
 
 Grouping = Callable[[str], str]
+
+
+class Found(NamedTuple):
+    """A value that was found: the part of the nest it lies in ('' for none), its name, itself."""
+
+    branch: str
+    name: str
+    value: Value
 
 
 @dataclass(frozen=True)
@@ -58,7 +69,12 @@ def parameters_of(nest: Any, grouping: Grouping | None = None) -> Parameters:
         flat = _flat(nest)
         if flat is not None:
             return flat
-    names, values = _named(nest)
+    return parameters_from(_named(nest), grouping)
+
+
+def parameters_from(found: Sequence[Found], grouping: Grouping | None = None) -> Parameters:
+    """The parameters found in a nest or a program, grouped."""
+    names, values = _told_apart(found), [each.value for each in found]
     if grouping is not None:
         groups, anonymous = [str(grouping(name)) for name in names], [False] * len(names)
     else:
@@ -106,21 +122,65 @@ def _line(made: Any) -> str:
     return f"made on line {site.line}" if site else "made somewhere"
 
 
-def _named(nest: Any) -> tuple[list[str], list[Value]]:
-    names: list[str] = []
-    values: list[Value] = []
+def _named(nest: Any) -> list[Found]:
+    found: list[Found] = []
     seen: set[int] = set()
-    pending: list[tuple[str, Any]] = [("", nest)]
+    branched = isinstance(nest, (list, tuple, Mapping))
+    pending: list[tuple[str, str, Any]] = [("", "", nest)]
     while pending:
-        path, part = pending.pop()
+        branch, path, part = pending.pop()
         if isinstance(part, Value):
             if id(part) not in seen:
                 seen.add(id(part))
-                values.append(part)
-                names.append(part.label or path)
+                found.append(Found(branch, part.label or path, part))
             continue
-        pending.extend(reversed(_parts(path, part)))
-    return names, values
+        inner = _parts(path, part)
+        if branched and part is nest:
+            named = [(_branch(where), where, thing) for where, thing in inner]
+        else:
+            named = [(branch, where, thing) for where, thing in inner]
+        pending.extend(reversed(named))
+    return found
+
+
+def _branch(path: str) -> str:
+    """A part of a nest by name: a key as it is, a place in a list as a number from 1."""
+    return f"model{int(path[1:-1]) + 1}" if re.fullmatch(r"\[\d+\]", path) else path
+
+
+def _told_apart(found: Sequence[Found]) -> list[str]:
+    """The names, with their model in front where two models have labelled theirs alike.
+
+    A label that counts (``layers.0.w[1]``) names one parameter of a model, so where it comes again
+    another model has begun; one that does not (``w``) may name them all.
+    """
+    models, seen, count = [], dict[str, set[str]](), Counter[str]()
+    sizes = Counter(branch for branch, _, _ in found)
+    for branch, name, value in found:
+        home = branch if sizes[branch] > 1 else ""  # a list of values is no list of models
+        labels = seen.setdefault(home, set())
+        if name in labels and value.label == name and _COUNTS.search(name):
+            labels.clear()
+            count[home] += 1
+        labels.add(name)
+        models.append((home, count[home]))
+    owners: dict[str, set[tuple[str, int]]] = {}
+    for model, (_, name, value) in zip(models, found):
+        if value.label == name:
+            owners.setdefault(name, set()).add(model)
+    alike = {model for models in owners.values() if len(models) > 1 for model in models}
+    return [
+        f"{_model(model, count)}.{name}" if model in alike and value.label == name else name
+        for model, (_, name, value) in zip(models, found)
+    ]
+
+
+def _model(model: tuple[str, int], count: Counter[str]) -> str:
+    """A model's name: its branch, its number there, or both."""
+    branch, number = model
+    if not branch:
+        return f"model{number + 1}"
+    return f"{branch}.model{number + 1}" if count[branch] else branch
 
 
 def _parts(path: str, part: Any) -> list[tuple[str, Any]]:
@@ -187,7 +247,7 @@ def _insides(path: str, part: Any) -> list[tuple[str, Any]]:
 
 
 def _groups(names: Sequence[str], values: Sequence[Value]) -> tuple[list[str], list[bool]]:
-    groups = [_group(name) for name in names]
+    groups = _without_neurons(names, [_group(name) for name in names])
     if len(set(groups)) > MOST_LABELLED:
         groups = [_COUNTED.sub("", group) or group for group in groups]
     anonymous = [not group for group in groups]
@@ -199,6 +259,21 @@ def _groups(names: Sequence[str], values: Sequence[Value]) -> tuple[list[str], l
                 lines[made] = _line(made)
             groups[index] = lines[made]
     return groups, anonymous
+
+
+def _without_neurons(names: Sequence[str], groups: list[str]) -> list[str]:
+    """``layers.0.neurons.3.w`` and ``….b`` belong to ``layers.0``, since a neuron is one unit: a
+    list of weights, not a matrix, in a list inside a list."""
+    inside = [_NEURON.fullmatch(group) for group in groups]
+    matrices = {
+        match["list"]
+        for name, match in zip(names, inside)
+        if match and name[match.end() :].count("[") > 1
+    }
+    return [
+        match["layer"] if match and match["list"] not in matrices else group
+        for group, match in zip(groups, inside)
+    ]
 
 
 def _group(name: str) -> str:

@@ -1,4 +1,4 @@
-"""What the doctor remembers of the passes it has seen: sums, never a graph.
+"""What the doctor remembers of the passes it has seen: sums and spells, never a graph.
 
 Its size depends on the parameters alone, not on how many passes there were. A single examination
 is a record of one pass.
@@ -6,24 +6,34 @@ is a record of one pass.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Any
 
 import numpy as np
 
-from ..sites import Site, site_of
+from ..optim.optimizer import Optimizer
+from ..sites import Site
 from ..surveying import SATURATE, SOFT
 from ..value import Value, core
 from .absolute import absolute_adjoints
 from .births import Births, births_under
 from .groups import Parameters
-from .rules import Overwrite, overwriting
+from .motion import Motion
+from .rebuilding import Rebuilding
+from .rules import Rules
+from .severed import Cuts
+from .spells import Spells
 from .thresholds import KINDS, Thresholds, limits_of
-from .zeros import Zero, zero_of
+from .units import Unit
+from .zeros import CANCELLED, DETACHED, FROZEN, UNREACHABLE, Zero, zero_of
 
 MOST_HISTORY = 256
 """How many passes the history shows: past it, every other one is left out."""
+
+RECENT = 4
+"""Gradients are averaged over the latest passes: so many, and up to twice that."""
 
 NOISE = 1e-12
 """A gradient at most this part of its absolute adjoint is rounding."""
@@ -34,20 +44,21 @@ _BOUNDED = frozenset(
 
 
 @dataclass(frozen=True)
-class Cut:
-    """Where the history of a value was cut, and how."""
-
-    how: str
-    site: Site | None
-
-
-@dataclass(frozen=True)
 class Moment:
     """One pass in the history."""
 
     number: int
     loss: float
     gradient_norm: float
+
+
+@dataclass(frozen=True)
+class Past:
+    """A silence that has ended: its passes, and the reason there was."""
+
+    began: int
+    ended: int
+    zero: Zero
 
 
 @dataclass(frozen=True)
@@ -72,103 +83,172 @@ class Profile:
         return means[-1] / max(means), max(means) / means[0]
 
 
-@dataclass
-class Unit:
-    """Rows seen at one unit, and in how many it was shut; its op and line."""
-
-    rows: int
-    shut: int
-    op: str
-    saturates: bool
-    made: Any = None
-
-    @property
-    def site(self) -> Site | None:
-        """Where it is, worked out when asked for."""
-        return site_of(self.made)
-
-
 class Record:
     """The passes seen so far, summed up."""
 
     def __init__(self, parameters: Parameters, thresholds: Thresholds) -> None:
-        count = len(parameters)
+        count, patience = len(parameters), thresholds.patience
         self.parameters, self.thresholds = parameters, thresholds
         self._limits = limits_of(thresholds)
-        self._values = list(parameters.values)
         self.passes = 0
         self.nodes = self.edges = 0
         self.loss = 0.0
-        self.squares = np.zeros(count)
+        self._squares = [np.zeros(count), np.zeros(count)]  # of these passes, and those before
+        self._largest = [np.zeros(count), np.zeros(count)]
+        self._averaged = [0, 0]
         self.largest = np.zeros(count)
         self.reached = np.zeros(count, dtype=bool)
         self.depths = np.full(count, -1, dtype=np.int32)
-        self.latest = np.zeros(count)
+        self.component = np.arange(count)
+        """Parameters that a pass reached together have the same number: one model."""
+        self.silent = Spells(count)
+        self.missing = np.zeros(count, dtype=bool)
+        """Whether the last pass over its model did not reach a parameter."""
+        self.past: dict[int, Past] = {}
         self.zeros: dict[int, tuple[int, Zero]] = {}
         self.zero_uses = np.zeros(count, dtype=np.int64)
         self.units: dict[int, Unit] = {}
-        self.cuts: dict[int, Cut] = {}
+        self.twins = Spells(count)
+        self.cuts = Cuts(count)
         self.noise: Any = None
         self.births: Births | None = None
         self.birth_pass = 0
+        self.not_finite = Spells(1, patience)
+        self.zero_loss = Spells(1)
+        self.growing = Spells(1)
+        self.nodes_at_first = 0
+        self._growth = 0
         self.profile = Profile((), (), 1)
-        self.falls: list[float] = [1.0, 0]  # the worst, and how many passes were past the threshold
-        self.rises: list[float] = [1.0, 0]
-        self.overwrites: list[Overwrite] = []
+        self.vanishing, self.exploding = Spells(1, patience), Spells(1, patience)
+        self.steep = Spells(1, patience)
+        self.fall = self.rise = 1.0  # the worst of the present spell
+        self.rules = Rules()
         self.history: list[Moment] = []
         self._stride = 1
-        # over time
-        self.stale = np.zeros(count, dtype=np.int64)
-        self.stale_passes = self.steps = 0
-        self.stale_site: Site | None = None
-        self.updated = np.zeros(count, dtype=bool)
-        self._before: Any = None
-        self._after: tuple[Any, Any] | None = None
+        self.motion = Motion(
+            parameters.values, parameters.group_of, len(parameters.group_names), thresholds
+        )
+        self.rebuilding = Rebuilding()
+        self._originals = dict(parameters.place)
+        self._kept = parameters.values  # so that no other value can have their ids
+        self._holdings: list[tuple[Optimizer, int, Any, bool]] = []
+
+    @property
+    def squares(self) -> Any:
+        """The mean square of each gradient over the latest passes."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return (self._squares[0] + self._squares[1]) / sum(self._averaged)
+
+    def sizes(self) -> Any:
+        """The size of each gradient over the latest passes; the largest where squares underflow or
+        overflow."""
+        with np.errstate(invalid="ignore"):
+            sizes = np.sqrt(self.squares)
+            usual = (sizes > 0.0) & np.isfinite(sizes)
+            return np.where(usual, sizes, np.maximum(*self._largest))
 
     # ---- one pass ----------------------------------------------------------------------------
 
-    def observe(self, roots: tuple[Value, ...], seeds: tuple[float, ...]) -> Any:
-        """Examine one pass; returns which parameters it reached."""
-        seen = core.survey(roots, seeds, self.parameters.values, KINDS, self._limits)
+    def observe(self, roots: tuple[Value, ...], seeds: tuple[float, ...]) -> tuple[Any, Any]:
+        """Examine one pass; returns the gradients of the parameters and which were reached."""
+        seen = self._surveyed(roots, seeds)
         gradients = np.frombuffer(seen["gradients"])
         reached = np.frombuffer(seen["reached"], dtype=bool)
         self.passes += 1
+        depths = np.frombuffer(seen["depths"], dtype=np.int32)
+        self._take_growth(seen["nodes"])
         self.nodes, self.edges = seen["nodes"], seen["edges"]
         self.loss = sum(root.data for root in roots)
         sizes = np.abs(gradients)
+        if self._averaged[0] == RECENT:
+            self._squares = [np.zeros_like(sizes), self._squares[0]]
+            self._largest = [np.zeros_like(sizes), self._largest[0]]
+            self._averaged = [0, RECENT]
+        self._averaged[0] += 1
         with np.errstate(over="ignore", invalid="ignore"):
-            self.squares += gradients * gradients
+            self._squares[0] += gradients * gradients
+            np.maximum(self._largest[0], sizes, out=self._largest[0])
             np.maximum(self.largest, sizes, out=self.largest)  # NaN stays
-        self.reached |= reached
-        self.depths = np.maximum(self.depths, np.frombuffer(seen["depths"], dtype=np.int32))
-        self.latest = gradients
+        self.depths = np.maximum(self.depths, depths)
+        self._take_silence(gradients, reached, self._counts(reached, roots))
         self._take_units(seen["units"])
-        for number, reasons, uses, *blamed in seen["zeros"]:
+        self._take_zeros(seen["zeros"])
+        self._take_profile(seen)
+        self._take_births(seen, roots, seeds)
+        self.rules.look(seen["closures"], self.passes)
+        self.zero_loss.update(self.passes, np.array([self.loss == 0.0]))
+        self._look_for_noise(roots, sizes)
+        self._remember(float(sizes.max(initial=0.0)), sizes)
+        return gradients, reached
+
+    def _surveyed(self, roots: tuple[Value, ...], seeds: tuple[float, ...]) -> dict[str, Any]:
+        """The survey of a pass, over those values that now stand for the parameters."""
+        values = self.parameters.values
+        seen: dict[str, Any] = core.survey(roots, seeds, values, KINDS, self._limits)
+        lost = self.reached & ~self.missing & ~np.frombuffer(seen["reached"], dtype=bool)
+        if lost.any() and self.adopt(core.leaves_under(roots), lost):
+            values = self.parameters.values
+            seen = core.survey(roots, seeds, values, KINDS, self._limits)
+        return seen
+
+    def _counts(self, reached: Any, roots: tuple[Value, ...]) -> Any:
+        """For which parameters a pass says something: those of its model, and those that no pass
+        has reached yet. A pass over another model is none of theirs."""
+        mine = self.component[reached]
+        if not len(mine):
+            self.reached |= reached
+            return ~self.reached | (not core.leaves_under(roots))
+        first = mine.min()
+        if first != mine.max():
+            self.component[np.isin(self.component, mine)] = first
+        self.reached |= reached
+        return (self.component == first) | ~self.reached
+
+    def _take_growth(self, nodes: int) -> None:
+        """Whether the graph is larger than that of the pass before by as much as that one was."""
+        growth, self._growth = self._growth, nodes - self.nodes
+        self.growing.update(self.passes, np.array([0 < growth == self._growth and self.passes > 2]))
+        if self.growing.began[0] == self.passes:
+            self.nodes_at_first = self.nodes - growth
+
+    def _take_silence(self, gradients: Any, reached: Any, counts: Any) -> None:
+        silent = gradients == 0.0
+        before = self.silent.longest.copy()
+        ending = self.silent.update(self.passes, silent, counts)
+        lasting = ending & (self.silent.longest > before)
+        lasting &= self.silent.longest >= self.thresholds.patience
+        for number in np.flatnonzero(lasting).tolist():
+            began, ended = self.silent.past_began[number], self.silent.past_ended[number]
+            self.past[number] = Past(int(began), int(ended), self.why(number, int(began)))
+        self.missing = np.where(counts, ~reached, self.missing)
+        self.zero_uses[~silent] = 0
+
+    def _take_zeros(self, zeros: list[tuple[Any, ...]]) -> None:
+        for number, reasons, uses, *blamed in zeros:
             self.zero_uses[number] += uses
             known = self.zeros.get(number)
             if known is None or known[0] != reasons:
                 parameter = self.parameters.values[number]
                 zero = zero_of(parameter, reasons, self.parameters.place, *blamed)
                 self.zeros[number] = (reasons, zero)
-        self._take_profile(seen)
-        if (seen["odd_data"] or seen["odd_adjoints"]) and not self.births:
-            self.births, self.birth_pass = births_under(roots, seeds), self.passes
-        if seen["closures"] and self.passes == 1:
-            self.overwrites = overwriting(seen["closures"])
-        self._look_for_noise(roots, sizes)
-        self._remember(float(sizes.max(initial=0.0)), sizes)
-        return reached
 
-    def _take_units(self, units: list[tuple[int, int, int, Value]]) -> None:
-        instruction_of = core.instruction_of
-        for number, rows, shut, first in units:
+    def _take_units(self, units: list[tuple[int, int, int, Value, float, float]]) -> None:
+        alike: dict[Any, list[int]] = {}
+        seen = np.zeros(len(self.parameters), dtype=bool)
+        same = np.zeros(len(self.parameters), dtype=bool)
+        for number, rows, shut, first, data, adjoint in units:
             unit = self.units.get(number)
             if unit is None:
                 op = first.op
-                self.units[number] = Unit(rows, shut, op, op in _BOUNDED, instruction_of(first))
-            else:
-                unit.rows += rows
-                unit.shut += shut
+                made = core.instruction_of(first)
+                unit = self.units[number] = Unit(op, op in _BOUNDED, made)
+            unit.add(self.passes, rows, shut)
+            seen[number] = True
+            if shut < rows and adjoint != 0.0 and isfinite(data + adjoint):
+                alike.setdefault((unit.op, rows, data, adjoint), []).append(number)
+        for numbers in alike.values():
+            same[numbers] = len(numbers) > 1
+        self.twins.update(self.passes, same, seen)
 
     def _take_profile(self, seen: dict[str, Any]) -> None:
         counts = np.frombuffer(seen["level_nodes"], dtype=np.int64)
@@ -176,10 +256,42 @@ class Record:
         with np.errstate(invalid="ignore", divide="ignore"):
             means = np.where(counts > 0, sums / np.maximum(counts, 1), 0.0)
         self.profile = Profile(tuple(means.tolist()), tuple(counts.tolist()), seen["step"])
-        deepest = int(self.depths.max(initial=0))
-        fall, rise = self.profile.fall_and_rise(deepest)
-        self.falls = [min(self.falls[0], fall), self.falls[1] + (fall < self.thresholds.vanishing)]
-        self.rises = [max(self.rises[0], rise), self.rises[1] + (rise > self.thresholds.exploding)]
+        fall, rise = self.profile.fall_and_rise(int(self.depths.max(initial=0)))
+        limits = self.thresholds
+        finite = np.array([not seen["odd_adjoints"]])  # of other passes no profile is to be had
+        self.vanishing.update(self.passes, np.array([fall < limits.vanishing]), finite)
+        self.exploding.update(self.passes, np.array([rise > limits.exploding]), finite)
+        self.fall = min(self.fall, fall) if self.vanishing.began[0] else 1.0
+        self.rise = max(self.rise, rise) if self.exploding.began[0] else 1.0
+        self.steep.update(self.passes, np.array([self.steepness() > limits.steep]), finite)
+
+    def steepness(self) -> float:
+        """The largest gradient × weight of a group over the loss, as it is now."""
+        parameters = self.parameters
+        weights = self.motion.now()[0]
+        with np.errstate(all="ignore"):
+            squares = [
+                np.bincount(parameters.group_of, x, len(parameters.group_names))
+                for x in (self.squares, weights * weights)
+            ]
+            products = np.sqrt(squares[0]) * np.sqrt(squares[1])
+        finite = products[np.isfinite(products)]
+        return float(finite.max(initial=0.0)) / self.scale
+
+    @property
+    def scale(self) -> float:
+        """What gradient × weight is measured by: the loss, or 1 where that is more."""
+        return max(abs(self.loss), 1.0) if isfinite(self.loss) else 1.0
+
+    def _take_births(
+        self, seen: dict[str, Any], roots: tuple[Value, ...], seeds: tuple[float, ...]
+    ) -> None:
+        """The births of a pass: the first there are, and those that a sick spell begins with."""
+        sick = bool(seen["odd_adjoints"]) or not isfinite(self.loss)
+        self.not_finite.update(self.passes, np.array([sick]))
+        begins = self.not_finite.began[0] == self.passes
+        if begins or (seen["odd_data"] and self.births is None):
+            self.births, self.birth_pass = births_under(roots, seeds), self.passes
 
     def _look_for_noise(self, roots: tuple[Value, ...], sizes: Any) -> None:
         """Once, where gradients are faint: which of them are what cancellation has left."""
@@ -198,56 +310,100 @@ class Record:
             self.history = self.history[::2]
             self._stride *= 2
 
+    # ---- what is silent now, and why ---------------------------------------------------------
+
+    def quiet(self) -> Any:
+        """Which parameters get no gradient now: from the beginning, or for longer than usual."""
+        beyond = np.where(self.missing & self.cuts.cut_since(self.silent.began), 1, 2)
+        return self.silent.present(self.thresholds.patience, beyond)
+
+    def why(self, number: int, began: int = 0) -> Zero:
+        """Why a parameter's gradient is zero, now or in the silence that began with a pass."""
+        if not self.parameters.values[number].requires_grad:
+            return Zero(FROZEN)
+        if self.missing[number] or not self.reached[number]:
+            line = self.cuts.of(number, began or int(self.silent.began[number]))
+            if line is None:
+                return Zero(UNREACHABLE)
+            return Zero(DETACHED, line.how, "", line.site)
+        known = self.zeros.get(number)
+        return known[1] if known else Zero(CANCELLED)
+
     # ---- over time ---------------------------------------------------------------------------
 
     def begin(self) -> None:
-        """Before a pass: what the parameters and their gradients are now."""
-        self._before = self._now()
-
-    def _now(self) -> tuple[Any, Any]:
-        count = len(self._values)
-        data, grads = np.empty(count), np.empty(count)
-        core.read_data(self._values, data)
-        core.read_grad(self._values, grads)
-        return data, grads
+        """Before a pass: what has happened since the last."""
+        self.motion.settle(self.passes)
 
     def weights(self) -> Any:
         """The sizes of the parameters now."""
-        return np.abs(self._now()[0])
+        return np.abs(self.motion.now()[0])
 
     def end(self, roots: tuple[Value, ...], seeds: tuple[float, ...], site: Site | None) -> None:
-        """After a pass: examine it, and see what happened between it and the one before."""
-        reached = self.observe(roots, seeds)
-        if self._before is not None and self._after is not None:
-            data, grads = self._before
-            moved = data != self._after[0]
-            self.updated |= moved
-            if moved.any():
-                self.steps += 1
-                stale = reached & moved & (grads != 0.0) & (grads == self._after[1])
-                if stale.any():
-                    self.stale += stale
-                    self.stale_passes += 1
-                    self.stale_site = site
-        self._before = None
-        self._after = self._now()
+        """After a pass: examine it."""
+        if self.rebuilding.is_first:
+            self.rebuilding.learn(core.leaves_under(roots), self.parameters.place)
+        gradients, reached = self.observe(roots, seeds)
+        self.motion.passed(gradients, reached, self.loss, site)
 
     def close(self) -> None:
-        """After the last pass: what was updated since."""
-        if self._after is not None:
-            self.updated |= self._now()[0] != self._after[0]
+        """After the last pass: what has happened since."""
+        self.motion.settle(self.passes)
+
+    def stepping(
+        self, optimizer: Optimizer, site: Site | None, computes: bool, clock: int = 0
+    ) -> None:
+        """Before an optimizer steps; ``clock`` counts the passes of the program, where it runs
+        others than are seen here."""
+        mine, strangers = self._held_by(optimizer)
+        if len(mine) or strangers:
+            self.motion.holding(type(optimizer).__name__, mine)
+            if not computes:
+                self.motion.stepping(mine, strangers, self.passes, site, clock or self.passes)
+
+    def _held_by(self, optimizer: Optimizer) -> tuple[Any, bool]:
+        """The numbers of the parameters it holds, and whether it holds any whose place others
+        have taken; a few optimizers are remembered."""
+        count = sum(len(group["params"]) for group in optimizer.param_groups)
+        for known, size, mine, strangers in self._holdings:
+            if known is optimizer and size == count:
+                return mine, strangers
+        ids = [id(value) for value in optimizer.parameters()]
+        place = self.parameters.place
+        mine = np.array([place[i] for i in ids if i in place], dtype=np.intp)
+        strangers = any(i in self._originals and i not in place for i in ids)
+        self._holdings = [*self._holdings[-3:], (optimizer, count, mine, strangers)]
+        return mine, strangers
+
+    # ---- values that take the place of others ------------------------------------------------
+
+    def adopt(self, leaves: Sequence[Value], lost: Any = None) -> bool:
+        """Watch the values that took the place of lost parameters, where they are their next step;
+        whether that was so."""
+        lost = self.reached & ~self.missing if lost is None else lost
+        place, after = self.parameters.place, self.motion.after
+        found = self.rebuilding.successors(leaves, lost, place)
+        if not found or after is None:
+            return False
+        step = self.rebuilding.is_step(found, *after)
+        self.rebuilding.note(self.passes + 1, step)
+        if step:
+            values = tuple(found.get(n, value) for n, value in enumerate(self.parameters.values))
+            places = {id(value): number for number, value in enumerate(values)}
+            self.parameters = replace(self.parameters, values=values, place=places)
+            self.motion.adopt(values, list(found), self.passes)
+            self._holdings.clear()
+        return step
+
+    # ---- cuts --------------------------------------------------------------------------------
 
     def cut(self, value: Value, how: str, site: Site | None) -> None:
         """A value is about to lose its history: which parameters lie under it."""
-        if len(self.cuts) == len(self._values):
+        line = self.cuts.line(how, site, self.passes + 1)
+        if line is None or line.under.all():
             return
         seen = core.survey((value,), (0.0,), self.parameters.values, KINDS, self._limits)
-        for number in np.flatnonzero(np.frombuffer(seen["reached"], dtype=bool)).tolist():
-            self.note_cut(number, how, site)
-
-    def note_cut(self, number: int, how: str, site: Site | None) -> None:
-        """A parameter lies under a value that lost its history; the first line is remembered."""
-        self.cuts.setdefault(number, Cut(how, site))
+        line.under |= np.frombuffer(seen["reached"], dtype=bool)
 
 
 def scaled_norm(sizes: Any, largest: float | None = None) -> float:

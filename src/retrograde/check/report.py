@@ -17,10 +17,14 @@ ALARM, NOTE = "alarm", "note"
 
 @dataclass(frozen=True)
 class Verdict:
-    """One sentence on what is wrong, or worth knowing: an "alarm" or a "note".
+    """One illness, or something worth knowing: an "alarm" or a "note".
 
-    ``group`` is the group of parameters it is about ('' for the whole pass), ``site`` the line to
-    blame where one is known, ``parameters`` how many it concerns.
+    ``group`` is the group of parameters it is about ('' for the whole pass), of several the one
+    nearest to the loss, and ``groups`` are all of them. ``site`` is the line to blame where one is
+    known, ``parameters`` how many it concerns. ``began`` is the pass it began
+    with (0: not known), ``ended`` the last pass of what is over. ``cure`` says what to change.
+    ``source`` is the line that computed a zero factor. ``consequences`` are the verdicts that
+    follow from this one; they are no alarms of their own.
     """
 
     kind: str
@@ -29,16 +33,39 @@ class Verdict:
     sentence: str
     site: Site | None = None
     parameters: int = 0
+    cure: str = ""
+    began: int = 0
+    ended: int = 0
+    groups: tuple[str, ...] = ()
+    source: Site | None = None
+    consequences: tuple[Verdict, ...] = ()
 
     def __str__(self) -> str:
         return self.sentence
+
+    def as_dict(self) -> dict[str, Any]:
+        """The verdict as plain data."""
+        plain: dict[str, Any] = {
+            "kind": self.kind,
+            "severity": self.severity,
+            "group": self.group,
+            "groups": list(self.groups),
+            "sentence": self.sentence,
+            "cure": self.cure,
+            "site": self.site._asdict() if self.site else None,
+            "parameters": self.parameters,
+            "began": self.began,
+            "ended": self.ended,
+            "consequences": [each.as_dict() for each in self.consequences],
+        }
+        return plain
 
 
 @dataclass(frozen=True)
 class Group:
     """A group of parameters: what its gradients are like.
 
-    ``norm`` is the Euclidean norm of its gradients (the root mean square over the passes),
+    ``norm`` is the Euclidean norm of its gradients (the root mean square over the latest passes),
     ``share`` its part of the squares of all, ``ratio`` norm over the norm of the weights. ``depth``
     is how many products and functions lie between it and the loss; -1 where it is not reached.
     """
@@ -99,10 +126,7 @@ class Report:
             "nodes": self.nodes,
             "edges": self.edges,
             "loss": self.loss,
-            "verdicts": [
-                asdict(each) | {"site": each.site._asdict() if each.site else None}
-                for each in self.verdicts
-            ],
+            "verdicts": [each.as_dict() for each in self.verdicts],
             "groups": _plain(self.groups),
             "profile": asdict(self.profile),
             "births": self.births.as_dict(),

@@ -14,6 +14,8 @@ from ..sites import Site
 from ..value import Value
 
 MOST_RULES = 64
+OFTEN = 16
+"""From this pass on, rules are looked at once in so many passes."""
 
 
 @dataclass(frozen=True)
@@ -25,20 +27,37 @@ class Overwrite:
     site: Site | None
 
 
-def overwriting(closures: list[Value]) -> list[Overwrite]:
-    """Those of the rules that overwrite a gradient."""
-    found: list[Overwrite] = []
-    tried: set[Any] = set()
-    for value in closures:
-        rule = value._backward
-        code = getattr(rule, "__code__", type(rule))
-        if code in tried or len(tried) >= MOST_RULES:
-            continue
-        tried.add(code)
-        what = _overwritten(value)
-        if what is not None:
-            found.append(Overwrite(value.op, what, _written(code) or value.site))
-    return found
+class Rules:
+    """The rules tried so far, those of them that overwrite a gradient, and when they were met."""
+
+    def __init__(self) -> None:
+        self._tried: dict[Any, Overwrite | None] = {}
+        self._met: dict[Overwrite, tuple[int, int, int]] = {}  # first and last pass, and look
+        self._looks = 0
+
+    def look(self, closures: list[Value], number: int) -> None:
+        """Try the rules of pass ``number`` that are new; of many passes not in every one."""
+        if number >= OFTEN and number % OFTEN:
+            return
+        self._looks += 1
+        for value in closures:
+            rule = value._backward
+            code = getattr(rule, "__code__", type(rule))
+            if code not in self._tried and len(self._tried) < MOST_RULES:
+                what = _overwritten(value)
+                site = _written(code) or value.site
+                self._tried[code] = None if what is None else Overwrite(value.op, what, site)
+            found = self._tried.get(code)
+            if found is not None:
+                first = self._met.get(found, (number, 0, 0))[0]
+                self._met[found] = (first, number, self._looks)
+
+    def overwrites(self, patience: int) -> list[tuple[Overwrite, int, int]]:
+        """The rules that overwrite: each with its first pass, and its last where it is gone."""
+        return [
+            (found, first, last if self._looks - look >= patience else 0)
+            for found, (first, last, look) in self._met.items()
+        ]
 
 
 def _written(code: Any) -> Site | None:

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ..cuts import watching_cuts
+from ..optim.optimizer import Optimizer
+from ..optim.watching import watching_steps
 from ..sites import Site
 from ..value import Value, core
 from ..watch import Pass, watching
@@ -25,7 +27,9 @@ class Rounds:
     def __init__(self, thresholds: Thresholds) -> None:
         self._thresholds = thresholds
         self._records: list[Record] = []
-        self._current: Record | None = None
+        self._current: list[Record] = []
+        self._latest: Record | None = None
+        self._strangers: dict[int, Value] = {}
         self._cuts: list[tuple[list[Value], str, Site | None]] = []
         self.passes = 0
         self.unexamined = 0
@@ -33,29 +37,62 @@ class Rounds:
     def begun(self, this: Pass) -> None:
         """Before a pass: find out what it is about."""
         self.passes += 1
-        leaves = {id(leaf) for leaf in core.leaves_under(this.roots)}
-        self._current = next(
-            (r for r in self._records if not leaves.isdisjoint(r.parameters.place)), None
-        )
-        if self._current is None and len(self._records) < MOST_MODELS and leaves:
-            self._current = Record(discovered(this.roots, variables_now()), self._thresholds)
-            self._records.append(self._current)
-        if self._current is None:
+        leaves = {id(leaf): leaf for leaf in core.leaves_under(this.roots)}
+        self._current = [
+            r for r in self._records if not leaves.keys().isdisjoint(r.parameters.place)
+        ]
+        if not self._current:
+            self._adopt_or_discover(this, leaves)
+        else:
+            self._look_at_strangers(this, leaves)
+        if not self._current:
             self.unexamined += 1
             return
         for leaves_cut, how, site in self._cuts:
-            for leaf in leaves_cut:
-                number = self._current.parameters.place.get(id(leaf))
-                if number is not None:
-                    self._current.note_cut(number, how, site)
+            for record in self._current:
+                place = record.parameters.place
+                found = [place[id(leaf)] for leaf in leaves_cut if id(leaf) in place]
+                if found:
+                    record.cuts.note(found, how, site, record.passes + 1)
         self._cuts.clear()
-        self._current.begin()
+        self._latest = self._current[-1]
+        for record in self._current:
+            record.begin()
+
+    def _adopt_or_discover(self, this: Pass, leaves: dict[int, Value]) -> None:
+        """A pass over values not seen before: those of before, made anew, or another model."""
+        if self._latest is not None and leaves and self._latest.adopt(list(leaves.values())):
+            self._current = [self._latest]
+        elif len(self._records) < MOST_MODELS and leaves:
+            self._add(Record(discovered(this.roots, variables_now()), self._thresholds))
+
+    def _look_at_strangers(self, this: Pass, leaves: dict[int, Value]) -> None:
+        """Values beside a known model's: a further model where they are the same in a second
+        pass, as those of a generator are beside its discriminator's; data is new each time."""
+        known = {key for record in self._records for key in record.parameters.place}
+        strangers = {key: leaf for key, leaf in leaves.items() if key not in known}
+        stay = strangers.keys() & self._strangers.keys()
+        if stay and len(self._records) < MOST_MODELS:
+            found = discovered(this.roots, variables_now(), known)
+            if not stay.isdisjoint(found.place):
+                self._add(Record(found, self._thresholds))
+                strangers = {}
+        self._strangers = strangers
+
+    def _add(self, record: Record) -> None:
+        self._records.append(record)
+        self._current = [*self._current, record]
 
     def done(self, this: Pass) -> None:
         """After a pass: examine it."""
-        if self._current is not None:
-            self._current.end(this.roots, this.seeds, this.site)
-            self._current = None
+        for record in self._current:
+            record.end(this.roots, this.seeds, this.site)
+        self._current = []
+
+    def stepping(self, optimizer: Optimizer, site: Site | None, computes: bool) -> None:
+        """Before an optimizer steps."""
+        for record in self._records:
+            record.stepping(optimizer, site, computes, self.passes)
 
     def cut(self, value: Value, how: str, site: Site | None) -> None:
         """History is cut: before the first pass the parameters are not known yet."""
@@ -69,12 +106,34 @@ class Rounds:
         """One report for each set of parameters."""
         for record in self._records:
             record.close()
-        return [report_of(record) for record in self._records if record.passes]
+        return [report_of(record) for record in self._without_copies() if record.passes]
+
+    def _without_copies(self) -> list[Record]:
+        """The records, less those of values that were made anew for a pass or two while an
+        optimizer stepped on the first ones: that is one model, and ill."""
+        kept: list[Record] = []
+        for record in self._records:
+            first = kept[-1] if kept else None
+            short = record.passes < self._thresholds.patience
+            if (
+                first is not None
+                and first.motion.astray > 1
+                and short
+                and record.parameters.names == first.parameters.names
+            ):
+                first.rebuilding.note(2, step=False)
+            else:
+                kept.append(record)
+        return kept
 
 
 @contextmanager
 def watching_a_program(thresholds: Thresholds | None = None) -> Iterator[Rounds]:
     """Examine every backward pass inside the block, whatever it trains."""
     rounds = Rounds(thresholds or Thresholds())
-    with watching(rounds.done, begun=rounds.begun), watching_cuts(rounds.cut):
+    with (
+        watching(rounds.done, begun=rounds.begun),
+        watching_cuts(rounds.cut),
+        watching_steps(rounds.stepping),
+    ):
         yield rounds

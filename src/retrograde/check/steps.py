@@ -21,7 +21,7 @@ from ..ops import OPS
 from ..sites import Site
 from .complexstep import FLOOR, STEP
 from .diagnosis import cause_of_step
-from .differences import along_number
+from .differences import EDGE, SMOOTH, Slope, along_number
 from .formulas import at_a_kink, on_complex
 from .rounding import _partial_bars
 from .tape import CUSTOM, DOT, LEAF, ROW, SUM, Step, Tape, effective_partials
@@ -169,7 +169,8 @@ def _one_by_one(
         found.checked += 1
         function = function_of(step)
         expected: list[float | None] = []
-        wrong = []
+        wrong: list[int] = []
+        outside: dict[int, str] = {}
         for index, number in enumerate(step.numbers):
             target = step.inputs[index]
             if target >= 0 and step.inputs.count(target) > 1 and not step.node.partials:
@@ -186,8 +187,18 @@ def _one_by_one(
             verdict, _ = judged(step.partials[index], 0.0, scale, slope)
             if verdict == WRONG:
                 wrong.append(index)
+            if verdict == WRONG and slope.kind not in (SMOOTH, EDGE):
+                outside[index] = _not_between(slope)
         for index in wrong:
-            _add(found, place, step, index, expected)
+            if index in outside:
+                _append(found, place, step, index, expected[index], outside[index])
+            else:
+                _add(found, place, step, index, expected)
+
+
+def _not_between(slope: Slope) -> str:
+    least, most = slope.between
+    return f"the partial is not between the slopes of the two sides, {least:.6g} and {most:.6g}"
 
 
 def _along(

@@ -92,6 +92,8 @@ class Arguments(Subject):
         numbers = [item.data if isinstance(item, Value) else float(item) for item in items]
         super().__init__(caller, function, places, numbers)
         self._nests = nests
+        whole = [(place, item) for place, item in zip(places, items) if isinstance(item, int)]
+        self._whole = whole[0] if whole else None
 
     def _called(self, numbers: Sequence[float]) -> Graph:
         leaves = [Value(x, label=place) for x, place in zip(numbers, self.places)]
@@ -99,7 +101,13 @@ class Arguments(Subject):
         arguments = [nest.rebuild(source, sequence) for nest in self._nests]
         with _recording():
             begun = _here.begun
-            return self._checked(self.function(*arguments), begun), leaves
+            try:
+                result = self.function(*arguments)
+            except TypeError as error:
+                if self._whole is not None:
+                    raise CheckError.whole(self.caller, *self._whole, error) from error
+                raise
+            return self._checked(result, begun), leaves
 
     def _value(self, numbers: Sequence[float]) -> float:
         return self._called(numbers)[0].data

@@ -37,8 +37,14 @@ class Thresholds:
     """Fewer rows than this are too few to call a unit or a gate dead."""
     persistence: float = 0.5
     """Watched over many passes: the share of passes an illness must show in."""
+    patience: int = 3
+    """What was not there from the beginning must have lasted this many passes."""
     updated: float = 1.0
     """Parameters changed but never reached over all of a group: sick from this share on."""
+    hasty: float = 0.5
+    """Update over weight, of all that moves: too long above this where the loss does not fall."""
+    idle: float = 1e-6
+    """Update over weight, of all that moves: too short below this from the first step on."""
 
     def __post_init__(self) -> None:
         for each in fields(self):

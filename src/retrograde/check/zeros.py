@@ -25,7 +25,8 @@ EVEN_OPS = ("square", "abs", "cosh", "hypot")
 class Zero:
     """Why one parameter's gradient is zero: the kind, the op and line to blame, and in words what
     was zero. ``learning`` is the parameter that is the zero factor, or -1; ``minimum`` says that
-    the slope is zero because a square or its like is at its minimum."""
+    the slope is zero because a square or its like is at its minimum; ``source`` is the line that
+    computed the zero factor."""
 
     kind: str
     words: str = ""
@@ -33,6 +34,7 @@ class Zero:
     site: Site | None = None
     learning: int = -1
     minimum: bool = False
+    source: Site | None = None
 
 
 def zero_of(
@@ -101,7 +103,8 @@ def _zero_factor(node: Value, parameter: Value, place: dict[int, int]) -> Zero:
         words = f"the slope of the {_name(node)} is 0 here"
         return Zero(ZERO_FACTOR, words, node.op, node.site, minimum=minimum)
     words = f"the {_name(node)} multiplies by {_what(other)}"
-    return Zero(ZERO_FACTOR, words, node.op, node.site, place.get(id(other), -1))
+    source = None if other.op == "leaf" else other.site
+    return Zero(ZERO_FACTOR, words, node.op, node.site, place.get(id(other), -1), source=source)
 
 
 def _other(node: Value, inputs: tuple[Value, ...], index: int) -> Value | None:

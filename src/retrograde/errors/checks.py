@@ -55,6 +55,14 @@ class CheckError(RetrogradeError, ValueError):
         )
 
     @classmethod
+    def whole(cls, caller: str, where: str, number: int, error: TypeError) -> Self:
+        return cls(
+            f"{caller}: the function raised TypeError: {error}. Every number of the point becomes "
+            f"a value, {where} = {number} too. If it counts or is an index, fix it first, as in "
+            f"lambda x: f(x, {number})."
+        )
+
+    @classmethod
     def arguments(cls, caller: str, function: Any, required: int, point: object) -> Self:
         name = getattr(function, "__name__", "the function")
         return cls(
