@@ -150,23 +150,44 @@ SIMD vd v_erfc(vd x) {
     return v_select(v_lt(x, v_set(0.0)), v_sub(v_set(2.0), r), r);
 }
 
+/* 2^128 * exp(-a^2/2) */
+SIMD RgPower rg_half_bell(vd a) {
+    vd half = v_mul(v_set(0.5), a);
+    vd square = v_mul(a, half);
+    return rg_exp_minus(square, v_fnma(a, half, square));
+}
+
 /* erfc(-x/sqrt2)/2, with a polynomial of its own: no rounding of x/sqrt2 to make good. */
 SIMD vd v_norm_cdf(vd x) {
     vd a = v_min(v_set(39.0), v_abs(x));
-    vd half = v_mul(v_set(0.5), a);
-    vd square = v_mul(a, half);
-    RgPower e = rg_exp_minus(square, v_fnma(a, half, square));
-    vd r = rg_tail(a, e, rg_norm_tail, 1.0, 0.3989422804014327);
+    vd r = rg_tail(a, rg_half_bell(a), rg_norm_tail, 1.0, 0.3989422804014327);
     return v_select(v_gt(x, v_set(0.0)), v_sub(v_set(1.0), r), r);
 }
 
-/* exp(-x^2/2) */
-SIMD vd v_gauss(vd x) {
+/* x times that, which is a normal number where the other factor is none any more: so the tail is
+ * computed 2^64 times as large, and rounded once. */
+SIMD vd v_gelu(vd x) {
     vd a = v_min(v_set(39.0), v_abs(x));
-    vd half = v_mul(v_set(0.5), a);
-    vd square = v_mul(a, half);
-    RgPower e = rg_exp_minus(square, v_fnma(a, half, square));
+    RgPower e = rg_half_bell(a);
+    e.power = v_mul(e.power, v_set(0x1p64));
+    vd r = rg_tail(a, e, rg_norm_tail, 1.0, 0.3989422804014327);
+    vd above = v_mul(x, v_fnma(r, v_set(0x1p-64), v_set(1.0)));
+    vd below = v_mul(v_mul(v_neg(a), r), v_set(0x1p-64));
+    return v_select(v_gt(x, v_set(0.0)), above, v_fma(x, v_set(0.0), below)); /* -inf makes NaN */
+}
+
+/* exp(-x^2) */
+SIMD vd v_gauss(vd x) {
+    vd a = v_min(v_set(28.0), v_abs(x));
+    vd square = v_mul(a, a);
+    RgPower e = rg_exp_minus(square, v_fnma(a, a, square));
     return v_mul(v_fma(e.power, e.rest, e.power), v_set(0x1p-128));
+}
+
+/* exp(-x^2/2) / sqrt(2 pi) */
+SIMD vd v_norm_pdf(vd x) {
+    RgPower e = rg_half_bell(v_min(v_set(39.0), v_abs(x)));
+    return v_mul(v_fma(e.power, e.rest, e.power), v_set(0.3989422804014327 * 0x1p-128));
 }
 
 /* erf around the multiples of 49/128, a column each; row j has the coefficients of h^j. The width

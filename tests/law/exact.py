@@ -83,8 +83,8 @@ def value(op: Op, inputs: tuple[Any, ...]) -> Any:
 
 
 def partial(op: Op, index: int, inputs: tuple[Any, ...]) -> Any:
-    """A row's partial along one input, by the row's own expression."""
-    expression = op.partials[index]
+    """A row's partial along one input, by the row's own expression: the plain one it shows."""
+    expression = op.shown[index]
     known = dict(zip(op.inputs, inputs))
     if RESULT in variables(expression):
         known[RESULT] = value(op, inputs)
@@ -116,16 +116,18 @@ def slope(function: Callable[..., Any], index: int, inputs: tuple[Any, ...], abo
         return (above + below) / 2
 
 
-def settled(compute: Callable[[], Any]) -> tuple[Any, int]:
-    """A number computed with more and more bits, until its leading ones stay the same; and how
+def settled(function: Callable[..., Any], inputs: tuple[Any, ...]) -> tuple[Any, int]:
+    """A function computed with more and more bits, until its leading ones stay the same; and how
     many bits that took.
 
-    Exactly 0 may be all that was left of a difference: it is believed at the last only.
+    They are enough for 1 not to vanish beside an input. Exactly 0 may be all that was left of a
+    difference: it is believed at the last only.
     """
-    bits, before = FEWEST, mp.zero
+    bits = FEWEST + max([0, *(int(mp.mag(number)) for number in inputs if number)])
+    before = mp.zero
     while True:
         with mp.workprec(bits):
-            found = compute()
+            found = function(*inputs)
         if bits >= MOST:
             return found, bits
         if found and before:

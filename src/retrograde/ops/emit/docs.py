@@ -88,7 +88,7 @@ def _math(formula: str) -> str:
 
 def _partials(op: Op) -> str:
     return "<br>".join(
-        f"`{name}`: {_math(latex(partial))}" for name, partial in zip(op.inputs, op.partials)
+        f"`{name}`: {_math(latex(partial))}" for name, partial in zip(op.inputs, op.shown)
     )
 
 
