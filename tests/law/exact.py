@@ -21,12 +21,20 @@ mp.dps = 50
 FAR = 10_000
 
 
+def far_enough(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """An exponential, held still where it is beyond all doubles: mpmath takes long over it."""
+    return lambda x: function(max(-FAR * FAR, min(FAR * FAR, x)))
+
+
+exp = far_enough(mp.exp)
+
+
 def erfc(x: Any) -> Any:
     """mpmath's, and far out its asymptote: mpmath's own gives up there."""
     if abs(x) < FAR:
         return mp.erfc(x)
     square = x * x
-    tail = mp.exp(-square) / (abs(x) * mp.sqrt(mp.pi)) * (1 - 1 / (2 * square))
+    tail = exp(-square) / (abs(x) * mp.sqrt(mp.pi)) * (1 - 1 / (2 * square))
     return tail if x > 0 else 2 - tail
 
 
@@ -36,13 +44,14 @@ def power(x: Any, y: Any) -> Any:
         return mp.power(x, y)
     if x < 0 and not mp.isint(y):
         raise ValueError("no real power")
-    size = mp.exp(y * mp.log(abs(x)))
+    size = exp(y * mp.log(abs(x)))
     return -size if x < 0 and int(y) % 2 else size
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "add": mp.fadd, "sub": mp.fsub, "mul": mp.fmul, "div": mp.fdiv, "neg": mp.fneg,
     "pow": power, "abs": mp.fabs, "log2": lambda x: mp.log(x, 2),
+    "exp": exp, **{name: far_enough(getattr(mp, name)) for name in ("expm1", "sinh", "cosh")},
     "erfc": erfc, "erf": lambda x: mp.erf(x) if abs(x) < FAR else mp.sign(x) * (1 - erfc(abs(x))),
 }  # fmt: skip
 """Primitives that mpmath has under another name, or not at all: one entry each."""

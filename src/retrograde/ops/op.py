@@ -56,8 +56,8 @@ class Op:
     (('x',), ('x', 'y'), True)
 
     ``partials`` are in the form that keeps its digits, ``shown`` in that in which a person writes
-    them; in exact arithmetic they are the same. The value of a ``tuned`` row is computed as a whole,
-    by a function of its name in each core; the expression says what it is.
+    them; in exact arithmetic they are the same. A ``tuned`` row's value is computed as a whole, by
+    a function of its name in each core; the expression says what it is.
     """
 
     name: str
