@@ -55,11 +55,8 @@ RG_TUNED double rg_tuned_gelu(double x) {
 /* 1 / cosh(x)^2, down to the last denormal. */
 RG_TUNED double rg_tuned_sech2(double x) {
     double e = exp(-2.0 * fabs(x));
-    if (e > 0.25) { /* near the top by how far it is below 1 */
-        double tangent = (1.0 - e) / (1.0 + e);
-        return 1.0 - tangent * tangent;
-    }
-    return 4.0 * e / ((1.0 + e) * (1.0 + e));
+    double below = 1.0 + e * (2.0 + e); /* (1 + e)^2 */
+    return e > 0.25 ? 1.0 - (1.0 - e) * (1.0 - e) / below : 4.0 * e / below;
 }
 
 /* x / (1 + exp(-x)), in two halves where the exponential alone is denormal. */

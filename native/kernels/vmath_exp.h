@@ -120,16 +120,16 @@ SIMD vd v_silu(vd x) {
     return v_select(v_lt(x, zero), below, v_mul(x, v_sub(one, q)));
 }
 
-/* 4 e / (1 + e)^2 with e = exp(-2|x|); near the top by how far it is below 1. */
+/* 4 e / (1 + e)^2 with e = exp(-2|x|); near the top 1 - ((1 - e) / (1 + e))^2. */
 SIMD vd v_sech2(vd x) {
     rg_power of = rg_reduce(v_neg(v_min(v_set(800.0), v_abs(v_add(x, x)))), v_set(-0.0));
     vd power = v_add(of.t, v_fma(of.t, rg_exp_rest(of.r), of.t_low));
     vd four = v_scale(power, v_add(of.n, v_set(2.0)));
     vd e = v_mul(four, v_set(0.25)), one = v_set(1.0);
-    vd part = v_div(one, v_add(one, e));
-    vd tangent = v_mul(v_sub(one, e), part);
-    vd far = v_mul(v_mul(four, part), part);
-    return v_select(v_gt(e, v_set(0.25)), v_fnma(tangent, tangent, one), far);
+    vm near = v_gt(e, v_set(0.25));
+    vd rest = v_sub(one, e);
+    vd q = v_div(v_select(near, v_mul(rest, rest), four), v_fma(e, v_add(e, v_set(2.0)), one));
+    return v_select(near, v_sub(one, q), q);
 }
 
 /* Half of e^|x|, which is a double wherever the result is, and a quarter of its inverse. */

@@ -28,7 +28,7 @@ ULPS: dict[str, float] = {
     "norm_pdf": 1.9,
     "gelu": 3.2,
     "silu": 2.4,
-    "sech2": 2.0,
+    "sech2": 2.6,
     "sin": 1.7,
     "cos": 1.7,
     "tan": 2.1,

@@ -125,10 +125,8 @@ def gelu(x: float) -> float:
 def sech2(x: float) -> float:
     """1 / cosh(x)², down to the last denormal."""
     e = math.exp(-2.0 * math.fabs(x))
-    if e > 0.25:  # near the top by how far it is below 1
-        tangent = (1.0 - e) / (1.0 + e)
-        return 1.0 - tangent * tangent
-    return 4.0 * e / ((1.0 + e) * (1.0 + e))
+    below = 1.0 + e * (2.0 + e)  # (1 + e)²
+    return 1.0 - (1.0 - e) * (1.0 - e) / below if e > 0.25 else 4.0 * e / below
 
 
 def silu(x: float) -> float:

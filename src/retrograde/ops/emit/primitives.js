@@ -57,8 +57,8 @@ const primitive = (() => {
     return -(norm_pdf(x) * series);
   };
   const sech2 = (x) => {
-    const e = exp(-2 * abs(x)), tangent = (1 - e) / (1 + e);
-    return e > 0.25 ? 1 - tangent * tangent : (4 * e) / ((1 + e) * (1 + e));
+    const e = exp(-2 * abs(x)), below = 1 + e * (2 + e);
+    return e > 0.25 ? 1 - ((1 - e) * (1 - e)) / below : (4 * e) / below;
   };
   const silu = (x) => {
     const half = exp(0.5 * x), e = exp(-abs(x));
