@@ -48,7 +48,8 @@ RG_TUNED double rg_tuned_gelu(double x) {
     double r = 1.0 / (x * x);
     double series =
         1.0 -
-        r * (1.0 - 3.0 * r * (1.0 - 5.0 * r * (1.0 - 7.0 * r * (1.0 - 9.0 * r * (1.0 - 11.0 * r)))));
+        r * (1.0 -
+             3.0 * r * (1.0 - 5.0 * r * (1.0 - 7.0 * r * (1.0 - 9.0 * r * (1.0 - 11.0 * r)))));
     return -(rg_tuned_norm_pdf(x) * series);
 }
 

@@ -123,7 +123,7 @@ SIMD vd v_silu(vd x) {
 /* 4 e / (1 + e)^2 with e = exp(-2|x|); near the top 1 - ((1 - e) / (1 + e))^2. */
 SIMD vd v_sech2(vd x) {
     rg_power of = rg_reduce(v_neg(v_min(v_set(800.0), v_abs(v_add(x, x)))), v_set(-0.0));
-    vd power = v_add(of.t, v_fma(of.t, rg_exp_rest(of.r), of.t_low));
+    vd power = v_fma(of.t, rg_exp_rest(of.r), of.t); /* as in v_exp */
     vd four = v_scale(power, v_add(of.n, v_set(2.0)));
     vd e = v_mul(four, v_set(0.25)), one = v_set(1.0);
     vm near = v_gt(e, v_set(0.25));
