@@ -19,40 +19,43 @@ enum {
     RG_OP_log2 = 12,
     RG_OP_log10 = 13,
     RG_OP_sqrt = 14,
-    RG_OP_tanh = 15,
-    RG_OP_sigmoid = 16,
-    RG_OP_relu = 17,
-    RG_OP_leaky_relu = 18,
-    RG_OP_softplus = 19,
-    RG_OP_silu = 20,
-    RG_OP_sin = 21,
-    RG_OP_cos = 22,
-    RG_OP_tan = 23,
-    RG_OP_asin = 24,
-    RG_OP_acos = 25,
-    RG_OP_atan = 26,
-    RG_OP_atan2 = 27,
-    RG_OP_sinh = 28,
-    RG_OP_cosh = 29,
-    RG_OP_asinh = 30,
-    RG_OP_acosh = 31,
-    RG_OP_atanh = 32,
-    RG_OP_hypot = 33,
-    RG_OP_sign = 34,
-    RG_OP_abs = 35,
-    RG_OP_floor = 36,
-    RG_OP_maximum = 37,
-    RG_OP_minimum = 38,
-    RG_OP_clip = 39,
-    RG_OP_where = 40,
-    RG_OP_less = 41,
-    RG_OP_less_equal = 42,
-    RG_OP_equal = 43,
-    RG_OP_erf = 44,
-    RG_OP_erfc = 45,
-    RG_OP_norm_cdf = 46,
-    RG_OP_gelu = 47,
-    RG_OP_COUNT = 48
+    RG_OP_sech2 = 15,
+    RG_OP_tanh = 16,
+    RG_OP_sigmoid = 17,
+    RG_OP_relu = 18,
+    RG_OP_leaky_relu = 19,
+    RG_OP_softplus = 20,
+    RG_OP_silu = 21,
+    RG_OP_sin = 22,
+    RG_OP_cos = 23,
+    RG_OP_tan = 24,
+    RG_OP_asin = 25,
+    RG_OP_acos = 26,
+    RG_OP_atan = 27,
+    RG_OP_atan2 = 28,
+    RG_OP_sinh = 29,
+    RG_OP_cosh = 30,
+    RG_OP_asinh = 31,
+    RG_OP_acosh = 32,
+    RG_OP_atanh = 33,
+    RG_OP_hypot = 34,
+    RG_OP_sign = 35,
+    RG_OP_abs = 36,
+    RG_OP_floor = 37,
+    RG_OP_maximum = 38,
+    RG_OP_minimum = 39,
+    RG_OP_clip = 40,
+    RG_OP_where = 41,
+    RG_OP_less = 42,
+    RG_OP_less_equal = 43,
+    RG_OP_equal = 44,
+    RG_OP_gauss = 45,
+    RG_OP_norm_pdf = 46,
+    RG_OP_erf = 47,
+    RG_OP_erfc = 48,
+    RG_OP_norm_cdf = 49,
+    RG_OP_gelu = 50,
+    RG_OP_COUNT = 51
 };
 
 #define RG_UNARY_OPS(X) \
@@ -66,6 +69,7 @@ enum {
     X(log2) \
     X(log10) \
     X(sqrt) \
+    X(sech2) \
     X(tanh) \
     X(sigmoid) \
     X(relu) \
@@ -85,6 +89,8 @@ enum {
     X(sign) \
     X(abs) \
     X(floor) \
+    X(gauss) \
+    X(norm_pdf) \
     X(erf) \
     X(erfc) \
     X(norm_cdf) \
@@ -112,7 +118,7 @@ enum {
 /* The rules on doubles; the vector kernels have rules of their own. */
 #ifndef RG_LISTS_ONLY
 
-#include <math.h>
+#include "tuned.h"
 
 #define RG_RULE static inline __attribute__((unused))
 
@@ -136,8 +142,8 @@ RG_RULE double rg_neg(double x) { return (-x); }
 RG_RULE double rg_neg_d0(double x, double z) { return -1.0; }
 
 RG_RULE double rg_pow(double x, double y) { return pow(x, y); }
-RG_RULE double rg_pow_d0(double x, double y, double z) { return (((x == 0.0) && (y == 0.0)) ? 0.0 : (y * pow(x, (y - 1.0)))); }
-RG_RULE double rg_pow_d1(double x, double y, double z) { return (((x == 0.0) && (y > 0.0)) ? 0.0 : (z * log(x))); }
+RG_RULE double rg_pow_d0(double x, double y, double z) { return (((x == 0.0) && (y == 0.0)) ? 0.0 : (((fabs(z) >= 2.2250738585072014e-308) && (fabs(z) <= 1.7976931348623157e+308)) ? (((fabs(z) < 1.0) || (fabs(y) < 1.0)) ? ((y * z) / ((x == 0.0) ? 1.0 : x)) : (y * (z / ((x == 0.0) ? 1.0 : x)))) : ((fabs(z) < 2.2250738585072014e-308) ? (((((x < 0.0) && ((2.0 * floor((0.5 * y))) == y)) ? (-y) : y) * pow(((fabs(z) < 2.2250738585072014e-308) ? fabs(x) : x), ((fabs(z) < 2.2250738585072014e-308) ? (0.5 * (y - 1.0)) : (y - 1.0)))) * pow(((fabs(z) < 2.2250738585072014e-308) ? fabs(x) : x), ((fabs(z) < 2.2250738585072014e-308) ? (0.5 * (y - 1.0)) : (y - 1.0)))) : (y * pow(((fabs(z) < 2.2250738585072014e-308) ? fabs(x) : x), ((fabs(z) < 2.2250738585072014e-308) ? (0.5 * (y - 1.0)) : (y - 1.0))))))); }
+RG_RULE double rg_pow_d1(double x, double y, double z) { return (((x == 0.0) && (y > 0.0)) ? 0.0 : (((fabs(z) >= 2.2250738585072014e-308) && (fabs(z) <= 1.7976931348623157e+308)) ? (z * log(x)) : ((pow(x, (0.5 * y)) * log(x)) * pow(x, (0.5 * y))))); }
 
 RG_RULE double rg_square(double x) { return (x * x); }
 RG_RULE double rg_square_d0(double x, double z) { return (2.0 * x); }
@@ -149,7 +155,7 @@ RG_RULE double rg_exp(double x) { return exp(x); }
 RG_RULE double rg_exp_d0(double x, double z) { return z; }
 
 RG_RULE double rg_expm1(double x) { return expm1(x); }
-RG_RULE double rg_expm1_d0(double x, double z) { return (z + 1.0); }
+RG_RULE double rg_expm1_d0(double x, double z) { return exp(x); }
 
 RG_RULE double rg_log(double x) { return log(x); }
 RG_RULE double rg_log_d0(double x, double z) { return (1.0 / x); }
@@ -158,19 +164,22 @@ RG_RULE double rg_log1p(double x) { return log1p(x); }
 RG_RULE double rg_log1p_d0(double x, double z) { return (1.0 / (1.0 + x)); }
 
 RG_RULE double rg_log2(double x) { return log2(x); }
-RG_RULE double rg_log2_d0(double x, double z) { return (1.0 / (x * 0.6931471805599453)); }
+RG_RULE double rg_log2_d0(double x, double z) { return (1.4426950408889634 / x); }
 
 RG_RULE double rg_log10(double x) { return log10(x); }
-RG_RULE double rg_log10_d0(double x, double z) { return (1.0 / (x * 2.302585092994046)); }
+RG_RULE double rg_log10_d0(double x, double z) { return (0.43429448190325176 / x); }
 
 RG_RULE double rg_sqrt(double x) { return sqrt(x); }
 RG_RULE double rg_sqrt_d0(double x, double z) { return (0.5 / z); }
 
+RG_RULE double rg_sech2(double x) { return rg_tuned_sech2(x); }
+RG_RULE double rg_sech2_d0(double x, double z) { return (-((2.0 * tanh(x)) * z)); }
+
 RG_RULE double rg_tanh(double x) { return tanh(x); }
-RG_RULE double rg_tanh_d0(double x, double z) { return (1.0 - (z * z)); }
+RG_RULE double rg_tanh_d0(double x, double z) { return rg_sech2(x); }
 
 RG_RULE double rg_sigmoid(double x) { return ((x >= 0.0) ? (1.0 / (1.0 + exp((-x)))) : (exp(x) / (1.0 + exp(x)))); }
-RG_RULE double rg_sigmoid_d0(double x, double z) { return (z * (1.0 - z)); }
+RG_RULE double rg_sigmoid_d0(double x, double z) { return (z * rg_sigmoid((-x))); }
 
 RG_RULE double rg_relu(double x) { return ((x <= 0.0) ? 0.0 : x); }
 RG_RULE double rg_relu_d0(double x, double z) { return ((x <= 0.0) ? 0.0 : 1.0); }
@@ -182,8 +191,8 @@ RG_RULE double rg_leaky_relu_d1(double x, double slope, double z) { return ((x <
 RG_RULE double rg_softplus(double x) { return (((x <= 0.0) ? 0.0 : x) + log1p(exp((-fabs(x))))); }
 RG_RULE double rg_softplus_d0(double x, double z) { return rg_sigmoid(x); }
 
-RG_RULE double rg_silu(double x) { return (x * rg_sigmoid(x)); }
-RG_RULE double rg_silu_d0(double x, double z) { return (rg_sigmoid(x) * (1.0 + (x * rg_sigmoid((-x))))); }
+RG_RULE double rg_silu(double x) { return rg_tuned_silu(x); }
+RG_RULE double rg_silu_d0(double x, double z) { return (rg_sigmoid(x) + (z * rg_sigmoid((-x)))); }
 
 RG_RULE double rg_sin(double x) { return sin(x); }
 RG_RULE double rg_sin_d0(double x, double z) { return cos(x); }
@@ -201,11 +210,11 @@ RG_RULE double rg_acos(double x) { return acos(x); }
 RG_RULE double rg_acos_d0(double x, double z) { return (-(1.0 / sqrt(((1.0 - x) * (1.0 + x))))); }
 
 RG_RULE double rg_atan(double x) { return atan(x); }
-RG_RULE double rg_atan_d0(double x, double z) { return (1.0 / (1.0 + (x * x))); }
+RG_RULE double rg_atan_d0(double x, double z) { return (8.673617379884035e-19 / (8.673617379884035e-19 + ((x * 9.313225746154785e-10) * (x * 9.313225746154785e-10)))); }
 
 RG_RULE double rg_atan2(double y, double x) { return atan2(y, x); }
-RG_RULE double rg_atan2_d0(double y, double x, double z) { return ((x / hypot(x, y)) / hypot(x, y)); }
-RG_RULE double rg_atan2_d1(double y, double x, double z) { return (-((y / hypot(x, y)) / hypot(x, y))); }
+RG_RULE double rg_atan2_d0(double y, double x, double z) { return ((((fabs(x) > 1.0) || (fabs(y) > 1.0)) ? 0.5 : 1.0) * ((((((fabs(x) > 1.0) || (fabs(y) > 1.0)) ? 0.5 : 1.0) * x) / hypot(((((fabs(x) > 1.0) || (fabs(y) > 1.0)) ? 0.5 : 1.0) * x), ((((fabs(x) > 1.0) || (fabs(y) > 1.0)) ? 0.5 : 1.0) * y))) / hypot(((((fabs(x) > 1.0) || (fabs(y) > 1.0)) ? 0.5 : 1.0) * x), ((((fabs(x) > 1.0) || (fabs(y) > 1.0)) ? 0.5 : 1.0) * y)))); }
+RG_RULE double rg_atan2_d1(double y, double x, double z) { return (-((((fabs(x) > 1.0) || (fabs(y) > 1.0)) ? 0.5 : 1.0) * ((((((fabs(x) > 1.0) || (fabs(y) > 1.0)) ? 0.5 : 1.0) * y) / hypot(((((fabs(x) > 1.0) || (fabs(y) > 1.0)) ? 0.5 : 1.0) * x), ((((fabs(x) > 1.0) || (fabs(y) > 1.0)) ? 0.5 : 1.0) * y))) / hypot(((((fabs(x) > 1.0) || (fabs(y) > 1.0)) ? 0.5 : 1.0) * x), ((((fabs(x) > 1.0) || (fabs(y) > 1.0)) ? 0.5 : 1.0) * y))))); }
 
 RG_RULE double rg_sinh(double x) { return sinh(x); }
 RG_RULE double rg_sinh_d0(double x, double z) { return cosh(x); }
@@ -223,8 +232,8 @@ RG_RULE double rg_atanh(double x) { return atanh(x); }
 RG_RULE double rg_atanh_d0(double x, double z) { return (1.0 / ((1.0 - x) * (1.0 + x))); }
 
 RG_RULE double rg_hypot(double x, double y) { return hypot(x, y); }
-RG_RULE double rg_hypot_d0(double x, double y, double z) { return ((z == 0.0) ? 0.0 : (x / z)); }
-RG_RULE double rg_hypot_d1(double x, double y, double z) { return ((z == 0.0) ? 0.0 : (y / z)); }
+RG_RULE double rg_hypot_d0(double x, double y, double z) { return ((z == 0.0) ? 0.0 : (((z >= 1.1830521861667747e-271) && (z <= 1.7976931348623157e+308)) ? (x / z) : ((((z > 1.0) ? 0.5 : 4.149515568880993e+180) * x) / hypot((((z > 1.0) ? 0.5 : 4.149515568880993e+180) * x), (((z > 1.0) ? 0.5 : 4.149515568880993e+180) * y))))); }
+RG_RULE double rg_hypot_d1(double x, double y, double z) { return ((z == 0.0) ? 0.0 : (((z >= 1.1830521861667747e-271) && (z <= 1.7976931348623157e+308)) ? (y / z) : ((((z > 1.0) ? 0.5 : 4.149515568880993e+180) * y) / hypot((((z > 1.0) ? 0.5 : 4.149515568880993e+180) * x), (((z > 1.0) ? 0.5 : 4.149515568880993e+180) * y))))); }
 
 RG_RULE double rg_sign(double x) { return ((x > 0.0) ? 1.0 : ((x < 0.0) ? -1.0 : x)); }
 RG_RULE double rg_sign_d0(double x, double z) { return 0.0; }
@@ -265,17 +274,23 @@ RG_RULE double rg_equal(double x, double y) { return ((x == y) ? 1.0 : 0.0); }
 RG_RULE double rg_equal_d0(double x, double y, double z) { return 0.0; }
 RG_RULE double rg_equal_d1(double x, double y, double z) { return 0.0; }
 
+RG_RULE double rg_gauss(double x) { return rg_tuned_gauss(x); }
+RG_RULE double rg_gauss_d0(double x, double z) { return (-(2.0 * (x * z))); }
+
+RG_RULE double rg_norm_pdf(double x) { return rg_tuned_norm_pdf(x); }
+RG_RULE double rg_norm_pdf_d0(double x, double z) { return (-(x * z)); }
+
 RG_RULE double rg_erf(double x) { return erf(x); }
-RG_RULE double rg_erf_d0(double x, double z) { return (1.1283791670955126 * exp((-(x * x)))); }
+RG_RULE double rg_erf_d0(double x, double z) { return (1.1283791670955126 * rg_gauss(x)); }
 
 RG_RULE double rg_erfc(double x) { return erfc(x); }
-RG_RULE double rg_erfc_d0(double x, double z) { return (-(1.1283791670955126 * exp((-(x * x))))); }
+RG_RULE double rg_erfc_d0(double x, double z) { return (-(1.1283791670955126 * rg_gauss(x))); }
 
-RG_RULE double rg_norm_cdf(double x) { return (0.5 * erfc((-(x * 0.7071067811865476)))); }
-RG_RULE double rg_norm_cdf_d0(double x, double z) { return (0.3989422804014327 * exp((-(0.5 * (x * x))))); }
+RG_RULE double rg_norm_cdf(double x) { return rg_tuned_norm_cdf(x); }
+RG_RULE double rg_norm_cdf_d0(double x, double z) { return rg_norm_pdf(x); }
 
-RG_RULE double rg_gelu(double x) { return (x * rg_norm_cdf(x)); }
-RG_RULE double rg_gelu_d0(double x, double z) { return (rg_norm_cdf(x) + (x * (0.3989422804014327 * exp((-(0.5 * (x * x))))))); }
+RG_RULE double rg_gelu(double x) { return rg_tuned_gelu(x); }
+RG_RULE double rg_gelu_d0(double x, double z) { return (rg_norm_cdf(x) + (((0.3989422804014327 * x) * rg_gauss((0.5 * x))) * rg_gauss((0.5 * x)))); }
 
 static double rg_eval_add(const double *a) { return rg_add(a[0], a[1]); }
 static void rg_slopes_add(const double *a, double z, double *p) { p[0] = rg_add_d0(a[0], a[1], z); p[1] = rg_add_d1(a[0], a[1], z); }
@@ -307,6 +322,8 @@ static double rg_eval_log10(const double *a) { return rg_log10(a[0]); }
 static void rg_slopes_log10(const double *a, double z, double *p) { p[0] = rg_log10_d0(a[0], z); }
 static double rg_eval_sqrt(const double *a) { return rg_sqrt(a[0]); }
 static void rg_slopes_sqrt(const double *a, double z, double *p) { p[0] = rg_sqrt_d0(a[0], z); }
+static double rg_eval_sech2(const double *a) { return rg_sech2(a[0]); }
+static void rg_slopes_sech2(const double *a, double z, double *p) { p[0] = rg_sech2_d0(a[0], z); }
 static double rg_eval_tanh(const double *a) { return rg_tanh(a[0]); }
 static void rg_slopes_tanh(const double *a, double z, double *p) { p[0] = rg_tanh_d0(a[0], z); }
 static double rg_eval_sigmoid(const double *a) { return rg_sigmoid(a[0]); }
@@ -365,6 +382,10 @@ static double rg_eval_less_equal(const double *a) { return rg_less_equal(a[0], a
 static void rg_slopes_less_equal(const double *a, double z, double *p) { p[0] = rg_less_equal_d0(a[0], a[1], z); p[1] = rg_less_equal_d1(a[0], a[1], z); }
 static double rg_eval_equal(const double *a) { return rg_equal(a[0], a[1]); }
 static void rg_slopes_equal(const double *a, double z, double *p) { p[0] = rg_equal_d0(a[0], a[1], z); p[1] = rg_equal_d1(a[0], a[1], z); }
+static double rg_eval_gauss(const double *a) { return rg_gauss(a[0]); }
+static void rg_slopes_gauss(const double *a, double z, double *p) { p[0] = rg_gauss_d0(a[0], z); }
+static double rg_eval_norm_pdf(const double *a) { return rg_norm_pdf(a[0]); }
+static void rg_slopes_norm_pdf(const double *a, double z, double *p) { p[0] = rg_norm_pdf_d0(a[0], z); }
 static double rg_eval_erf(const double *a) { return rg_erf(a[0]); }
 static void rg_slopes_erf(const double *a, double z, double *p) { p[0] = rg_erf_d0(a[0], z); }
 static double rg_eval_erfc(const double *a) { return rg_erfc(a[0]); }
@@ -401,6 +422,7 @@ static const RgOp RG_OPS[RG_OP_COUNT] __attribute__((unused)) = {
     {"log2", "log2", 1, 0, {0.0}, {"x"}, rg_eval_log2, rg_slopes_log2},
     {"log10", "log10", 1, 0, {0.0}, {"x"}, rg_eval_log10, rg_slopes_log10},
     {"sqrt", "sqrt", 1, 0, {0.0}, {"x"}, rg_eval_sqrt, rg_slopes_sqrt},
+    {"sech2", "sech2", 1, 0, {0.0}, {"x"}, rg_eval_sech2, rg_slopes_sech2},
     {"tanh", "tanh", 1, 0, {0.0}, {"x"}, rg_eval_tanh, rg_slopes_tanh},
     {"sigmoid", "sigmoid", 1, 0, {0.0}, {"x"}, rg_eval_sigmoid, rg_slopes_sigmoid},
     {"relu", "ReLU", 1, 0, {0.0}, {"x"}, rg_eval_relu, rg_slopes_relu},
@@ -430,6 +452,8 @@ static const RgOp RG_OPS[RG_OP_COUNT] __attribute__((unused)) = {
     {"less", "<", 2, 0, {0.0}, {"x", "y"}, rg_eval_less, rg_slopes_less},
     {"less_equal", "<=", 2, 0, {0.0}, {"x", "y"}, rg_eval_less_equal, rg_slopes_less_equal},
     {"equal", "==", 2, 0, {0.0}, {"x", "y"}, rg_eval_equal, rg_slopes_equal},
+    {"gauss", "gauss", 1, 0, {0.0}, {"x"}, rg_eval_gauss, rg_slopes_gauss},
+    {"norm_pdf", "norm_pdf", 1, 0, {0.0}, {"x"}, rg_eval_norm_pdf, rg_slopes_norm_pdf},
     {"erf", "erf", 1, 0, {0.0}, {"x"}, rg_eval_erf, rg_slopes_erf},
     {"erfc", "erfc", 1, 0, {0.0}, {"x"}, rg_eval_erfc, rg_slopes_erfc},
     {"norm_cdf", "norm_cdf", 1, 0, {0.0}, {"x"}, rg_eval_norm_cdf, rg_slopes_norm_cdf},

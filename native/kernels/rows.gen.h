@@ -17,12 +17,13 @@ SIMD vd rgv_log1p(vd x) { return v_log1p(x); }
 SIMD vd rgv_log2(vd x) { return v_log2(x); }
 SIMD vd rgv_log10(vd x) { return v_log10(x); }
 SIMD vd rgv_sqrt(vd x) { return v_sqrt(x); }
+SIMD vd rgv_sech2(vd x) { return v_sech2(x); }
 SIMD vd rgv_tanh(vd x) { return v_tanh(x); }
 SIMD vd rgv_sigmoid(vd x) { return v_sigmoid(x); }
 SIMD vd rgv_relu(vd x) { return v_select(v_le(x, v_set(0.0)), v_set(0.0), x); }
 SIMD vd rgv_leaky_relu(vd x, vd slope) { return v_select(v_le(x, v_set(0.0)), v_mul(slope, x), x); }
 SIMD vd rgv_softplus(vd x) { return v_add(v_select(v_le(x, v_set(0.0)), v_set(0.0), x), v_log1p(v_exp(v_neg(v_abs(x))))); }
-SIMD vd rgv_silu(vd x) { return v_mul(x, rgv_sigmoid(x)); }
+SIMD vd rgv_silu(vd x) { return v_silu(x); }
 SIMD vd rgv_sin(vd x) { return v_sin(x); }
 SIMD vd rgv_cos(vd x) { return v_cos(x); }
 SIMD vd rgv_tan(vd x) { return v_tan(x); }
@@ -46,9 +47,11 @@ SIMD vd rgv_where(vd condition, vd x, vd y) { return v_select(v_ne(condition, v_
 SIMD vd rgv_less(vd x, vd y) { return v_select(v_lt(x, y), v_set(1.0), v_set(0.0)); }
 SIMD vd rgv_less_equal(vd x, vd y) { return v_select(v_le(x, y), v_set(1.0), v_set(0.0)); }
 SIMD vd rgv_equal(vd x, vd y) { return v_select(v_eq(x, y), v_set(1.0), v_set(0.0)); }
+SIMD vd rgv_gauss(vd x) { return v_gauss(x); }
+SIMD vd rgv_norm_pdf(vd x) { return v_norm_pdf(x); }
 SIMD vd rgv_erf(vd x) { return v_erf(x); }
 SIMD vd rgv_erfc(vd x) { return v_erfc(x); }
 SIMD vd rgv_norm_cdf(vd x) { return v_norm_cdf(x); }
-SIMD vd rgv_gelu(vd x) { return v_mul(x, rgv_norm_cdf(x)); }
+SIMD vd rgv_gelu(vd x) { return v_gelu(x); }
 
 #endif

@@ -380,7 +380,7 @@ class Value:
     def expm1(self) -> Value:
         """``z = expm1(x)``.
 
-        Slope: ``dz/dx = z + 1``. Backward, it multiplies the upstream gradient by the
+        Slope: ``dz/dx = exp(x)``. Backward, it multiplies the upstream gradient by the
         exponential of its input, which is its own result plus one.
         """
 
@@ -391,12 +391,18 @@ class Value:
         is zero wherever it has one.
         """
 
+    def gauss(self) -> Value:
+        """``z = exp(-(x * x))``.
+
+        Slope: ``dz/dx = -(2 * (x * z))``. Backward, it multiplies the upstream gradient by the
+        slope of a hill: flat at its top and far out, steepest in between.
+        """
+
     def gelu(self) -> Value:
         """``z = x * norm_cdf(x)``.
 
-        Slope: ``dz/dx = norm_cdf(x) + x * (0.3989422804014327 * exp(-(0.5 * (x * x))))``.
-        Backward, it is a soft gate: it passes the upstream gradient on one side, stops it on the
-        other, and changes smoothly between.
+        Slope: ``dz/dx = norm_cdf(x) + x * norm_pdf(x)``. Backward, it is a soft gate: it passes
+        the upstream gradient on one side, stops it on the other, and changes smoothly between.
         """
 
     def hypot(self, y: Value | _Number) -> Value:
@@ -490,8 +496,15 @@ class Value:
     def norm_cdf(self) -> Value:
         """``z = 0.5 * erfc(-(x * 0.7071067811865476))``.
 
-        Slope: ``dz/dx = 0.3989422804014327 * exp(-(0.5 * (x * x)))``. Backward, it multiplies
-        the upstream gradient by a bell curve: only inputs near zero feel it.
+        Slope: ``dz/dx = norm_pdf(x)``. Backward, it multiplies the upstream gradient by a bell
+        curve: only inputs near zero feel it.
+        """
+
+    def norm_pdf(self) -> Value:
+        """``z = 0.3989422804014327 * exp(-(0.5 * (x * x)))``.
+
+        Slope: ``dz/dx = -(x * z)``. Backward, it multiplies the upstream gradient by the slope
+        of a hill: flat at its top and far out, steepest in between.
         """
 
     def pow(self, y: Value | _Number) -> Value:
@@ -516,6 +529,13 @@ class Value:
         gradient on the open side and scales it down or stops it on the other.
         """
 
+    def sech2(self) -> Value:
+        """``z = 1 / (cosh(x) * cosh(x))``.
+
+        Slope: ``dz/dx = -(2 * tanh(x) * z)``. Backward, it multiplies the upstream gradient by
+        the slope of a hill: flat at its top and far out, steepest in between.
+        """
+
     def sigmoid(self) -> Value:
         """``z = 1 / (1 + exp(-x)) if x >= 0 else exp(x) / (1 + exp(x))``.
 
@@ -533,9 +553,8 @@ class Value:
     def silu(self) -> Value:
         """``z = x * sigmoid(x)``.
 
-        Slope: ``dz/dx = sigmoid(x) * (1 + x * sigmoid(-x))``. Backward, it is a soft gate: it
-        passes the upstream gradient on one side, stops it on the other, and changes smoothly
-        between.
+        Slope: ``dz/dx = sigmoid(x) + z * sigmoid(-x)``. Backward, it is a soft gate: it passes
+        the upstream gradient on one side, stops it on the other, and changes smoothly between.
         """
 
     def sin(self) -> Value:

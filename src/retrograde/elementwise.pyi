@@ -26,6 +26,7 @@ __all__ = [  # noqa: RUF022  sorted as Python sorts
     "exp",
     "expm1",
     "floor",
+    "gauss",
     "gelu",
     "hypot",
     "leaky_relu",
@@ -40,9 +41,11 @@ __all__ = [  # noqa: RUF022  sorted as Python sorts
     "mul",
     "neg",
     "norm_cdf",
+    "norm_pdf",
     "pow",
     "reciprocal",
     "relu",
+    "sech2",
     "sigmoid",
     "sign",
     "silu",
@@ -298,7 +301,7 @@ def exp(x: NDArray[Any], /) -> NDArray[Any]: ...
 def expm1(x: Value, /) -> Value:
     """``z = expm1(x)``.
 
-    Slope: ``dz/dx = z + 1``. Backward, it multiplies the upstream gradient by the
+    Slope: ``dz/dx = exp(x)``. Backward, it multiplies the upstream gradient by the
     exponential of its input, which is its own result plus one.
     """
 
@@ -319,12 +322,23 @@ def floor(x: _Number, /) -> float: ...
 @overload
 def floor(x: NDArray[Any], /) -> NDArray[Any]: ...
 @overload
+def gauss(x: Value, /) -> Value:
+    """``z = exp(-(x * x))``.
+
+    Slope: ``dz/dx = -(2 * (x * z))``. Backward, it multiplies the upstream gradient by the
+    slope of a hill: flat at its top and far out, steepest in between.
+    """
+
+@overload
+def gauss(x: _Number, /) -> float: ...
+@overload
+def gauss(x: NDArray[Any], /) -> NDArray[Any]: ...
+@overload
 def gelu(x: Value, /) -> Value:
     """``z = x * norm_cdf(x)``.
 
-    Slope: ``dz/dx = norm_cdf(x) + x * (0.3989422804014327 * exp(-(0.5 * (x * x))))``.
-    Backward, it is a soft gate: it passes the upstream gradient on one side, stops it on the
-    other, and changes smoothly between.
+    Slope: ``dz/dx = norm_cdf(x) + x * norm_pdf(x)``. Backward, it is a soft gate: it passes
+    the upstream gradient on one side, stops it on the other, and changes smoothly between.
     """
 
 @overload
@@ -511,14 +525,26 @@ def neg(x: NDArray[Any], /) -> NDArray[Any]: ...
 def norm_cdf(x: Value, /) -> Value:
     """``z = 0.5 * erfc(-(x * 0.7071067811865476))``.
 
-    Slope: ``dz/dx = 0.3989422804014327 * exp(-(0.5 * (x * x)))``. Backward, it multiplies
-    the upstream gradient by a bell curve: only inputs near zero feel it.
+    Slope: ``dz/dx = norm_pdf(x)``. Backward, it multiplies the upstream gradient by a bell
+    curve: only inputs near zero feel it.
     """
 
 @overload
 def norm_cdf(x: _Number, /) -> float: ...
 @overload
 def norm_cdf(x: NDArray[Any], /) -> NDArray[Any]: ...
+@overload
+def norm_pdf(x: Value, /) -> Value:
+    """``z = 0.3989422804014327 * exp(-(0.5 * (x * x)))``.
+
+    Slope: ``dz/dx = -(x * z)``. Backward, it multiplies the upstream gradient by the slope
+    of a hill: flat at its top and far out, steepest in between.
+    """
+
+@overload
+def norm_pdf(x: _Number, /) -> float: ...
+@overload
+def norm_pdf(x: NDArray[Any], /) -> NDArray[Any]: ...
 @overload
 def pow(x: Value, y: Value | _Number) -> Value:
     """``z = x ** y``.
@@ -561,6 +587,18 @@ def relu(x: _Number, /) -> float: ...
 @overload
 def relu(x: NDArray[Any], /) -> NDArray[Any]: ...
 @overload
+def sech2(x: Value, /) -> Value:
+    """``z = 1 / (cosh(x) * cosh(x))``.
+
+    Slope: ``dz/dx = -(2 * tanh(x) * z)``. Backward, it multiplies the upstream gradient by
+    the slope of a hill: flat at its top and far out, steepest in between.
+    """
+
+@overload
+def sech2(x: _Number, /) -> float: ...
+@overload
+def sech2(x: NDArray[Any], /) -> NDArray[Any]: ...
+@overload
 def sigmoid(x: Value, /) -> Value:
     """``z = 1 / (1 + exp(-x)) if x >= 0 else exp(x) / (1 + exp(x))``.
 
@@ -588,9 +626,8 @@ def sign(x: NDArray[Any], /) -> NDArray[Any]: ...
 def silu(x: Value, /) -> Value:
     """``z = x * sigmoid(x)``.
 
-    Slope: ``dz/dx = sigmoid(x) * (1 + x * sigmoid(-x))``. Backward, it is a soft gate: it
-    passes the upstream gradient on one side, stops it on the other, and changes smoothly
-    between.
+    Slope: ``dz/dx = sigmoid(x) + z * sigmoid(-x)``. Backward, it is a soft gate: it passes
+    the upstream gradient on one side, stops it on the other, and changes smoothly between.
     """
 
 @overload

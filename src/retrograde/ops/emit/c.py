@@ -42,7 +42,8 @@ def c(node: Expr | Condition) -> str:
 def functions(op: Op) -> str:
     """A row as C: one function for its value, one for each partial."""
     inputs = ", ".join(f"double {name}" for name in op.inputs)
-    lines = [f"RG_RULE double rg_{op.name}({inputs}) {{ return {c(op.value)}; }}"]
+    value = f"rg_tuned_{op.name}({', '.join(op.inputs)})" if op.tuned else c(op.value)
+    lines = [f"RG_RULE double rg_{op.name}({inputs}) {{ return {value}; }}"]
     for index, partial in enumerate(op.partials):
         lines.append(
             f"RG_RULE double rg_{op.name}_d{index}({inputs}, double z) {{ return {c(partial)}; }}"
@@ -94,7 +95,7 @@ def header(ops: Iterable[Op]) -> str:
             _list("RG_TERNARY_OPS", by_arity[3]),
             "/* The rules on doubles; the vector kernels have rules of their own. */\n"
             "#ifndef RG_LISTS_ONLY",
-            "#include <math.h>\n\n#define RG_RULE static inline __attribute__((unused))",
+            '#include "tuned.h"\n\n#define RG_RULE static inline __attribute__((unused))',
             "\n\n".join(functions(op) for op in rows),
             "\n".join(generic),
             "typedef struct {\n    const char *name;\n    const char *symbol;\n    int arity;\n"

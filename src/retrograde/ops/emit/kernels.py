@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from ..expr import Both, Call, Compare, Condition, Either, Expr, Num, Var, Where
 from ..op import PRIMITIVES, Op
 
-TUNED = frozenset(("sigmoid", "norm_cdf"))
-"""Rows whose value the vector functions provide as a whole, faster than term by term."""
+TUNED = frozenset(("sigmoid",))
+"""Rows whose value the vector functions provide as a whole, faster than term by term, besides those
+that every core provides."""
 
 COMPARE = {"<": "v_lt", "<=": "v_le", ">": "v_gt", ">=": "v_ge", "==": "v_eq", "!=": "v_ne"}
 
@@ -46,7 +47,8 @@ def header(ops: Iterable[Op]) -> str:
     ]
     for op in ops:
         inputs = ", ".join(f"vd {name}" for name in op.inputs)
-        value = f"v_{op.name}({', '.join(op.inputs)})" if op.name in TUNED else lanes(op.value)
+        whole = op.tuned or op.name in TUNED
+        value = f"v_{op.name}({', '.join(op.inputs)})" if whole else lanes(op.value)
         lines.append(f"SIMD vd rgv_{op.name}({inputs}) {{ return {value}; }}")
     lines.append("\n#endif\n")
     return "\n".join(lines)

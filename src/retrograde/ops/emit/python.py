@@ -18,8 +18,8 @@ def python(node: Expr | Condition) -> str:
     """An expression or condition as Python source over floats.
 
     >>> from retrograde.ops import OPS
-    >>> python(OPS["tanh"].partials[0])
-    '(1.0 - (z * z))'
+    >>> python(OPS["tan"].partials[0])
+    '(1.0 + (z * z))'
     >>> python(OPS["relu"].value)
     '(0.0 if (x <= 0.0) else x)'
     """
@@ -47,8 +47,9 @@ def source(op: Op) -> str:
     """The two functions of a row as Python source: its value, and its partials."""
     inputs = ", ".join(op.inputs)
     partials = ", ".join(python(partial) for partial in op.partials)
+    value = f"{op.name}({inputs})" if op.tuned else python(op.value)
     return (
-        f"def value({inputs}):\n    return {python(op.value)}\n\n"
+        f"def value({inputs}):\n    return {value}\n\n"
         f"def partials({inputs}, z):\n    return ({partials},)\n"
     )
 
@@ -75,7 +76,8 @@ def compile_row(
 
     namespace: dict[str, Any] = {
         name: getattr(ieee, name) if hasattr(ieee, name) else OPS[name].evaluate
-        for name in op.calls - INFIX.keys() - {"neg"}
+        for name in op.calls - INFIX.keys() - {"neg", op.name}
     }
     exec(compile(source(op), f"<law: {op.name}>", "exec"), namespace)
+    namespace.setdefault(op.name, getattr(ieee, op.name, namespace["value"]))
     return namespace["value"], namespace["partials"]
