@@ -1,9 +1,9 @@
 """Change a program in small ways and see whether its tests notice: `python tools/mutate.py --help`.
 
 Each change (a mutant) is one comparison, threshold, condition, operator or result that is made
-wrong. Files are never written: a child process imports the changed source in place of the file and
-runs pytest. A mutant that no test fails on survives: a test is missing, or the change makes no
-difference.
+wrong. Files are never written: pytest collects the tests once; then, for every mutant, a child
+process runs the changed source in its module, and the tests after it. A mutant that no test fails
+on survives: a test is missing, or the change makes no difference.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import redirect_stdout
 from dataclasses import dataclass
-from importlib.machinery import SourceFileLoader
 from io import StringIO
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from types import CodeType
+from types import ModuleType
 from typing import Any
+
+import pytest
 
 COMPARISONS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
     ast.Lt: (ast.LtE, ast.GtE),
@@ -150,52 +150,77 @@ def _put(spot: Spot, node: ast.AST) -> None:
         getattr(above, name)[index] = node
 
 
-def _run(mutant: Mutant, arguments: list[str]) -> int:
-    """In a child process: pytest's exit code with the changed source in place of the file."""
+def put_in_place(mutant: Mutant) -> None:
+    """Run the changed source in its module, and give what it defines to whoever imported it."""
     target = os.path.realpath(mutant.path)
     code = compile(mutant.tree, target, "exec")
-    plain = SourceFileLoader.get_code
+    modules = [module for module in list(sys.modules.values()) if isinstance(module, ModuleType)]
+    for module in modules:
+        if os.path.realpath(getattr(module, "__file__", None) or os.devnull) != target:
+            continue
+        before = dict(vars(module))
+        exec(code, vars(module))
+        anew = {
+            id(old): vars(module)[name]
+            for name, old in before.items()
+            if getattr(old, "__module__", None) == module.__name__ and name in vars(module)
+        }
+        for other in modules:
+            for name, thing in list(vars(other).items()):
+                if id(thing) in anew:
+                    setattr(other, name, anew[id(thing)])
 
-    def get_code(self: SourceFileLoader, fullname: str) -> CodeType | None:
-        return code if os.path.realpath(self.path) == target else plain(self, fullname)
 
-    SourceFileLoader.get_code = get_code  # type: ignore[method-assign,assignment]
-    import pytest
+class Trial:
+    """A pytest plugin: the tests are collected once, then run in a child for every mutant."""
 
-    return int(pytest.main([*arguments, "-x", "-q", "-p", "no:cacheprovider"]))
+    def __init__(self, mutants: Iterable[Mutant], limit: float) -> None:
+        self.mutants, self.limit = mutants, limit
+        self.tried = self.alive = 0
 
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """In place of pytest's own loop."""
+        if not self._survives(session, None):
+            raise pytest.UsageError("the tests fail as they are")
+        for mutant in self.mutants:
+            self.tried += 1
+            if self._survives(session, mutant):
+                self.alive += 1
+                sys.__stdout__.write(f"{mutant}\n")  # type: ignore[union-attr]
+                sys.__stdout__.flush()  # type: ignore[union-attr]
+        return True
 
-def survives(mutant: Mutant, arguments: list[str], limit: float) -> bool:
-    """Whether every test passes in spite of the change; one that never ends is noticed."""
-    child = os.fork()
-    if child == 0:
-        os.setpgid(0, 0)
+    def _survives(self, session: pytest.Session, mutant: Mutant | None) -> bool:
+        """Whether every test passes in spite of the change; one that never ends is noticed."""
+        child = os.fork()
+        if child == 0:
+            os.setpgid(0, 0)
+            outcome = 1
+            try:
+                outcome = self._run(session, mutant)
+            finally:
+                os._exit(outcome)
+        end = time.monotonic() + self.limit
+        while time.monotonic() < end:
+            done, status = os.waitpid(child, os.WNOHANG)
+            if done:
+                return os.waitstatus_to_exitcode(status) == 0
+            time.sleep(0.01)
+        os.killpg(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        return False
+
+    def _run(self, session: pytest.Session, mutant: Mutant | None) -> int:
         quiet = os.open(os.devnull, os.O_WRONLY)
         os.dup2(quiet, 1)
         os.dup2(quiet, 2)
-        outcome = 1
-        try:
-            outcome = _run(mutant, arguments)
-        finally:
-            os._exit(outcome)
-    end = time.monotonic() + limit
-    while time.monotonic() < end:
-        done, status = os.waitpid(child, os.WNOHANG)
-        if done:
-            return os.waitstatus_to_exitcode(status) == 0
-        time.sleep(0.02)
-    os.killpg(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    return False
-
-
-def _warm_up() -> None:
-    """Import pytest, its plugins and NumPy once, so that children have them already."""
-    import numpy  # noqa: F401
-    import pytest
-
-    with TemporaryDirectory() as empty, redirect_stdout(StringIO()):
-        pytest.main(["-q", "--noconftest", "-p", "no:cacheprovider", "--rootdir", empty, empty])
+        if mutant is not None:
+            put_in_place(mutant)
+        for item, following in zip(session.items, [*session.items[1:], None]):
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            if session.testsfailed:
+                return 1
+        return 0
 
 
 def main() -> int:
@@ -208,17 +233,16 @@ def main() -> int:
     parser.add_argument("--share", type=float, default=0.0, help="the least share to be killed")
     options = parser.parse_args()
     part, parts = (int(x) for x in options.part.split("/"))
-    arguments = options.tests.split()
-    _warm_up()
-    tried = alive = 0
-    for path in options.files:
-        for place, mutant in enumerate(mutants_of(path)):
-            if place % parts != part - 1:
-                continue
-            tried += 1
-            if survives(mutant, arguments, options.limit):
-                alive += 1
-                print(mutant, flush=True)
+    mutants = chain.from_iterable(mutants_of(path) for path in options.files)
+    trial = Trial(islice(mutants, part - 1, None, parts), options.limit)
+    with redirect_stdout(StringIO()) as said:
+        outcome = pytest.main(
+            [*options.tests.split(), "-q", "-p", "no:cacheprovider", "-p", "no:xdist"], [trial]
+        )
+    if outcome != pytest.ExitCode.OK:
+        print(said.getvalue())
+        return 2
+    tried, alive = trial.tried, trial.alive
     share = 1.0 - alive / max(tried, 1)
     print(f"{tried} mutants, {tried - alive} killed: {100 * share:.1f} %")
     return int(share < options.share)

@@ -1,4 +1,4 @@
-"""Faults that begin after the first pass, and faults that end again: how it is now, and since when."""
+"""Faults that begin after the first pass, and that end again: how it is now, and since when."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def told(case, report):
 @pytest.mark.parametrize("seed", range(len(LATE)), ids=NAMES)
 @pytest.mark.parametrize("first", [2, 5])
 def test_a_fault_that_begins_late_is_found_with_its_beginning(rg, seed, first):
-    fault, case, report = injected_late(rg, seed, first, last=99, passes=first + 7)
+    _, case, report = injected_late(rg, seed, first, last=99, passes=first + 7)
     assert told(case, report), [f"{v.severity} {v}" for v in report.verdicts]
     assert len(report.alarms) == 1
     for verdict in report.alarms:
@@ -79,7 +79,7 @@ def test_relus_that_die_of_one_long_step(rg):
     with rg.doctor.watch([w, b, v]) as watched:
         for step in range(12):
             rg.zero_grad([w, b, v])
-            rg.mean([(v * rg.relu(w * x + b)) ** 2 for x in rows]).backward()
+            rg.mean([(v * rg.relu(w * x + b) - 0.2) ** 2 for x in rows]).backward()
             for p in (w, b, v):
                 p.data -= (3.0 if step == 0 else 0.01) * p.grad
     report = watched.report()
@@ -117,22 +117,6 @@ def test_one_parameter_of_a_group_cut_by_detach_is_not_healthy(rg):
     (verdict,) = watched.report().alarms
     assert verdict.kind == "detached"
     assert verdict.sentence.startswith("1 of 4 parameters of 'w': detached, detach() on line")
-
-
-def test_a_whole_loss_that_is_cut_off_late(rg):
-    w, v = rg.Value(0.3, label="w"), rg.Value(0.4, label="v")
-    with rg.doctor.watch([w, v]) as watched:
-        for step in range(12):
-            out = w * v
-            if step >= 4:
-                out = out.detach() * 1.0
-            loss = (out - 1.0) ** 2
-            if step < 4:
-                loss.backward()
-            else:
-                rg.backward([loss], [1.0])
-    (verdict,) = watched.report().alarms
-    assert (verdict.kind, verdict.began, verdict.groups) == ("detached", 5, ("w", "v"))
 
 
 def test_a_harmless_mask_does_not_hide_a_later_birth(rg):

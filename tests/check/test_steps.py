@@ -8,8 +8,6 @@ from .loops import LOOPS, NAMES
 from .networks import Network
 from .step_faults import FROM_THE_START, STEP_FAULTS, too_long
 
-STEPS = {"retrograde": 16, "retrograde_reference": 16}
-
 
 def named(network):
     """The parameters as they are now, whatever the network makes of itself later."""
@@ -170,10 +168,7 @@ def test_two_models_with_plain_labels_are_told_apart_by_their_passes(rg):
         for step in range(6):
             w, b = one if step % 2 else two
             rg.zero_grad([w, b])
-            if step % 2:
-                w_used = w
-            else:
-                w_used = w.detach()  # the second model's weight
+            w_used = w if step % 2 else w.detach()  # the second model's weight
             ((w_used * 2.0 + b - 1.0) ** 2).backward()
             for p in (w, b):
                 p.data -= 0.01 * p.grad

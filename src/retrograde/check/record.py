@@ -170,7 +170,7 @@ class Record:
             np.maximum(self._largest[0], sizes, out=self._largest[0])
             np.maximum(self.largest, sizes, out=self.largest)  # NaN stays
         self.depths = np.maximum(self.depths, depths)
-        self._take_silence(gradients, reached, self._counts(reached, roots))
+        self._take_silence(gradients, reached, self._counts(reached))
         self._take_units(seen["units"])
         self._take_zeros(seen["zeros"])
         self._take_profile(seen)
@@ -191,13 +191,13 @@ class Record:
             seen = core.survey(roots, seeds, values, KINDS, self._limits)
         return seen
 
-    def _counts(self, reached: Any, roots: tuple[Value, ...]) -> Any:
+    def _counts(self, reached: Any) -> Any:
         """For which parameters a pass says something: those of its model, and those that no pass
         has reached yet. A pass over another model is none of theirs."""
         mine = self.component[reached]
         if not len(mine):
             self.reached |= reached
-            return ~self.reached | (not core.leaves_under(roots))
+            return ~self.reached
         first = mine.min()
         if first != mine.max():
             self.component[np.isin(self.component, mine)] = first
