@@ -448,8 +448,8 @@ def custom_op(function: Any = ..., *, vectorized: bool = False) -> Any:
     >>> @interpolated.vjp
     ... def _(upstream, x):
     ...     return upstream * np.where(x < 1.0, 1.0, 3.0)
-    >>> rg.grad(lambda x: interpolated(x) * x)(1.5)
-    7.0
+    >>> rg.value_and_grad(lambda x: interpolated(x) * x)(1.5)
+    (3.75, 7.0)
     """
     if function is ...:
         return lambda given: CustomOp(given, vectorized)
