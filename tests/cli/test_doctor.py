@@ -117,7 +117,7 @@ def test_parameters_are_found_in_the_locals_of_functions(shell, script):
     (report,) = json.loads(done.stdout)["reports"]
     said = {(v["kind"], v["group"], v["severity"]) for v in report["verdicts"]}
     assert ("unreachable", "model.unused", "alarm") in said
-    assert ("detached", "model.used", "note") in said
+    assert ("detached", "model.used", "alarm") in said
     (detached,) = [v for v in report["verdicts"] if v["kind"] == "detached"]
     assert detached["site"]["line"] == 10
 
@@ -173,3 +173,175 @@ def test_two_models_have_a_report_each(shell, script):
     done = shell("doctor", script(source))
     assert "train.py, model 1" in done.stdout
     assert "train.py, model 2" in done.stdout
+
+
+LECTURE = """
+from retrograde import Value
+w, b = Value(0.1), Value(0.0)
+for step in range(12):
+    loss = sum((w * x + b - 2 * x - 1) ** 2 for x in (-1.0, 0.0, 1.0, 2.0))
+    loss.backward()
+    w = Value(w.data - 0.01 * w.grad)
+    b = Value(b.data - 0.01 * b.grad)
+"""
+HELD = LECTURE.replace("w, b = Value(0.1), Value(0.0)", """import retrograde as rg
+w, b = Value(0.1), Value(0.0)
+optimizer = rg.optim.SGD([w, b], lr=0.01)""").replace(
+    "    w = Value", "    optimizer.step()\n    w = Value"
+)  # fmt: skip
+INSIDE = """
+import retrograde as rg
+model = rg.nn.MLP(2, [3, 1])
+optimizer = rg.optim.SGD(model.parameters(), lr=0.05)
+for step in range(10):
+    model = rg.nn.MLP(2, [3, 1])
+    optimizer.zero_grad()
+    loss = sum((model(x) - 1.0) ** 2 for x in ([1.0, 2.0], [0.5, -1.0], [-1.0, 0.3]))
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def test_a_functional_step_is_one_healthy_model(shell, script):
+    done = shell("doctor", script(LECTURE))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "healthy: 2 parameters in 2 groups, 12 passes" in done.stdout
+
+
+def test_an_optimizer_that_holds_the_values_from_before_is_told(shell, script):
+    done = shell("doctor", script(HELD))
+    assert done.returncode == 1
+    assert "1 alarm: 2 parameters in 2 groups, 12 passes" in done.stdout
+    assert "✗ Parameters are made anew in the loop: SGD holds those of the first" in done.stdout
+
+
+def test_a_model_made_inside_the_loop_is_told_once(shell, script):
+    done = shell("doctor", script(INSIDE))
+    assert done.returncode == 1
+    assert done.stdout.count("Parameters are made anew in the loop") == 1
+    assert "model 2" not in done.stdout
+
+
+POINTS = """
+from retrograde import Value
+for start in (1.0, 2.0, 3.0):
+    x = Value(start)
+    (x * x + 3 * x).backward()
+"""
+
+
+def test_a_function_at_three_points_is_not_made_anew(shell, script):
+    done = shell("doctor", script(POINTS))
+    assert done.returncode == 0
+    assert done.stdout.count("healthy: 1 parameter") == 3
+
+
+ADVERSARIES = """
+import random
+import retrograde as rg
+from retrograde import Value
+random.seed(1)
+g = [Value(random.gauss(0, 1)) for _ in range(3)]
+d = [Value(random.gauss(0, 1)) for _ in range(3)]
+def made(z): return g[0] * z + g[1] * z * z + g[2]
+def score(x): return d[0] * x + d[1] * x * x + d[2]
+{optimizers}
+for step in range(8):
+    fake = [made(random.gauss(0, 1)) for _ in range(8)]
+    {reset_d}
+    real = [random.gauss(2, 1) for _ in range(8)]
+    parts = [rg.softplus(-score(x)) for x in real]
+    parts += [rg.softplus(score(f.detach())) for f in fake]
+    sum(parts).backward()
+    {step_d}
+    {reset_g}
+    sum(rg.softplus(-score(f)) for f in fake).backward()
+    {step_g}
+"""
+BY_OPTIMIZER = {
+    "optimizers": "og, od = rg.optim.Adam(g, lr=0.01), rg.optim.Adam(d, lr=0.01)",
+    "reset_d": "od.zero_grad()", "step_d": "od.step()",
+    "reset_g": "og.zero_grad()", "step_g": "og.step()",
+}  # fmt: skip
+BY_HAND = {
+    "optimizers": "",
+    "reset_d": "for p in d: p.grad = 0.0", "step_d": "for p in d: p.data -= 0.01 * p.grad",
+    "reset_g": "for p in g: p.grad = 0.0", "step_g": "for p in g: p.data -= 0.01 * p.grad",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("style", [BY_OPTIMIZER, BY_HAND], ids=["optimizers", "by hand"])
+def test_the_standard_adversarial_script_is_healthy(shell, script, style):
+    done = shell("doctor", script(ADVERSARIES.format(**style)), "--json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    reports = json.loads(done.stdout)["reports"]
+    names = [group["name"] for report in reports for group in report["groups"]]
+    assert sorted(names) == ["d", "g"]
+
+
+TWO = """
+import retrograde as rg
+one, two = rg.nn.Linear(2, 1), rg.nn.Linear(2, 1)
+optimizer = rg.optim.SGD(one.parameters() + two.parameters(), lr=0.01)
+for step in range(5):
+    optimizer.zero_grad()
+    (sum((one([x, 1.0])[0] - two([x, 2.0])[0] - x) ** 2 for x in (0.5, 1.0))).backward()
+    optimizer.step()
+"""
+
+
+def test_two_modules_with_the_same_labels_are_both_examined(shell, script):
+    done = shell("doctor", script(TWO), "--json")
+    (report,) = json.loads(done.stdout)["reports"]
+    groups = {group["name"]: group["parameters"] for group in report["groups"]}
+    assert groups == {"one.weight": 2, "one.bias": 1, "two.weight": 2, "two.bias": 1}
+
+
+FORGOTTEN = TWO.replace("one.parameters() + two.parameters()", "one")
+
+
+def test_a_cure_is_shown_in_text_data_and_page(shell, script, tmp_path):
+    done = shell("doctor", script(FORGOTTEN), COLUMNS="80")
+    assert done.returncode == 1
+    assert "✗ 'two.weight', 'two.bias' are held by no optimizer" in done.stdout
+    assert "    cure: Give them to the optimizer" in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    data = json.loads(shell("doctor", script(FORGOTTEN), "--json").stdout)
+    (verdict,) = data["reports"][0]["verdicts"]
+    assert verdict["kind"] == "no optimizer"
+    assert verdict["groups"] == ["two.weight", "two.bias"]
+    assert verdict["cure"].startswith("Give them")
+    assert (verdict["began"], verdict["ended"], verdict["consequences"]) == (0, 0, [])
+    page = tmp_path / "page.html"
+    shell("doctor", script(FORGOTTEN), "--html", str(page))
+    assert "<strong>Cure.</strong> Give them to the optimizer" in page.read_text(encoding="utf-8")
+
+
+DEAD = """
+import retrograde as rg
+w, b, v = [rg.Value(x) for x in (0.5, 0.3)], [rg.Value(0.1), rg.Value(0.2)], rg.Value(1.0)
+for step in range(12):
+    loss = 0.0
+    for x in range(10):
+        hidden = [rg.relu(wi * 0.1 * x + bi) for wi, bi in zip(w, b)]
+        loss = loss + (v * (hidden[0] + hidden[1]) + 0.1 * v - 1.0) ** 2
+    for p in (*w, *b, v):
+        p.grad = 0.0
+    loss.backward()
+    for p in (*w, *b, v):
+        p.data -= 0.001 * p.grad
+    if step == 1:
+        for p in b:
+            p.data = -50.0
+"""
+
+
+def test_consequences_are_told_under_their_cause(shell, script, tmp_path):
+    page = tmp_path / "page.html"
+    done = shell("doctor", script(DEAD), COLUMNS="80")
+    assert "1 alarm: 5 parameters" in done.stdout
+    assert "dead since pass 3 of 12" in done.stdout
+    assert "    so too: dead gate (" in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 110
+    shell("doctor", script(DEAD), "--html", str(page))
+    assert "<summary>So too: dead gate (" in page.read_text(encoding="utf-8")

@@ -18,6 +18,8 @@ from ..value import Value, core
 from .groups import Found, Parameters, parameters_from, parameters_of
 
 _PACKAGE = __name__.partition(".")[0]
+LOOP_NAMES = frozenset(("p", "param", "parameter", "leaf", "value"))
+"""What a parameter is called in a loop over all of them."""
 MOST_LEAVES = 1_000_000
 """How many leaves are looked at in one variable."""
 
@@ -52,7 +54,7 @@ def discovered(
             wanted |= {id(value) for value in thing.parameters()}
     found: list[Found] = []
     taken: set[int] = set(known)
-    for name, thing in sorted(names.items(), key=lambda item: _rank(item[1])):
+    for name, thing in sorted(names.items(), key=lambda item: _rank(*item)):
         nest = _nest(name, thing)
         inside = {id(each.value) for each in nest}
         if not inside - taken or (inside.isdisjoint(wanted) and not _is_module(thing)):
@@ -66,9 +68,10 @@ def _is_module(thing: Any) -> bool:
     return callable(getattr(thing, "parameters", None)) and not isinstance(thing, type)
 
 
-def _rank(thing: Any) -> int:
-    """Things whose parts have names come first, optimizers last: theirs have other names."""
-    if isinstance(thing, Optimizer):
+def _rank(name: str, thing: Any) -> int:
+    """Things whose parts have names come first; last are optimizers, and what a loop over the
+    parameters has left behind: theirs have other names."""
+    if isinstance(thing, Optimizer) or name in LOOP_NAMES:
         return 4
     if _is_module(thing):
         return 0

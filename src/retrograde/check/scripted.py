@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -29,7 +30,7 @@ class Rounds:
         self._records: list[Record] = []
         self._current: list[Record] = []
         self._latest: Record | None = None
-        self._strangers: dict[int, Value] = {}
+        self._strangers: deque[dict[int, Value]] = deque(maxlen=4)
         self._cuts: list[tuple[list[Value], str, Site | None]] = []
         self.passes = 0
         self.unexamined = 0
@@ -67,17 +68,18 @@ class Rounds:
             self._add(Record(discovered(this.roots, variables_now()), self._thresholds))
 
     def _look_at_strangers(self, this: Pass, leaves: dict[int, Value]) -> None:
-        """Values beside a known model's: a further model where they are the same in a second
+        """Values beside a known model's: a further model where they are met again in a later
         pass, as those of a generator are beside its discriminator's; data is new each time."""
         known = {key for record in self._records for key in record.parameters.place}
         strangers = {key: leaf for key, leaf in leaves.items() if key not in known}
-        stay = strangers.keys() & self._strangers.keys()
+        stay = {key for key in strangers if any(key in before for before in self._strangers)}
         if stay and len(self._records) < MOST_MODELS:
             found = discovered(this.roots, variables_now(), known)
             if not stay.isdisjoint(found.place):
                 self._add(Record(found, self._thresholds))
-                strangers = {}
-        self._strangers = strangers
+                return
+        if strangers:
+            self._strangers.append(strangers)
 
     def _add(self, record: Record) -> None:
         self._records.append(record)
