@@ -1,7 +1,7 @@
 """Other engines: a recorded graph handed to PyTorch or JAX, op by op, by their own functions.
 
-Every row of the law has a counterpart there, with a derivative rule of its own, so nothing of ours
-takes part in their gradient. A custom op is tried by calling its function on their numbers. The
+A row of the law has a counterpart there, with a derivative rule of its own, or its value is composed
+of such; so no rule of ours takes part in their gradient. A custom op is tried by calling its function on their numbers. The
 packages are imported when they are first asked for; everything runs in float64 on the CPU.
 """
 
@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from ..errors import CheckError, MissingPackageError
+from .formulas import compiled
 from .tape import CUSTOM, DOT, LEAF, OPAQUE, SUM, Step, Tape
 
 ENGINES = ("torch", "jax")
@@ -51,6 +52,9 @@ class Engine:
             raise CheckError.untranslatable(step.node, self.name)
         if step.kind == CUSTOM:
             return self._custom(step, operands)
+        if step.op not in self.functions:
+            scope = {**self.functions, "real": lambda number: number}
+            self.functions[step.op] = compiled(step.op, scope)
         return self.functions[step.op](*operands)
 
     def _custom(self, step: Step, operands: list[Any]) -> Any:

@@ -16,7 +16,7 @@ import numpy as np
 from ..ops import OPS
 from ..ops.emit import ieee
 from ..ops.emit.python import python
-from ..ops.expr import Both, Call, Compare, Condition, Either, Expr, Num, Var, Where, walk
+from ..ops.expr import Both, Call, Compare, Condition, Either, Expr, Num, Var, Where, calls, walk
 
 _INFIX = {"add": "+", "sub": "-", "mul": "*"}
 
@@ -52,7 +52,7 @@ def compiled(name: str, functions: Mapping[str, Any]) -> Callable[..., Any]:
     """A row's value over the functions given; rows it calls are compiled over them too."""
     op = OPS[name]
     scope = dict(functions)
-    for called in op.calls:
+    for called in calls(op.value):
         if called not in scope and called not in _INFIX and called != "neg":
             scope[called] = compiled(called, functions)
     code = f"lambda {', '.join(op.inputs)}: {source(op.value)}"
@@ -125,7 +125,7 @@ def _tests(name: str) -> Callable[..., Any]:
             distances.append(f"size({source(node.args[0])})")
     code = f"lambda {', '.join(op.inputs)}: least({', '.join(distances)})"
     scope = {**_COMPLEX, "size": lambda x: np.abs(np.real(x)), "least": _least, "inf": np.inf}
-    scope |= {called: on_complex(called) for called in op.calls if called in OPS} | _COMPLEX
+    scope |= {called: on_complex(called) for called in calls(op.value) if called in OPS} | _COMPLEX
     function: Callable[..., Any] = eval(compile(code, f"<law: {name}>", "eval"), scope)
     return function
 
