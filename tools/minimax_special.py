@@ -1,0 +1,163 @@
+"""Where the polynomial coefficients of src/retrograde/ops/special come from.
+
+    python tools/minimax_special.py             # all of them
+    python tools/minimax_special.py log_gamma   # some
+
+For each polynomial this prints the largest weighted error it leaves, as a power of two, and its
+coefficients, lowest power first, as the module spells them. Needs mpmath; nothing else imports this.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import mpmath
+from minimax import Task, fit
+from mpmath import mp, mpf
+
+THIRD = mpf(1) / 9  # 1/x² at 3, where the series of Stirling take over
+
+
+def inverse_root(w: mpf) -> mpf:
+    """x where w = 1/x²."""
+    return 1 / mpmath.sqrt(w)
+
+
+def stirling(w: mpf) -> mpf:
+    """x times what Stirling's formula leaves of ln Γ(x)."""
+    x = inverse_root(w)
+    rest = mpmath.loggamma(x) - (x - mpf("0.5")) * mpmath.log(x) + x - mpmath.log(2 * mp.pi) / 2
+    return x * rest
+
+
+def psi_rest(w: mpf) -> mpf:
+    """ψ(x) = ln x - 1/(2x) - w * rest(w)."""
+    x = inverse_root(w)
+    return (mpmath.log(x) - 1 / (2 * x) - mpmath.psi(0, x)) / w
+
+
+def psi1_rest(w: mpf) -> mpf:
+    """ψ'(x) = 1/x + w/2 + w/x * rest(w)."""
+    x = inverse_root(w)
+    return (mpmath.psi(1, x) - 1 / x - w / 2) * x / w
+
+
+def log_gamma(s: mpf) -> mpf:
+    """ln Γ(1 + u) / (u (u - 1)) where u = s + 1/2."""
+    u = s + mpf("0.5")
+    return mpmath.loggamma(1 + u) / (u * (u - 1))
+
+
+def erfcx(x: mpf) -> mpf:
+    """e^(x²) erfc(x)."""
+    if x < 60:
+        return mpmath.exp(x * x) * mpmath.erfc(x)
+    w, term, total = 1 / (2 * x * x), mpf(1), mpf(1)
+    for k in range(1, 40):
+        term *= -(2 * k - 1) * w
+        total += term
+    return total / (x * mpmath.sqrt(mp.pi))
+
+
+def erfcx_fall(x: mpf) -> mpf:
+    """Minus the slope of erfcx: 2/√π - 2x erfcx(x)."""
+    if x < 60:
+        return 2 / mpmath.sqrt(mp.pi) - 2 * x * erfcx(x)
+    w, term, total = 1 / (2 * x * x), mpf(1), mpf(0)
+    for k in range(1, 40):
+        term *= -(2 * k - 1) * w
+        total -= term
+    return 2 / mpmath.sqrt(mp.pi) * total
+
+
+def on_half_line(t: mpf) -> mpf:
+    """x where t = (x - 4) / (x + 4)."""
+    return 4 * (1 + t) / (1 - t)
+
+
+def tail(t: mpf) -> mpf:
+    """(x + 4) erfcx(x)."""
+    return (on_half_line(t) + 4) * erfcx(on_half_line(t))
+
+
+def tail_fall(t: mpf) -> mpf:
+    """-(x + 4)² erfcx'(x)."""
+    return (on_half_line(t) + 4) ** 2 * erfcx_fall(on_half_line(t))
+
+
+def inverse_erf(w: mpf) -> mpf:
+    """erfinv(x) / x where w = -ln(1 - x²)."""
+    if w < mpf("1e-30"):
+        return mpmath.sqrt(mp.pi) / 2
+    # From how far x is from 1: for great w that is all there is.
+    away = 1 - mpmath.sqrt(-mpmath.expm1(-w)) if w < 60 else None
+    x = mpmath.sqrt(-mpmath.expm1(-w))
+    if away is None:
+        away = mpmath.exp(-w) / (1 + x)
+    z = mpmath.erfinv(x) if w < 20 else mpmath.sqrt(w)
+    for _ in range(12):  # Newton on ln erfc(z) = ln(1 - x)
+        scaled = erfcx(z)
+        value = mpmath.log(scaled) - z * z - mpmath.log(away)
+        slope = -2 / (mpmath.sqrt(mp.pi) * scaled)
+        z -= value / slope
+        if abs(value) < mpf(2) ** -200:
+            break
+    return z / x
+
+
+def inverse_erf_far(middle: mpf) -> mpmath.mpf:
+    """The same as a function of √w - middle."""
+    return lambda s: inverse_erf((s + middle) ** 2)
+
+
+def sinc_fall(v: mpf) -> mpf:
+    """sinc'(x) / x where v = x²."""
+    x = mpmath.sqrt(v)
+    return (mpmath.cospi(x) - mpmath.sinpi(x) / (mp.pi * x)) / v
+
+
+def bend(u: mpf) -> mpf:
+    """(u e^u - (e^u - 1)) / u²."""
+    return (u * mpmath.exp(u) - mpmath.expm1(u)) / (u * u)
+
+
+def on_root(low: str, high: str, terms: int) -> Task:
+    """inverse_erf for √w from low to high."""
+    middle = (mpf(low) + mpf(high)) / 2
+    far = inverse_erf_far(middle)
+    return Task(far, lambda s: 1 / (s + middle), mpf(low) - middle, mpf(high) - middle, terms)
+
+
+TINY = mpf(2) ** -60
+ROOT_END = mpf(1) - mpf(2) ** -40
+TASKS = {
+    "STIRLING": Task(stirling, lambda w: w, mpf("1e-4"), THIRD, 10),
+    "PSI": Task(psi_rest, lambda w: w, mpf("1e-4"), THIRD, 11),
+    "PSI1": Task(psi1_rest, lambda w: w, mpf("1e-4"), THIRD, 12),
+    "LOG_GAMMA": Task(log_gamma, lambda s: mpf(2), mpf("-0.5"), mpf("0.5"), 22),
+    "TAIL": Task(tail, lambda t: 1 / tail(t), mpf(-1), ROOT_END, 23),
+    "TAIL_FALL": Task(tail_fall, lambda t: 1 / tail_fall(t), mpf(-1), ROOT_END, 24),
+    "NEAR": Task(
+        lambda u: inverse_erf(u + mpf("3.125")), lambda u: 1 / (u + 3), mpf("-3.125"), mpf("3.125"), 22
+    ),
+    "ROOT_1": on_root("2.5", "4.5", 18),
+    "ROOT_2": on_root("4.5", "10", 18),
+    "ROOT_3": on_root("10", "28", 16),
+    "SINC": Task(sinc_fall, lambda v: mpf("0.3"), TINY, mpf("0.25"), 10),
+    "BEND": Task(bend, lambda u: mpf(2), mpf(-1), mpf(1), 17),
+}
+
+
+def main(names: Sequence[str]) -> None:
+    """Print the named polynomials, or all of them."""
+    for name in names or TASKS:
+        coefficients, worst = fit(TASKS[name])
+        print(f"{name} = (  # error 2^{float(mpmath.log(worst, 2)):.1f}")
+        for c in coefficients:
+            print(f"    {c!r},")
+        print(")")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
