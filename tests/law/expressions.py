@@ -45,7 +45,8 @@ def evaluate(
 ) -> Any:
     """An expression or condition in the number type of its variables.
 
-    ``call(name, *args)`` applies a function; ``number`` brings in a number of the expression.
+    ``call(name, *args)`` applies a function; ``number`` brings in a number of the expression. In
+    any type but float a rounded constant is what it stands for.
     """
 
     def read(part: Expr | Condition) -> Any:
@@ -54,6 +55,8 @@ def evaluate(
     if isinstance(node, Var):
         return variables[node.name]
     if isinstance(node, Num):
+        if node.exact is not None and number is not float:
+            return read(node.exact)
         return number(node.value)
     if isinstance(node, Call):
         return call(node.name, *map(read, node.args))

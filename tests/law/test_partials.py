@@ -15,23 +15,15 @@ from math import isfinite
 from typing import Any
 
 import pytest
-from mpmath import MPContext
 
 from retrograde.ops import OPS, Op
 from retrograde.ops.expr import Compare, Num, Var, walk
-from retrograde.ops.op import PRIMITIVES
 
+from .exact import mp
+from .exact import value as mp_value
 from .expressions import distance_to_kink, evaluate
 
-mp = MPContext()
-mp.dps = 50
-
 Point = tuple[float, ...]
-
-MP_FUNCTIONS = {
-    "add": mp.fadd, "sub": mp.fsub, "mul": mp.fmul, "div": mp.fdiv, "neg": mp.fneg,
-    "pow": mp.power, "abs": mp.fabs, "log2": lambda x: mp.log(x, 2),
-}  # fmt: skip
 
 every_row = pytest.mark.parametrize("op", OPS.values(), ids=OPS)
 every_partial = pytest.mark.parametrize(
@@ -85,17 +77,6 @@ def pinned_points(op: Op) -> Iterator[tuple[Point, int]]:
                     point = (*near[:index], other.value, *near[index + 1 :])
                     if isfinite(op.evaluate(*point)):
                         yield point, index
-
-
-def mp_call(name: str, *args: Any) -> Any:
-    """A function the law names, in fifty digits."""
-    if name in PRIMITIVES:
-        return (MP_FUNCTIONS.get(name) or getattr(mp, name))(*args)
-    return mp_value(OPS[name], args)
-
-
-def mp_value(op: Op, inputs: tuple[Any, ...]) -> Any:
-    return evaluate(op.value, dict(zip(op.inputs, inputs)), mp_call, mp.mpf)
 
 
 def numeric_derivative(op: Op, point: Point, wrt: tuple[int, ...]) -> Any:

@@ -68,10 +68,14 @@ class Var(Expr):
 
 @dataclass(frozen=True)
 class Num(Expr):
-    """A number. ``latex`` is how a page shows it when digits would hide what it is."""
+    """A number. ``latex`` is how a page shows it when digits would hide what it is.
+
+    ``exact`` is what a rounded number stands for, as an expression: ln 2 is ``log(2)``.
+    """
 
     value: float
     latex: str = ""
+    exact: Expr | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "value", float(self.value))

@@ -22,6 +22,13 @@ PRIMITIVES = frozenset(
 
 RESULT = "z"
 
+ULPS = 4.0
+"""How far a row's value and partials may be off, unless it says otherwise.
+
+In every core and at every point, in units of the last place of max(|f|, |x·f′|) for each input x,
+where f is the value or the partial: no more than what rounding the inputs may bring about.
+"""
+
 
 @dataclass(frozen=True)
 class Edge:
@@ -59,6 +66,7 @@ class Op:
     domain: tuple[tuple[float, float], ...] = ()
     edges: tuple[Edge, ...] = field(default=(), repr=False)
     cure: str = ""
+    ulps: float = ULPS
 
     def __post_init__(self) -> None:
         if not self.inputs:
@@ -93,6 +101,8 @@ class Op:
             refuse("defaults fill trailing inputs only; the first input always has to be given")
         if len(self.domain) != len(self.inputs):
             refuse("domain needs one (low, high) an input")
+        if not 0.5 <= self.ulps < float("inf"):
+            refuse(f"ulps={self.ulps}: state by how many units in the last place it may be off")
         for edge in self.edges:
             if len(edge.at) != self.arity or len(edge.partials) != self.arity:
                 refuse(f"edge at {edge.at} does not fit {self.arity} inputs")
