@@ -4,7 +4,7 @@
     python tools/minimax_special.py log_gamma   # some
 
 For each polynomial this prints the largest weighted error it leaves, as a power of two, and its
-coefficients, lowest power first, as the module spells them. Needs mpmath; nothing else imports this.
+coefficients, lowest power first, as the modules spell them. Needs mpmath; nothing imports this.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import mpmath
 from minimax import Task, fit
 from mpmath import mp, mpf
 
-THIRD = mpf(1) / 9  # 1/x² at 3, where the series of Stirling take over
+NINTH = mpf(1) / 9  # 1/x² at 3, where the series of Stirling take over
 
 
 def inverse_root(w: mpf) -> mpf:
@@ -106,11 +106,6 @@ def inverse_erf(w: mpf) -> mpf:
     return z / x
 
 
-def inverse_erf_far(middle: mpf) -> mpmath.mpf:
-    """The same as a function of √w - middle."""
-    return lambda s: inverse_erf((s + middle) ** 2)
-
-
 def sinc_fall(v: mpf) -> mpf:
     """sinc'(x) / x where v = x²."""
     x = mpmath.sqrt(v)
@@ -122,28 +117,44 @@ def bend(u: mpf) -> mpf:
     return (u * mpmath.exp(u) - mpmath.expm1(u)) / (u * u)
 
 
-def on_root(low: str, high: str, terms: int) -> Task:
-    """inverse_erf for √w from low to high."""
-    middle = (mpf(low) + mpf(high)) / 2
-    far = inverse_erf_far(middle)
-    return Task(far, lambda s: 1 / (s + middle), mpf(low) - middle, mpf(high) - middle, terms)
+def on_roots(low: str, high: str, centre: str, terms: int) -> Task:
+    """inverse_erf for √w from low to high, as a function of t = (√w - centre) / (√w + centre)."""
+    c = mpf(centre)
+
+    def root(t: mpf) -> mpf:
+        return c * (1 + t) / (1 - t)
+
+    def place(s: mpf) -> mpf:
+        return (s - c) / (s + c)
+
+    return Task(
+        lambda t: inverse_erf(root(t) ** 2),
+        lambda t: 1 / root(t),
+        place(mpf(low)),
+        place(mpf(high)),
+        terms,
+    )
 
 
 TINY = mpf(2) ** -60
-ROOT_END = mpf(1) - mpf(2) ** -40
+NEARLY_ONE = mpf(1) - mpf(2) ** -40
 TASKS = {
-    "STIRLING": Task(stirling, lambda w: w, mpf("1e-4"), THIRD, 10),
-    "PSI": Task(psi_rest, lambda w: w, mpf("1e-4"), THIRD, 11),
-    "PSI1": Task(psi1_rest, lambda w: w, mpf("1e-4"), THIRD, 12),
+    "STIRLING": Task(stirling, lambda w: w, mpf("1e-4"), NINTH, 10),
+    "PSI": Task(psi_rest, lambda w: w, mpf("1e-4"), NINTH, 11),
+    "PSI1": Task(psi1_rest, lambda w: w, mpf("1e-4"), NINTH, 12),
     "LOG_GAMMA": Task(log_gamma, lambda s: mpf(2), mpf("-0.5"), mpf("0.5"), 22),
-    "TAIL": Task(tail, lambda t: 1 / tail(t), mpf(-1), ROOT_END, 23),
-    "TAIL_FALL": Task(tail_fall, lambda t: 1 / tail_fall(t), mpf(-1), ROOT_END, 24),
+    "TAIL": Task(tail, lambda t: 1 / tail(t), mpf(-1), NEARLY_ONE, 25),
+    "TAIL_FALL": Task(tail_fall, lambda t: 1 / tail_fall(t), mpf(-1), NEARLY_ONE, 27),
     "NEAR": Task(
-        lambda u: inverse_erf(u + mpf("3.125")), lambda u: 1 / (u + 3), mpf("-3.125"), mpf("3.125"), 22
+        lambda u: inverse_erf(u + mpf("3.125")),
+        lambda u: 1 / mpmath.sqrt(u + 4),
+        mpf("-3.125"),
+        mpf("3.125"),
+        25,
     ),
-    "ROOT_1": on_root("2.5", "4.5", 18),
-    "ROOT_2": on_root("4.5", "10", 18),
-    "ROOT_3": on_root("10", "28", 16),
+    "ROOT_1": on_roots("2.5", "4.25", "3.25", 21),
+    "ROOT_2": on_roots("4.25", "9", "6.25", 22),
+    "ROOT_3": on_roots("9", "28", "16", 23),
     "SINC": Task(sinc_fall, lambda v: mpf("0.3"), TINY, mpf("0.25"), 10),
     "BEND": Task(bend, lambda u: mpf(2), mpf(-1), mpf(1), 17),
 }

@@ -12,13 +12,14 @@ from functools import cached_property
 from numbers import Real
 
 from .expr import Expr, Var, calls, variables
+from .special import ROUTINES
 from .words import WORDS
 
 PRIMITIVES = frozenset(
     "add sub mul div neg pow sqrt exp expm1 log log1p log2 log10 tanh sin cos tan asin acos atan "
-    "atan2 sinh cosh asinh acosh atanh hypot abs floor erf erfc".split()
-)
-"""The functions a row may call without their being ops further up: arithmetic and libm."""
+    "atan2 sinh cosh asinh acosh atanh hypot abs floor erf erfc fmod".split()
+).union(ROUTINES)
+"""What a row may call without its being an op further up: arithmetic, libm and routines."""
 
 RESULT = "z"
 

@@ -15,6 +15,8 @@ from typing import Union
 
 from ..ops import OPS
 from ..ops.expr import Both, Call, Compare, Condition, Either, Expr, Num, Var, Where
+from ..ops.routine import Routine
+from ..ops.special import ROUTINES
 from .check import check
 from .program import CONSTANT, Input, Instruction, Program
 
@@ -46,13 +48,26 @@ def _template(expression: Expr) -> Template:
             return holds if node.symbol == "==" else emit("sub", 1.0, holds)
         return emit("less" if node.symbol in ("<", ">") else "less_equal", left, right)
 
+    known: list[dict[str, Operand]] = [{}]  # of each routine being spelled out: its names
+
+    def called(it: Routine, *operands: Operand) -> Operand:
+        known.append(dict(zip(it.inputs, operands)))
+        for name, step in it.steps:
+            known[-1][name] = visit(step)
+        value = visit(it.value)
+        known.pop()
+        return value
+
     def visit(node: Expr | Condition) -> Operand:
         if isinstance(node, Var):
-            return node.name
+            return known[-1].get(node.name, node.name)
         if isinstance(node, Num):
             return node.value
         if isinstance(node, Call):
-            return emit(node.name, *[visit(arg) for arg in node.args])
+            operands = [visit(arg) for arg in node.args]
+            if node.name in ROUTINES:
+                return called(ROUTINES[node.name], *operands)
+            return emit(node.name, *operands)
         if isinstance(node, Where):
             return emit("where", visit(node.condition), visit(node.then), visit(node.otherwise))
         if isinstance(node, Compare):

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 
 from ..expr import Both, Call, Compare, Condition, Either, Expr, Num, Var, Where
 from ..op import PRIMITIVES, Op
+from ..routine import Routine
+from ..special import ROUTINES
 
 INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 LIBM = {"abs": "fabs"}
@@ -28,8 +30,7 @@ def c(node: Expr | Condition) -> str:
             return f"({args[0]} {INFIX[node.name]} {args[1]})"
         if node.name == "neg":
             return f"(-{args[0]})"
-        name = LIBM.get(node.name, node.name) if node.name in PRIMITIVES else f"rg_{node.name}"
-        return f"{name}({', '.join(args)})"
+        return f"{_function(node.name)}({', '.join(args)})"
     if isinstance(node, Where):
         return f"({c(node.condition)} ? {c(node.then)} : {c(node.otherwise)})"
     if isinstance(node, Compare):
@@ -37,6 +38,20 @@ def c(node: Expr | Condition) -> str:
     if isinstance(node, (Either, Both)):
         return f"({c(node.left)} {'||' if isinstance(node, Either) else '&&'} {c(node.right)})"
     raise TypeError(f"no C for {type(node).__name__}")
+
+
+def _function(name: str) -> str:
+    if name in ROUTINES:
+        return f"rgs_{name}"
+    return LIBM.get(name, name) if name in PRIMITIVES else f"rg_{name}"
+
+
+def routine(it: Routine) -> str:
+    """A routine as C."""
+    inputs = ", ".join(f"double {name}" for name in it.inputs)
+    steps = "\n".join(f"    double {name} = {c(expression)};" for name, expression in it.steps)
+    body = f"{steps}\n    return {c(it.value)};"
+    return f"RG_RULE double rgs_{it.name}({inputs}) {{\n{body}\n}}"
 
 
 def functions(op: Op) -> str:
@@ -95,6 +110,7 @@ def header(ops: Iterable[Op]) -> str:
             "/* The rules on doubles; the vector kernels have rules of their own. */\n"
             "#ifndef RG_LISTS_ONLY",
             "#include <math.h>\n\n#define RG_RULE static inline __attribute__((unused))",
+            "\n\n".join(map(routine, ROUTINES.values())),
             "\n\n".join(functions(op) for op in rows),
             "\n".join(generic),
             "typedef struct {\n    const char *name;\n    const char *symbol;\n    int arity;\n"

@@ -7,6 +7,8 @@ const primitive = (() => {
   // JavaScript has NaN for 1**NaN and (-1)**Infinity, where C has 1.
   const pow = (x, y) => (x === 1 || (x === -1 && abs(y) === Infinity) ? 1 : x ** y);
 
+  const fmod = (x, y) => x % y;
+
   // 2/sqrt(pi) e^(-x²) times a series without cancellation: for |x| up to 2.
   const series = (x) => {
     let term = x, total = x;
@@ -30,5 +32,5 @@ const primitive = (() => {
   const erfc = (x) => (x !== x ? x : x > 2 ? tail(x) : x < -2 ? 2 - tail(-x) : 1 - series(x));
 
   return { abs, acos, acosh, asin, asinh, atan, atan2, atanh, cos, cosh, erf, erfc, exp, expm1,
-    floor, hypot, log, log10, log1p, log2, pow, sin, sinh, sqrt, tan, tanh };
+    floor, fmod, hypot, log, log10, log1p, log2, pow, sin, sinh, sqrt, tan, tanh };
 })();
