@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 
 import mpmath
-from minimax import Task, fit
+from minimax import Real, Task, fit
 from mpmath import mp, mpf
 
 NINTH = mpf(1) / 9  # 1/x² at 3, where the series of Stirling take over
@@ -71,19 +71,25 @@ def erfcx_fall(x: mpf) -> mpf:
     return 2 / mpmath.sqrt(mp.pi) * total
 
 
-def on_half_line(t: mpf) -> mpf:
-    """x where t = (x - 4) / (x + 4)."""
-    return 4 * (1 + t) / (1 - t)
+def near(v: mpf) -> mpf:
+    """x, up to 4, where v = x / (x + 4) - 1/4."""
+    y = v + mpf("0.25")
+    return 4 * y / (1 - y)
 
 
-def tail(t: mpf) -> mpf:
+def far(u: mpf) -> mpf:
+    """x, from 4 on, where u = 1 / (x + 4) - 1/16."""
+    return 1 / (u + mpf(1) / 16) - 4
+
+
+def tail(x: mpf) -> mpf:
     """(x + 4) erfcx(x)."""
-    return (on_half_line(t) + 4) * erfcx(on_half_line(t))
+    return (x + 4) * erfcx(x)
 
 
-def tail_fall(t: mpf) -> mpf:
+def fall(x: mpf) -> mpf:
     """-(x + 4)² erfcx'(x)."""
-    return (on_half_line(t) + 4) ** 2 * erfcx_fall(on_half_line(t))
+    return (x + 4) ** 2 * erfcx_fall(x)
 
 
 def inverse_erf(w: mpf) -> mpf:
@@ -136,15 +142,22 @@ def on_roots(low: str, high: str, centre: str, terms: int) -> Task:
     )
 
 
+def relative(function: Real, half: mpf, terms: int) -> Task:
+    """A function with a small relative error on [-half, half]."""
+    return Task(function, lambda x: 1 / function(x), -half, half, terms)
+
+
 TINY = mpf(2) ** -60
-NEARLY_ONE = mpf(1) - mpf(2) ** -40
+SIXTEENTH = mpf(1) / 16 - TINY
 TASKS = {
     "STIRLING": Task(stirling, lambda w: w, mpf("1e-4"), NINTH, 10),
     "PSI": Task(psi_rest, lambda w: w, mpf("1e-4"), NINTH, 11),
     "PSI1": Task(psi1_rest, lambda w: w, mpf("1e-4"), NINTH, 12),
     "LOG_GAMMA": Task(log_gamma, lambda s: mpf(2), mpf("-0.5"), mpf("0.5"), 22),
-    "TAIL": Task(tail, lambda t: 1 / tail(t), mpf(-1), NEARLY_ONE, 25),
-    "TAIL_FALL": Task(tail_fall, lambda t: 1 / tail_fall(t), mpf(-1), NEARLY_ONE, 27),
+    "TAIL_NEAR": relative(lambda v: tail(near(v)), mpf("0.25"), 18),
+    "TAIL_FAR": relative(lambda u: tail(far(u)), SIXTEENTH, 18),
+    "FALL_NEAR": relative(lambda v: fall(near(v)), mpf("0.25"), 19),
+    "FALL_FAR": relative(lambda u: fall(far(u)), SIXTEENTH, 19),
     "NEAR": Task(
         lambda u: inverse_erf(u + mpf("3.125")),
         lambda u: 1 / mpmath.sqrt(u + 4),

@@ -66,7 +66,7 @@ CALLED vd rgs_psi(vd x) {
     vd s9 = v_sub(x, s8);
     vd s10 = v_sub(v_set(1.0), v_mul(v_set(2.0), v_sub(s8, v_mul(v_set(2.0), v_floor(v_mul(v_set(0.5), s8))))));
     vd s11 = v_div(v_set(3.141592653589793), v_tan(v_mul(v_set(3.141592653589793), s9)));
-    return v_select(v_lt(x, v_set(0.0)), v_sub(v_sub(s4, s5), v_add(s11, v_mul(v_set(0.0), s11))), v_sub(s4, s5));
+    return v_add(v_select(v_lt(x, v_set(0.0)), v_sub(v_sub(s4, s5), s11), v_sub(s4, s5)), v_sqrt(v_select(vm_and(v_lt(x, v_set(0.0)), v_eq(s9, v_set(0.0))), v_set(-1.0), v_set(0.0))));
 }
 
 CALLED vd rgs_psi1(vd x) {
@@ -140,17 +140,25 @@ CALLED vd rgs_psi_drop(vd x, vd y) {
 CALLED vd rgs_scaled_erfc(vd x) {
     vd s1 = v_select(v_lt(x, v_set(0.0)), v_neg(x), x);
     vd s2 = v_div(v_set(1.0), v_add(s1, v_set(4.0)));
-    vd s3 = v_mul(s2, v_add(v_set(1.095995661000491), v_mul(v_sub(v_set(1.0), v_mul(v_set(8.0), s2)), v_add(v_set(-0.976548729080882), v_mul(v_sub(v_set(1.0), v_mul(v_set(8.0), s2)), v_add(v_set(0.7732087022652426), v_mul(v_sub(v_set(1.0), v_mul(v_set(8.0), s2)), v_add(v_set(-0.540853831313238), v_mul(v_sub(v_set(1.0), v_mul(v_set(8.0), s2)), v_add(v_set(0.33085158787785385), v_mul(v_sub(v_set(1.0), v_mul(v_set(8.0), s2)), v_add(v_set(-0.1740109372398306), v_mul(v_sub(v_set(1.0), v_mul(v_set(8.0), s2)), v_add(v_set(0.07638151491145538), v_mul(v_sub(v_set(1.0), v_mul(v_set(8.0), s2)), v_add(v_set(-0.02637005334201204), v_mul(v_sub(v_set(1.0), v_mul(v_set(8.0), s2)), v_add(v_set(0.006112055638559848), v_mul(v_sub(v_set(1.0), v_mul(v_set(8.0), s2)), v_add(v_set(-0.00028095884990385556), v_mul(v_sub(v_set(1.0), v_mul(v_set(8.0), s2)), v_add(v_set(-0.0004550525925752767), v_mul(v_sub(v_set(1.0), v_mul(v_set(8.0), s2)), v_add(v_set(0.00017681272852873076), v_mul(v_sub(v_set(1.0), v_mul(v_set(8.0), s2)), v_add(v_set(-3.635523909139121e-06), v_mul(v_sub(v_set(1.0), v_mul(v_set(8.0), s2)), v_add(v_set(-1.8860548452983457e-05), v_mul(v_sub(v_set(1.0), v_mul(v_set(8.0), s2)), v_add(v_set(4.695432815791745e-06), v_mul(v_sub(v_set(1.0), v_mul(v_set(8.0), s2)), v_add(v_set(1.4233547359272807e-06), v_mul(v_sub(v_set(1.0), v_mul(v_set(8.0), s2)), v_add(v_set(-8.483731450722606e-07), v_mul(v_sub(v_set(1.0), v_mul(v_set(8.0), s2)), v_add(v_set(-7.41839014194015e-08), v_mul(v_sub(v_set(1.0), v_mul(v_set(8.0), s2)), v_add(v_set(1.2737596338248026e-07), v_mul(v_sub(v_set(1.0), v_mul(v_set(8.0), s2)), v_add(v_set(-4.32805286628993e-10), v_mul(v_sub(v_set(1.0), v_mul(v_set(8.0), s2)), v_add(v_set(-1.8439575380972783e-08), v_mul(v_sub(v_set(1.0), v_mul(v_set(8.0), s2)), v_add(v_set(7.695391817544131e-10), v_mul(v_sub(v_set(1.0), v_mul(v_set(8.0), s2)), v_add(v_set(2.3965481180974948e-09), v_mul(v_sub(v_set(1.0), v_mul(v_set(8.0), s2)), v_add(v_set(-8.78994852364486e-11), v_mul(v_sub(v_set(1.0), v_mul(v_set(8.0), s2)), v_set(-1.9584704748351388e-10))))))))))))))))))))))))))))))))))))))))))))))))));
-    vd s4 = v_select(v_lt(x, v_set(0.0)), x, v_set(0.0));
-    return v_select(v_lt(x, v_set(0.0)), v_sub(v_mul(v_set(2.0), v_exp(v_mul(s4, s4))), s3), s3);
+    vd s3 = v_select(v_lt(s1, v_set(4.0)), s1, v_set(4.0));
+    vd s4 = v_sub(v_div(s3, v_add(s3, v_set(4.0))), v_set(0.25));
+    vd s5 = v_add(v_set(1.8727183681541615), v_mul(s4, v_add(v_set(-4.785577828049049), v_mul(s4, v_add(v_set(9.559392582162058), v_mul(s4, v_add(v_set(-15.174009935544312), v_mul(s4, v_add(v_set(19.097579916026433), v_mul(s4, v_add(v_set(-18.61824747050013), v_mul(s4, v_add(v_set(13.191791193506635), v_mul(s4, v_add(v_set(-5.550651042490978), v_mul(s4, v_add(v_set(-0.16105181312013625), v_mul(s4, v_add(v_set(1.8218229857811234), v_mul(s4, v_add(v_set(-0.7466777143185572), v_mul(s4, v_add(v_set(-0.3813201302208983), v_mul(s4, v_add(v_set(0.37554772184502394), v_mul(s4, v_add(v_set(0.07626392723571739), v_mul(s4, v_add(v_set(-0.1578086090138944), v_mul(s4, v_add(v_set(-0.023959768690646182), v_mul(s4, v_add(v_set(0.058508723886322375), v_mul(s4, v_set(0.017181883749847963)))))))))))))))))))))))))))))))))));
+    vd s6 = v_sub(s2, v_set(0.0625));
+    vd s7 = v_select(v_lt(s1, v_set(4.0)), s5, v_add(v_set(0.7496675362383002), v_mul(s6, v_add(v_set(3.889045195290259), v_mul(s6, v_add(v_set(19.041738270342357), v_mul(s6, v_add(v_set(87.50075386923187), v_mul(s6, v_add(v_set(374.5972583623846), v_mul(s6, v_add(v_set(1479.182979878352), v_mul(s6, v_add(v_set(5310.494244239181), v_mul(s6, v_add(v_set(16949.26195267777), v_mul(s6, v_add(v_set(46217.2829600494), v_mul(s6, v_add(v_set(98639.35116778898), v_mul(s6, v_add(v_set(120170.62379773009), v_mul(s6, v_add(v_set(-160078.86706069257), v_mul(s6, v_add(v_set(-1363473.6846086585), v_mul(s6, v_add(v_set(-3468981.065388892), v_mul(s6, v_add(v_set(-612184.0302384703), v_mul(s6, v_add(v_set(26734976.99225054), v_mul(s6, v_add(v_set(69891252.08395235), v_mul(s6, v_set(-41173936.025103316))))))))))))))))))))))))))))))))))));
+    vd s8 = v_select(v_lt(x, v_set(0.0)), x, v_set(0.0));
+    return v_select(v_lt(x, v_set(0.0)), v_sub(v_mul(v_set(2.0), v_exp(v_mul(s8, s8))), v_mul(s7, s2)), v_mul(s7, s2));
 }
 
 CALLED vd rgs_scaled_erfc_slope(vd x) {
     vd s1 = v_select(v_lt(x, v_set(0.0)), v_neg(x), x);
     vd s2 = v_div(v_set(1.0), v_add(s1, v_set(4.0)));
-    vd s3 = v_mul(v_mul(s2, s2), v_add(v_set(2.072544390081373), v_mul(v_sub(v_set(1.0), v_mul(v_set(8.0), s2)), v_add(v_set(-3.499514862692238), v_mul(v_sub(v_set(1.0), v_mul(v_set(8.0), s2)), v_add(v_set(3.9421876007354157), v_mul(v_sub(v_set(1.0), v_mul(v_set(8.0), s2)), v_add(v_set(-3.4868216767649782), v_mul(v_sub(v_set(1.0), v_mul(v_set(8.0), s2)), v_add(v_set(2.52431262558958), v_mul(v_sub(v_set(1.0), v_mul(v_set(8.0), s2)), v_add(v_set(-1.5023547128963712), v_mul(v_sub(v_set(1.0), v_mul(v_set(8.0), s2)), v_add(v_set(0.7192609777545923), v_mul(v_sub(v_set(1.0), v_mul(v_set(8.0), s2)), v_add(v_set(-0.2598568719454068), v_mul(v_sub(v_set(1.0), v_mul(v_set(8.0), s2)), v_add(v_set(0.05753713056294256), v_mul(v_sub(v_set(1.0), v_mul(v_set(8.0), s2)), v_add(v_set(0.0017409379148140306), v_mul(v_sub(v_set(1.0), v_mul(v_set(8.0), s2)), v_add(v_set(-0.006950519316836113), v_mul(v_sub(v_set(1.0), v_mul(v_set(8.0), s2)), v_add(v_set(0.0021653777115209732), v_mul(v_sub(v_set(1.0), v_mul(v_set(8.0), s2)), v_add(v_set(0.0001979274033888395), v_mul(v_sub(v_set(1.0), v_mul(v_set(8.0), s2)), v_add(v_set(-0.000329782036932833), v_mul(v_sub(v_set(1.0), v_mul(v_set(8.0), s2)), v_add(v_set(4.907849010687706e-05), v_mul(v_sub(v_set(1.0), v_mul(v_set(8.0), s2)), v_add(v_set(3.634802726110892e-05), v_mul(v_sub(v_set(1.0), v_mul(v_set(8.0), s2)), v_add(v_set(-1.316173173852444e-05), v_mul(v_sub(v_set(1.0), v_mul(v_set(8.0), s2)), v_add(v_set(-3.6330377816737973e-06), v_mul(v_sub(v_set(1.0), v_mul(v_set(8.0), s2)), v_add(v_set(2.4359236894186343e-06), v_mul(v_sub(v_set(1.0), v_mul(v_set(8.0), s2)), v_add(v_set(3.6813178819648843e-07), v_mul(v_sub(v_set(1.0), v_mul(v_set(8.0), s2)), v_add(v_set(-4.156863464107888e-07), v_mul(v_sub(v_set(1.0), v_mul(v_set(8.0), s2)), v_add(v_set(-4.218542760195191e-08), v_mul(v_sub(v_set(1.0), v_mul(v_set(8.0), s2)), v_add(v_set(6.706494352209174e-08), v_mul(v_sub(v_set(1.0), v_mul(v_set(8.0), s2)), v_add(v_set(5.233850172178371e-09), v_mul(v_sub(v_set(1.0), v_mul(v_set(8.0), s2)), v_add(v_set(-9.054498721937865e-09), v_mul(v_sub(v_set(1.0), v_mul(v_set(8.0), s2)), v_add(v_set(-4.503204541240298e-10), v_mul(v_sub(v_set(1.0), v_mul(v_set(8.0), s2)), v_set(7.213662937886191e-10))))))))))))))))))))))))))))))))))))))))))))))))))))));
-    vd s4 = v_select(v_lt(x, v_set(0.0)), x, v_set(0.0));
-    return v_sub(v_mul(v_set(4.0), v_mul(s4, v_exp(v_mul(s4, s4)))), s3);
+    vd s3 = v_select(v_lt(s1, v_set(4.0)), s1, v_set(4.0));
+    vd s4 = v_sub(v_div(s3, v_add(s3, v_set(4.0))), v_set(0.25));
+    vd s5 = v_add(v_set(5.461901739190949), v_mul(s4, v_add(v_set(-23.91024452934107), v_mul(s4, v_add(v_set(62.81970010145991), v_mul(s4, v_add(v_set(-117.98877949031228), v_mul(s4, v_add(v_set(165.30632759485968), v_mul(s4, v_add(v_set(-171.07254518455392), v_mul(s4, v_add(v_set(121.48345627812188), v_mul(s4, v_add(v_set(-43.438898189870905), v_mul(s4, v_add(v_set(-13.746768020800767), v_mul(s4, v_add(v_set(23.81834406886201), v_mul(s4, v_add(v_set(-5.067695999126156), v_mul(s4, v_add(v_set(-7.956543437579035), v_mul(s4, v_add(v_set(4.141416420136121), v_mul(s4, v_add(v_set(2.7354862132254016), v_mul(s4, v_add(v_set(-2.131775799106215), v_mul(s4, v_add(v_set(-1.164422982254858), v_mul(s4, v_add(v_set(0.9727088177920948), v_mul(s4, v_add(v_set(0.5401837952171403), v_mul(s4, v_set(-0.3667030084444053)))))))))))))))))))))))))))))))))))));
+    vd s6 = v_sub(s2, v_set(0.0625));
+    vd s7 = v_select(v_lt(s1, v_set(4.0)), s5, v_add(v_set(0.9927328609439414), v_mul(s6, v_add(v_set(10.158307674373274), v_mul(s6, v_add(v_set(73.53160616150656), v_mul(s6, v_add(v_set(443.6523300678422), v_mul(s6, v_add(v_set(2335.2309730332477), v_mul(s6, v_add(v_set(10866.53321995375), v_mul(s6, v_add(v_set(44588.76179024456), v_mul(s6, v_add(v_set(158702.73834357405), v_mul(s6, v_add(v_set(471440.21225752885), v_mul(s6, v_add(v_set(1061499.2126832763), v_mul(s6, v_add(v_set(1211800.4046714173), v_mul(s6, v_add(v_set(-2943139.4397978405), v_mul(s6, v_add(v_set(-20534199.06702509), v_mul(s6, v_add(v_set(-49206080.19381703), v_mul(s6, v_add(v_set(13513206.805896048), v_mul(s6, v_add(v_set(511904752.8916952), v_mul(s6, v_add(v_set(1462302291.379036), v_mul(s6, v_add(v_set(-1546082438.854987), v_mul(s6, v_set(-17764016609.631763))))))))))))))))))))))))))))))))))))));
+    vd s8 = v_select(v_lt(x, v_set(0.0)), x, v_set(0.0));
+    return v_sub(v_mul(v_set(4.0), v_mul(s8, v_exp(v_mul(s8, s8)))), v_mul(v_mul(s7, s2), s2));
 }
 
 CALLED vd rgs_inverse_erf_ratio(vd w) {
@@ -203,7 +211,7 @@ CALLED vd rgs_sine_cardinal_slope(vd x) {
 
 CALLED vd rgs_cube_root(vd x) {
     vd s1 = v_select(v_lt(x, v_set(0.0)), v_neg(x), x);
-    vd s2 = v_select(v_lt(s1, v_set(1e-280)), v_mul(s1, v_set(5.846006549323612e+48)), s1);
+    vd s2 = v_select(v_lt(s1, v_set(1e-280)), v_mul(s1, v_set(5.846006549323612e+48)), v_select(v_gt(s1, v_set(1e+280)), v_mul(s1, v_set(1.7105694144590052e-49)), s1));
     vd s3 = v_select(vm_and(v_gt(s1, v_set(0.0)), v_le(s1, v_set(1.7976931348623157e+308))), s2, v_set(1.0));
     vd s4 = v_exp(v_div(v_log(s3), v_set(3.0)));
     vd s5 = v_mul(s4, s4);
@@ -223,30 +231,38 @@ CALLED vd rgs_cube_root(vd x) {
     vd s19 = v_sub(s4, s18);
     vd s20 = v_add(v_add(v_add(v_sub(v_mul(s15, s18), s13), v_mul(s15, s19)), v_mul(s16, s18)), v_mul(s16, s19));
     vd s21 = v_add(s4, v_div(v_sub(v_sub(s3, s13), v_add(s20, v_mul(s12, s4))), v_mul(v_set(3.0), s5)));
-    vd s22 = v_select(v_lt(s1, v_set(1e-280)), v_mul(s21, v_set(5.551115123125783e-17)), s21);
+    vd s22 = v_select(v_lt(s1, v_set(1e-280)), v_mul(s21, v_set(5.551115123125783e-17)), v_select(v_gt(s1, v_set(1e+280)), v_mul(s21, v_set(1.8014398509481984e+16)), s21));
     return v_select(vm_and(v_gt(s1, v_set(0.0)), v_le(s1, v_set(1.7976931348623157e+308))), v_select(v_lt(x, v_set(0.0)), v_neg(s22), s22), x);
 }
 
 CALLED vd rgs_growth_gap(vd x) {
     vd s1 = v_select(vm_and(v_gt(x, v_set(-1.0)), v_lt(x, v_set(1.0))), x, v_set(0.0));
-    vd s2 = v_select(vm_and(v_gt(x, v_set(-1.0)), v_lt(x, v_set(1.0))), v_set(1.0), x);
-    return v_select(vm_and(v_gt(x, v_set(-1.0)), v_lt(x, v_set(1.0))), v_neg(v_mul(v_mul(s1, s1), v_add(v_set(0.5), v_mul(s1, v_add(v_set(0.3333333333333333), v_mul(s1, v_add(v_set(0.125), v_mul(s1, v_add(v_set(0.0333333333333338), v_mul(s1, v_add(v_set(0.0069444444444444475), v_mul(s1, v_add(v_set(0.0011904761904722111), v_mul(s1, v_add(v_set(0.00017361111111106515), v_mul(s1, v_add(v_set(2.2045855395432458e-05), v_mul(s1, v_add(v_set(2.480158730412935e-06), v_mul(s1, v_add(v_set(2.505210482565283e-07), v_mul(s1, v_add(v_set(2.2964431998892602e-08), v_mul(s1, v_add(v_set(1.927128334908737e-09), v_mul(s1, v_add(v_set(1.4912067386735584e-10), v_mul(s1, v_add(v_set(1.0678764164804531e-11), v_mul(s1, v_add(v_set(7.162067501946182e-13), v_mul(s1, v_add(v_set(5.221003063740779e-14), v_mul(s1, v_set(2.873351933568687e-15))))))))))))))))))))))))))))))))))), v_sub(v_expm1(s2), v_mul(s2, v_exp(s2))));
+    vd s2 = v_select(vm_and(v_gt(x, v_set(-1.0)), v_lt(x, v_set(1.0))), v_set(1.0), v_select(v_lt(x, v_set(-800.0)), v_set(-800.0), x));
+    return v_select(vm_and(v_gt(x, v_set(-1.0)), v_lt(x, v_set(1.0))), v_neg(v_mul(v_mul(s1, s1), v_add(v_set(0.5), v_mul(s1, v_add(v_set(0.3333333333333333), v_mul(s1, v_add(v_set(0.125), v_mul(s1, v_add(v_set(0.0333333333333338), v_mul(s1, v_add(v_set(0.0069444444444444475), v_mul(s1, v_add(v_set(0.0011904761904722111), v_mul(s1, v_add(v_set(0.00017361111111106515), v_mul(s1, v_add(v_set(2.2045855395432458e-05), v_mul(s1, v_add(v_set(2.480158730412935e-06), v_mul(s1, v_add(v_set(2.505210482565283e-07), v_mul(s1, v_add(v_set(2.2964431998892602e-08), v_mul(s1, v_add(v_set(1.927128334908737e-09), v_mul(s1, v_add(v_set(1.4912067386735584e-10), v_mul(s1, v_add(v_set(1.0678764164804531e-11), v_mul(s1, v_add(v_set(7.162067501946182e-13), v_mul(s1, v_add(v_set(5.221003063740779e-14), v_mul(s1, v_set(2.873351933568687e-15))))))))))))))))))))))))))))))))))), v_sub(v_mul(v_exp(s2), v_sub(v_set(1.0), s2)), v_set(1.0)));
 }
 
-CALLED vd rgs_mish_gate(vd x) {
-    vd s1 = v_exp(v_select(v_lt(x, v_set(0.0)), x, v_neg(x)));
-    vd s2 = v_mul(s1, s1);
-    vd s3 = v_select(v_lt(x, v_set(0.0)), v_add(s2, v_mul(v_set(2.0), s1)), v_add(v_set(1.0), v_mul(v_set(2.0), s1)));
-    vd s4 = v_select(v_lt(x, v_set(0.0)), v_add(s2, v_add(v_mul(v_set(2.0), s1), v_set(2.0))), v_add(v_set(1.0), v_add(v_mul(v_set(2.0), s1), v_mul(v_set(2.0), s2))));
-    return v_div(s3, s4);
+CALLED vd rgs_gated_by_softplus(vd x) {
+    vd s1 = v_exp(v_select(v_lt(x, v_set(0.0)), v_select(v_lt(x, v_set(-600.0)), v_add(x, v_set(300.0)), x), v_neg(x)));
+    vd s2 = v_select(v_lt(x, v_set(-600.0)), v_set(0.0), s1);
+    vd s3 = v_mul(s2, s2);
+    vd s4 = v_select(v_lt(x, v_set(0.0)), v_add(s3, v_add(v_mul(v_set(2.0), s2), v_set(2.0))), v_add(v_set(1.0), v_add(v_mul(v_set(2.0), s2), v_mul(v_set(2.0), s3))));
+    vd s5 = v_div(v_select(v_lt(x, v_set(0.0)), v_add(s2, v_set(2.0)), v_add(v_set(1.0), v_mul(v_set(2.0), s2))), s4);
+    vd s6 = v_div(v_div(v_mul(v_select(v_lt(x, v_set(0.0)), v_set(4.0), v_mul(v_set(4.0), s3)), v_add(v_set(1.0), s2)), s4), s4);
+    vd s7 = v_select(v_lt(x, v_set(0.0)), s1, v_set(1.0));
+    vd s8 = v_select(v_lt(x, v_set(-600.0)), v_set(5.148200222412013e-131), v_set(1.0));
+    return v_mul(v_mul(v_mul(x, s5), s7), s8);
 }
 
-CALLED vd rgs_mish_bend(vd x) {
-    vd s1 = v_exp(v_select(v_lt(x, v_set(0.0)), x, v_neg(x)));
-    vd s2 = v_mul(s1, s1);
-    vd s3 = v_select(v_lt(x, v_set(0.0)), v_add(s2, v_mul(v_set(2.0), s1)), v_add(v_set(1.0), v_mul(v_set(2.0), s1)));
-    vd s4 = v_select(v_lt(x, v_set(0.0)), v_add(s2, v_add(v_mul(v_set(2.0), s1), v_set(2.0))), v_add(v_set(1.0), v_add(v_mul(v_set(2.0), s1), v_mul(v_set(2.0), s2))));
-    return v_div(v_div(v_mul(v_mul(v_select(v_lt(x, v_set(0.0)), s1, v_mul(s1, s1)), v_set(4.0)), v_add(v_set(1.0), s1)), s4), s4);
+CALLED vd rgs_gated_by_softplus_slope(vd x) {
+    vd s1 = v_exp(v_select(v_lt(x, v_set(0.0)), v_select(v_lt(x, v_set(-600.0)), v_add(x, v_set(300.0)), x), v_neg(x)));
+    vd s2 = v_select(v_lt(x, v_set(-600.0)), v_set(0.0), s1);
+    vd s3 = v_mul(s2, s2);
+    vd s4 = v_select(v_lt(x, v_set(0.0)), v_add(s3, v_add(v_mul(v_set(2.0), s2), v_set(2.0))), v_add(v_set(1.0), v_add(v_mul(v_set(2.0), s2), v_mul(v_set(2.0), s3))));
+    vd s5 = v_div(v_select(v_lt(x, v_set(0.0)), v_add(s2, v_set(2.0)), v_add(v_set(1.0), v_mul(v_set(2.0), s2))), s4);
+    vd s6 = v_div(v_div(v_mul(v_select(v_lt(x, v_set(0.0)), v_set(4.0), v_mul(v_set(4.0), s3)), v_add(v_set(1.0), s2)), s4), s4);
+    vd s7 = v_select(v_lt(x, v_set(0.0)), s1, v_set(1.0));
+    vd s8 = v_select(v_lt(x, v_set(-600.0)), v_set(5.148200222412013e-131), v_set(1.0));
+    return v_mul(v_mul(v_add(s5, v_mul(x, s6)), s7), s8);
 }
 
 SIMD vd rgv_add(vd x, vd y) { return v_add(x, y); }
@@ -278,9 +294,9 @@ SIMD vd rgv_silu(vd x) { return v_mul(x, rgv_sigmoid(x)); }
 SIMD vd rgv_logsigmoid(vd x) { return v_sub(v_select(v_lt(x, v_set(0.0)), x, v_set(0.0)), v_log1p(v_exp(v_neg(v_abs(x))))); }
 SIMD vd rgv_logaddexp(vd x, vd y) { return v_select(v_eq(x, y), v_add(x, v_set(0.6931471805599453)), v_add(v_select(v_gt(x, y), x, y), v_log1p(v_exp(v_neg(v_abs(v_sub(x, y))))))); }
 SIMD vd rgv_elu(vd x, vd alpha) { return v_select(v_gt(x, v_set(0.0)), x, v_mul(alpha, v_expm1(x))); }
-SIMD vd rgv_celu(vd x, vd alpha) { return v_select(v_gt(x, v_set(0.0)), x, v_mul(alpha, v_expm1(v_div(x, alpha)))); }
+SIMD vd rgv_celu(vd x, vd alpha) { return v_select(vm_or(v_gt(x, v_set(0.0)), v_lt(v_abs(v_div(x, alpha)), v_set(1e-17))), x, v_mul(alpha, v_expm1(v_div(x, alpha)))); }
 SIMD vd rgv_selu(vd x) { return v_mul(v_set(1.0507009873554805), v_select(v_gt(x, v_set(0.0)), x, v_mul(v_set(1.6732632423543772), v_expm1(x)))); }
-SIMD vd rgv_mish(vd x) { return v_mul(x, rgs_mish_gate(x)); }
+SIMD vd rgv_mish(vd x) { return rgs_gated_by_softplus(x); }
 SIMD vd rgv_softsign(vd x) { return v_div(x, v_add(v_set(1.0), v_abs(x))); }
 SIMD vd rgv_relu6(vd x) { return v_select(v_le(x, v_set(0.0)), v_set(0.0), v_select(v_ge(x, v_set(6.0)), v_set(6.0), x)); }
 SIMD vd rgv_hardtanh(vd x, vd low, vd high) { return v_select(vm_or(v_ge(x, high), v_ne(high, high)), high, v_select(vm_or(v_le(x, low), v_ne(low, low)), low, x)); }

@@ -322,7 +322,7 @@ class Value:
         """
 
     def celu(self, alpha: Value | _Number = 1.0) -> Value:
-        """``z = x if x > 0 else alpha * expm1(x / alpha)``.
+        """``z = x if x > 0 or abs(x / alpha) < 1e-17 else alpha * expm1(x / alpha)``.
 
         Slopes: ``dz/dx = 1 if x > 0 else exp(x / alpha)``, ``dz/dalpha = 0 if x > 0 else
         growth_gap(x / alpha)``. Backward, it is a soft gate: it passes the upstream gradient on
@@ -408,8 +408,10 @@ class Value:
     def erfinv(self) -> Value:
         """``z = inverse_erf(x)``.
 
-        Slope: ``dz/dx = 0.8862269254527579 * exp(z * z)``. Backward, it divides the upstream
-        gradient by the density at its own result: the rarer that is, the larger the slope.
+        Slope: ``dz/dx = 1 / (1 + x if x < 0 else 1 - x) if (1 + x if x < 0 else 1 - x) == 0 else
+        0.8862269254527579 * erfcx(-z if x < 0 else z) / (1 + x if x < 0 else 1 - x)``. Backward,
+        it divides the upstream gradient by the density at its own result: the rarer that is, the
+        larger the slope.
         """
 
     def exp(self) -> Value:
@@ -560,7 +562,7 @@ class Value:
     def logit(self) -> Value:
         """``z = log(x / (1 - x))``.
 
-        Slope: ``dz/dx = 1 / (x * (1 - x))``. Backward, it divides the upstream gradient by the
+        Slope: ``dz/dx = 1 / x / (1 - x)``. Backward, it divides the upstream gradient by the
         density at its own result: the rarer that is, the larger the slope.
         """
 
@@ -588,11 +590,10 @@ class Value:
         """
 
     def mish(self) -> Value:
-        """``z = x * mish_gate(x)``.
+        """``z = gated_by_softplus(x)``.
 
-        Slope: ``dz/dx = mish_gate(x) + x * mish_bend(x)``. Backward, it is a soft gate: it
-        passes the upstream gradient on one side, stops it on the other, and changes smoothly
-        between.
+        Slope: ``dz/dx = gated_by_softplus_slope(x)``. Backward, it is a soft gate: it passes the
+        upstream gradient on one side, stops it on the other, and changes smoothly between.
         """
 
     def mul(self, y: Value | _Number) -> Value:

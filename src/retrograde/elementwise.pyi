@@ -244,7 +244,7 @@ def ceil(x: _Number, /) -> float: ...
 def ceil(x: NDArray[Any], /) -> NDArray[Any]: ...
 @overload
 def celu(x: Value, alpha: Value | _Number = 1.0) -> Value:
-    """``z = x if x > 0 else alpha * expm1(x / alpha)``.
+    """``z = x if x > 0 or abs(x / alpha) < 1e-17 else alpha * expm1(x / alpha)``.
 
     Slopes: ``dz/dx = 1 if x > 0 else exp(x / alpha)``, ``dz/dalpha = 0 if x > 0 else
     growth_gap(x / alpha)``. Backward, it is a soft gate: it passes the upstream gradient on
@@ -413,8 +413,10 @@ def erfcx(x: NDArray[Any], /) -> NDArray[Any]: ...
 def erfinv(x: Value, /) -> Value:
     """``z = inverse_erf(x)``.
 
-    Slope: ``dz/dx = 0.8862269254527579 * exp(z * z)``. Backward, it divides the upstream
-    gradient by the density at its own result: the rarer that is, the larger the slope.
+    Slope: ``dz/dx = 1 / (1 + x if x < 0 else 1 - x) if (1 + x if x < 0 else 1 - x) == 0 else
+    0.8862269254527579 * erfcx(-z if x < 0 else z) / (1 + x if x < 0 else 1 - x)``. Backward,
+    it divides the upstream gradient by the density at its own result: the rarer that is, the
+    larger the slope.
     """
 
 @overload
@@ -703,7 +705,7 @@ def logaddexp(x: Value | _Number, y: NDArray[Any]) -> NDArray[Any]: ...
 def logit(x: Value, /) -> Value:
     """``z = log(x / (1 - x))``.
 
-    Slope: ``dz/dx = 1 / (x * (1 - x))``. Backward, it divides the upstream gradient by the
+    Slope: ``dz/dx = 1 / x / (1 - x)``. Backward, it divides the upstream gradient by the
     density at its own result: the rarer that is, the larger the slope.
     """
 
@@ -759,11 +761,10 @@ def minimum(x: NDArray[Any], y: Value | _Number | NDArray[Any]) -> NDArray[Any]:
 def minimum(x: Value | _Number, y: NDArray[Any]) -> NDArray[Any]: ...
 @overload
 def mish(x: Value, /) -> Value:
-    """``z = x * mish_gate(x)``.
+    """``z = gated_by_softplus(x)``.
 
-    Slope: ``dz/dx = mish_gate(x) + x * mish_bend(x)``. Backward, it is a soft gate: it
-    passes the upstream gradient on one side, stops it on the other, and changes smoothly
-    between.
+    Slope: ``dz/dx = gated_by_softplus_slope(x)``. Backward, it is a soft gate: it passes the
+    upstream gradient on one side, stops it on the other, and changes smoothly between.
     """
 
 @overload

@@ -13,6 +13,7 @@ from retrograde.ops import OPS, Op
 from retrograde.ops.expr import variables
 from retrograde.ops.op import PRIMITIVES, RESULT
 
+from .exact_special import exact_special
 from .expressions import evaluate
 
 mp = MPContext()
@@ -44,6 +45,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "add": mp.fadd, "sub": mp.fsub, "mul": mp.fmul, "div": mp.fdiv, "neg": mp.fneg,
     "pow": power, "abs": mp.fabs, "log2": lambda x: mp.log(x, 2),
     "erfc": erfc, "erf": lambda x: mp.erf(x) if abs(x) < FAR else mp.sign(x) * (1 - erfc(abs(x))),
+    **exact_special(mp),
 }  # fmt: skip
 """Primitives that mpmath has under another name, or not at all: one entry each."""
 

@@ -17,9 +17,9 @@ from .special.gamma import log_beta, log_gamma, psi, psi1, psi_drop
 from .special.normal import inverse_erf, normal_quantile, scaled_erfc, scaled_erfc_slope
 from .special.waves import (
     cube_root,
+    gated_by_softplus,
+    gated_by_softplus_slope,
     growth_gap,
-    mish_bend,
-    mish_gate,
     sine_cardinal,
     sine_cardinal_slope,
 )
@@ -76,6 +76,7 @@ under = (x <= low) | unequal(low, low)
 over = (x >= high) | unequal(high, high)
 left, right = where(x < 0, x, 0), where(x < 0, 0, x)
 tail = where(x < HALF, x, 1 - x)
+edge = where(x < 0, 1 + x, 1 - x)
 
 _ROWS: Final = (
     # arithmetic
@@ -198,7 +199,7 @@ _ROWS: Final = (
         cure="keep the second input above 0",
     ),
     Op(
-        "logit", log(x / (1 - x)), (1 / (x * (1 - x)),), kind="quantile", domain=((0.05, 0.95),),
+        "logit", log(x / (1 - x)), (1 / x / (1 - x),), kind="quantile", domain=((0.05, 0.95),),
         edges=(
             Edge((0.0,), -inf, (inf,), "the limit"),
             Edge((1.0,), inf, (inf,), "the limit"),
@@ -270,7 +271,7 @@ _ROWS: Final = (
                Edge((-inf, 1.0), -1.0, (0.0, -1.0), "the limit")),
     ),
     Op(
-        "celu", where(x > 0, x, alpha * expm1(x / alpha)),
+        "celu", where((x > 0) | (abs_(x / alpha) < 1e-17), x, alpha * expm1(x / alpha)),
         (where(x > 0, 1, exp(x / alpha)), where(x > 0, 0, growth_gap(x / alpha))),
         kind="soft-gate", inputs=("x", "alpha"), defaults=(1.0,),
         domain=((-3.0, 3.0), (0.3, 3.0)),
@@ -283,7 +284,7 @@ _ROWS: Final = (
                     "0 counts as the lower side, as in PyTorch and JAX"),),
     ),
     Op(
-        "mish", x * mish_gate(x), (mish_gate(x) + x * mish_bend(x),), kind="soft-gate",
+        "mish", gated_by_softplus(x), (gated_by_softplus_slope(x),), kind="soft-gate",
         edges=(Edge((-inf,), nan, (nan,), "-inf × 0 is NaN"),),
     ),
     Op(
@@ -522,7 +523,11 @@ _ROWS: Final = (
                Edge((-inf,), -inf, (inf,), "the limit (PyTorch and JAX: a NaN slope)")),
     ),
     Op(
-        "erfinv", inverse_erf(x), (HALF_SQRT_PI * exp(z * z),), kind="quantile", domain=UNIT,
+        "erfinv", inverse_erf(x),
+        (where(
+            equal(edge, 0), 1 / edge, HALF_SQRT_PI * erfcx(where(x < 0, -z, z)) / edge
+        ),),
+        kind="quantile", domain=UNIT,
         edges=(
             Edge((1.0,), inf, (inf,), "the limit"),
             Edge((-1.0,), -inf, (inf,), "the limit"),

@@ -26,8 +26,8 @@ ROUTINES: Final = MappingProxyType(
             waves.sine_cardinal_slope,
             waves.cube_root,
             waves.growth_gap,
-            waves.mish_gate,
-            waves.mish_bend,
+            waves.gated_by_softplus,
+            waves.gated_by_softplus_slope,
         )
     }
 )

@@ -110,7 +110,8 @@ def psi(let: Steps, x: Expr) -> Expr:
     # reflection: ψ(x) = ψ(1 - x) - π / tan(πx); at whole x a pole without a sign: NaN
     turn, _ = turned(let, x)
     reflected = let(PI / tan(PI * turn))
-    return where(x < 0, (far - shifts) - (reflected + 0 * reflected), far - shifts)
+    outcome = where(x < 0, (far - shifts) - reflected, far - shifts)
+    return outcome + undefined_where((x < 0) & equal(turn, 0))
 
 
 @routine(latex=r"\psi'")

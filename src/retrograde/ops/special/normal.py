@@ -1,41 +1,49 @@
 """The scaled complementary error function, and the inverse of the error function.
 
-erfcx is a polynomial in (x - 4) / (x + 4) over x + 4, which covers the half line; its slope has a
-polynomial of its own, for 2x erfcx(x) - 2/√π would cancel. The inverse is x times a function of
-w = -ln(1 - x²), in four pieces. ``tools/minimax_special.py`` made the polynomials.
+erfcx is a polynomial in x / (x + 4) up to 4 and in 1 / (x + 4) from there on, over x + 4; its slope
+has polynomials of its own, for 2x erfcx(x) - 2/√π would cancel. The inverse is x times a function
+of w = -ln(1 - x²), in four pieces. ``tools/minimax_special.py`` made the polynomials.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
-from ..expr import Expr, function, where
+from ..expr import Expr, Var, function, where
 from ..routine import Steps, polynomial, routine
 
 exp, log, sqrt = map(function, ("exp", "log", "sqrt"))
 
 SQRT_2 = math.sqrt(2.0)
 
-TAIL = (
-    1.095995661000491, -0.976548729080882, 0.7732087022652426, -0.540853831313238,
-    0.33085158787785385, -0.1740109372398306, 0.07638151491145538, -0.02637005334201204,
-    0.006112055638559848, -0.00028095884990385556, -0.0004550525925752767, 0.00017681272852873076,
-    -3.635523909139121e-06, -1.8860548452983457e-05, 4.695432815791745e-06, 1.4233547359272807e-06,
-    -8.483731450722606e-07, -7.41839014194015e-08, 1.2737596338248026e-07, -4.32805286628993e-10,
-    -1.8439575380972783e-08, 7.695391817544131e-10, 2.3965481180974948e-09, -8.78994852364486e-11,
-    -1.9584704748351388e-10,
+TAIL_NEAR = (
+    1.8727183681541615, -4.785577828049049, 9.559392582162058, -15.174009935544312,
+    19.097579916026433, -18.61824747050013, 13.191791193506635, -5.550651042490978,
+    -0.16105181312013625, 1.8218229857811234, -0.7466777143185572, -0.3813201302208983,
+    0.37554772184502394, 0.07626392723571739, -0.1578086090138944, -0.023959768690646182,
+    0.058508723886322375, 0.017181883749847963,
 )  # fmt: skip
-
-TAIL_FALL = (
-    2.072544390081373, -3.499514862692238, 3.9421876007354157, -3.4868216767649782,
-    2.52431262558958, -1.5023547128963712, 0.7192609777545923, -0.2598568719454068,
-    0.05753713056294256, 0.0017409379148140306, -0.006950519316836113, 0.0021653777115209732,
-    0.0001979274033888395, -0.000329782036932833, 4.907849010687706e-05, 3.634802726110892e-05,
-    -1.316173173852444e-05, -3.6330377816737973e-06, 2.4359236894186343e-06, 3.6813178819648843e-07,
-    -4.156863464107888e-07, -4.218542760195191e-08, 6.706494352209174e-08, 5.233850172178371e-09,
-    -9.054498721937865e-09, -4.503204541240298e-10, 7.213662937886191e-10,
+TAIL_FAR = (
+    0.7496675362383002, 3.889045195290259, 19.041738270342357, 87.50075386923187, 374.5972583623846,
+    1479.182979878352, 5310.494244239181, 16949.26195267777, 46217.2829600494, 98639.35116778898,
+    120170.62379773009, -160078.86706069257, -1363473.6846086585, -3468981.065388892,
+    -612184.0302384703, 26734976.99225054, 69891252.08395235, -41173936.025103316,
 )  # fmt: skip
-
+FALL_NEAR = (
+    5.461901739190949, -23.91024452934107, 62.81970010145991, -117.98877949031228,
+    165.30632759485968, -171.07254518455392, 121.48345627812188, -43.438898189870905,
+    -13.746768020800767, 23.81834406886201, -5.067695999126156, -7.956543437579035,
+    4.141416420136121, 2.7354862132254016, -2.131775799106215, -1.164422982254858,
+    0.9727088177920948, 0.5401837952171403, -0.3667030084444053,
+)  # fmt: skip
+FALL_FAR = (
+    0.9927328609439414, 10.158307674373274, 73.53160616150656, 443.6523300678422,
+    2335.2309730332477, 10866.53321995375, 44588.76179024456, 158702.73834357405,
+    471440.21225752885, 1061499.2126832763, 1211800.4046714173, -2943139.4397978405,
+    -20534199.06702509, -49206080.19381703, 13513206.805896048, 511904752.8916952,
+    1462302291.379036, -1546082438.854987, -17764016609.631763,
+)  # fmt: skip
 NEAR = (
     1.6536545626831027, 0.24015818242558834, -0.006033670871427191, -0.0007407025341546016,
     0.0001867342080211316, -1.388252339409359e-05, -1.3654691781283023e-06, 4.2347881700814134e-07,
@@ -72,24 +80,28 @@ ROOT_3 = (
 )  # fmt: skip
 
 
+def _scaled(let: Steps, a: Expr, near: Sequence[float], far: Sequence[float]) -> tuple[Var, Var]:
+    """1 / (a + 4), and a fitted function of a: from a / (a + 4) below 4, from 1 / (a + 4) above."""
+    q = let(1 / (a + 4))
+    inner = let(where(a < 4, a, 4))
+    below = let(polynomial(let(inner / (inner + 4) - 0.25), near))
+    return q, let(where(a < 4, below, polynomial(let(q - 0.0625), far)))
+
+
 @routine(latex=r"\operatorname{erfcx}")
 def scaled_erfc(let: Steps, x: Expr) -> Expr:
     """e^(x²) erfc(x)."""
-    a = let(where(x < 0, -x, x))
-    q = let(1 / (a + 4))
-    right = let(q * polynomial(1 - 8 * q, TAIL))
+    q, fitted = _scaled(let, let(where(x < 0, -x, x)), TAIL_NEAR, TAIL_FAR)
     left = let(where(x < 0, x, 0))
-    return where(x < 0, 2 * exp(left * left) - right, right)
+    return where(x < 0, 2 * exp(left * left) - fitted * q, fitted * q)
 
 
 @routine(latex=r"\operatorname{erfcx}'")
 def scaled_erfc_slope(let: Steps, x: Expr) -> Expr:
     """The slope of erfcx, 2x erfcx(x) - 2/√π, without its cancellation."""
-    a = let(where(x < 0, -x, x))
-    q = let(1 / (a + 4))
-    right = let(q * q * polynomial(1 - 8 * q, TAIL_FALL))
+    q, fitted = _scaled(let, let(where(x < 0, -x, x)), FALL_NEAR, FALL_FAR)
     left = let(where(x < 0, x, 0))
-    return 4 * (left * exp(left * left)) - right
+    return 4 * (left * exp(left * left)) - fitted * q * q
 
 
 @routine(latex=r"\kappa")

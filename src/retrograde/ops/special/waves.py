@@ -10,7 +10,7 @@ import math
 from ..expr import Expr, equal, function, where
 from ..routine import BIGGEST, Steps, polynomial, product, routine, turned
 
-exp, expm1, log, sin, cos, floor = map(function, ("exp", "expm1", "log", "sin", "cos", "floor"))
+exp, log, sin, cos = map(function, ("exp", "log", "sin", "cos"))
 
 PI = math.pi
 
@@ -49,15 +49,15 @@ def sine_cardinal_slope(let: Steps, x: Expr) -> Expr:
 def cube_root(let: Steps, x: Expr) -> Expr:
     """The cube root: by logarithms, then one step of Newton's with the cube's low part."""
     size = let(where(x < 0, -x, x))
-    tiny = size < 1e-280
-    lifted = let(where(tiny, size * 2.0**162, size))
+    tiny, huge = size < 1e-280, size > 1e280
+    moved = let(where(tiny, size * 2.0**162, where(huge, size * 2.0**-162, size)))
     regular = (size > 0) & (size <= BIGGEST)
-    a = let(where(regular, lifted, 1))
+    a = let(where(regular, moved, 1))
     t = let(exp(log(a) / 3))
     square, square_low = product(let, t, t)
     cube, cube_low = product(let, square, t)
     root = let(t + ((a - cube) - (cube_low + square_low * t)) / (3 * square))
-    scaled = let(where(tiny, root * 2.0**-54, root))
+    scaled = let(where(tiny, root * 2.0**-54, where(huge, root * 2.0**54, root)))
     return where(regular, where(x < 0, -scaled, scaled), x)
 
 
@@ -65,32 +65,40 @@ def cube_root(let: Steps, x: Expr) -> Expr:
 def growth_gap(let: Steps, x: Expr) -> Expr:
     """e^x - 1 - x e^x; a polynomial near 0, where that cancels."""
     near = (x > -1) & (x < 1)
-    inside, outside = let(where(near, x, 0)), let(where(near, 1, x))
+    inside = let(where(near, x, 0))
+    outside = let(where(near, 1, where(x < -800, -800, x)))
     return where(
         near,
         -(inside * inside * polynomial(inside, BEND)),
-        expm1(outside) - outside * exp(outside),
+        exp(outside) * (1 - outside) - 1,
     )
 
 
-def _mish(let: Steps, x: Expr) -> tuple[Expr, Expr, Expr]:
-    """e^-|x|; tanh(softplus(x)) is one number over another."""
-    e = let(exp(where(x < 0, x, -x)))
+def _mish(let: Steps, x: Expr) -> tuple[Expr, Expr, Expr, Expr]:
+    """tanh(softplus(x)) and its slope, over the product of the two numbers given back after them.
+
+    On the left both are about e^x, which far out is denormal before x multiplies it: so it comes in
+    two factors. On the right these are 1.
+    """
+    out = x < -600
+    part = let(exp(where(x < 0, where(out, x + 300, x), -x)))
+    e = let(where(out, 0, part))
     square = let(e * e)
-    above = let(where(x < 0, square + 2 * e, 1 + 2 * e))
     below = let(where(x < 0, square + (2 * e + 2), 1 + (2 * e + 2 * square)))
-    return e, above, below
+    gate = let(where(x < 0, e + 2, 1 + 2 * e) / below)
+    bend = let(where(x < 0, 4, 4 * square) * (1 + e) / below / below)
+    return gate, bend, let(where(x < 0, part, 1)), let(where(out, math.exp(-300.0), 1))
 
 
-@routine(latex=r"\tanh(\operatorname{softplus}(#1))")
-def mish_gate(let: Steps, x: Expr) -> Expr:
-    """tanh(softplus(x))."""
-    _, above, below = _mish(let, x)
-    return above / below
+@routine(latex=r"#1\,\tanh(\operatorname{softplus}(#1))")
+def gated_by_softplus(let: Steps, x: Expr) -> Expr:
+    """x tanh(softplus(x))."""
+    gate, _, first, second = _mish(let, x)
+    return x * gate * first * second
 
 
-@routine(latex=r"\tanh(\operatorname{softplus}(#1))'")
-def mish_bend(let: Steps, x: Expr) -> Expr:
-    """The slope of tanh(softplus(x))."""
-    e, _, below = _mish(let, x)
-    return where(x < 0, e, e * e) * 4 * (1 + e) / below / below
+@routine(latex=r"\frac{d}{d#1}\left(#1\,\tanh(\operatorname{softplus}(#1))\right)")
+def gated_by_softplus_slope(let: Steps, x: Expr) -> Expr:
+    """The slope of x tanh(softplus(x))."""
+    gate, bend, first, second = _mish(let, x)
+    return (gate + x * bend) * first * second
