@@ -156,6 +156,21 @@ static int run_careful(RgGraph *graph, Value **roots, const double *seeds, Py_ss
     return failed ? -1 : 0;
 }
 
+int rg_absent_met = 0;
+
+/* The first node, in order, that has no partial along an input that takes gradients. */
+static Value *open_node(const RgGraph *graph) {
+    for (size_t i = 0; rg_absent_met && i < graph->order.count; i++) {
+        Value *v = graph->order.items[i];
+        int absent = v->op < RG_OP_COUNT ? RG_OPS[v->op].absent : 0;
+        for (Py_ssize_t j = 0; absent >> j; j++) {
+            Value *input = rg_input_at(v, j).input;
+            if ((absent >> j & 1) && input && (input->flags & RG_REQUIRES_GRAD)) return v;
+        }
+    }
+    return NULL;
+}
+
 int rg_backward(Value **roots, const double *seeds, Py_ssize_t count) {
     RgGraph graph = {.oldest = RG_ANY_AGE};
     if (rg_order(&graph, roots, count) < 0) return -1;
@@ -169,6 +184,13 @@ int rg_backward(Value **roots, const double *seeds, Py_ssize_t count) {
         rg_unmark(&graph);
         rg_graph_free(&graph);
         rg_fail("NoGradientError", "of", "(O)", roots[0]);
+        return -1;
+    }
+    Value *open = open_node(&graph);
+    if (open != NULL) {
+        rg_unmark(&graph);
+        rg_graph_free(&graph);
+        rg_fail("NotDifferentiable", "of", "(O)", open);
         return -1;
     }
     int careful = graph.callbacks || rg_anomaly_enabled(), failed = 0;

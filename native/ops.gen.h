@@ -174,6 +174,13 @@ enum {
 
 #define RG_RULE static inline __attribute__((unused))
 
+/* A partial that is not stated: backward passes look for such nodes once one has been made. */
+extern int rg_absent_met;
+RG_RULE double rg_absent(void) {
+    rg_absent_met = 1;
+    return NAN;
+}
+
 RG_RULE double rgs_stirling_rest(double x) {
     double s1 = ((1.0 / x) / x);
     return ((0.08333333333332846 + (s1 * (-0.002777777775518135 + (s1 * (0.0007936504289200681 + (s1 * (-0.0005952086221883123 + (s1 * (0.0008403563803617168 + (s1 * (-0.001875393513527176 + (s1 * (0.005549213550518392 + (s1 * (-0.017024921983356506 + (s1 * (0.040346591282143685 + (s1 * -0.04928960129055561)))))))))))))))))) / x);
@@ -301,7 +308,7 @@ RG_RULE double rgs_psi_drop(double x, double y) {
     double s28 = ((s26 * s6) + 0.08333333333332069);
     double s29 = ((s27 * s5) + s28);
     double s30 = ((s28 * s6) + 0.0);
-    double s31 = (((s2 / s3) / s4) * (((s3 + s4) / s3) / s4));
+    double s31 = (((s2 / s3) / s4) * ((1.0 / s3) + (1.0 / s4)));
     double s32 = (log1p((s2 / s3)) + ((0.5 * ((s2 / s3) / s4)) + (s31 * s29)));
     double s33 = (((s2 / s1) / (s1 + s2)) + (((s2 / (s1 + 1.0)) / ((s1 + 1.0) + s2)) + ((s2 / (s1 + 2.0)) / ((s1 + 2.0) + s2))));
     return (sqrt((((x < 0.0) || (y < 0.0)) ? -1.0 : 0.0)) - ((s1 < 3.0) ? (s32 + s33) : s32));
@@ -531,7 +538,7 @@ RG_RULE double rg_elu(double x, double alpha) { return ((x > 0.0) ? x : (alpha *
 RG_RULE double rg_elu_d0(double x, double alpha, double z) { return ((x > 0.0) ? 1.0 : (alpha * exp(x))); }
 RG_RULE double rg_elu_d1(double x, double alpha, double z) { return ((x > 0.0) ? 0.0 : expm1(x)); }
 
-RG_RULE double rg_celu(double x, double alpha) { return (((x > 0.0) || (fabs((x / alpha)) < 1e-17)) ? x : (alpha * expm1((x / alpha)))); }
+RG_RULE double rg_celu(double x, double alpha) { return (((x > 0.0) || (fabs((x / alpha)) < 1e-290)) ? x : (alpha * expm1((x / alpha)))); }
 RG_RULE double rg_celu_d0(double x, double alpha, double z) { return ((x > 0.0) ? 1.0 : exp((x / alpha))); }
 RG_RULE double rg_celu_d1(double x, double alpha, double z) { return ((x > 0.0) ? 0.0 : rgs_growth_gap((x / alpha))); }
 
@@ -680,7 +687,7 @@ RG_RULE double rg_ndtri(double x) { return rgs_normal_quantile(x); }
 RG_RULE double rg_ndtri_d0(double x, double z) { return ((((x < 0.5) ? x : (1.0 - x)) == 0.0) ? (1.0 / ((x < 0.5) ? x : (1.0 - x))) : ((1.2533141373155001 * rg_erfcx((((x < 0.5) ? (-z) : z) * 0.7071067811865476))) / ((x < 0.5) ? x : (1.0 - x)))); }
 
 RG_RULE double rg_trigamma(double x) { return rgs_psi1(x); }
-RG_RULE double rg_trigamma_d0(double x, double z) { return 0.0; }
+RG_RULE double rg_trigamma_d0(double x, double z) { return rg_absent(); }
 
 RG_RULE double rg_digamma(double x) { return rgs_psi(x); }
 RG_RULE double rg_digamma_d0(double x, double z) { return rg_trigamma(x); }
@@ -854,88 +861,89 @@ typedef struct {
     int defaults;
     double default_value[2];
     const char *inputs[3];
+    int absent; /* a bit an input: no partial is stated along it */
     double (*eval)(const double *inputs);
     void (*slopes)(const double *inputs, double z, double *partials);
 } RgOp;
 
 static const RgOp RG_OPS[RG_OP_COUNT] __attribute__((unused)) = {
-    {"add", "+", 2, 0, {0.0}, {"x", "y"}, rg_eval_add, rg_slopes_add},
-    {"sub", "-", 2, 0, {0.0}, {"x", "y"}, rg_eval_sub, rg_slopes_sub},
-    {"mul", "*", 2, 0, {0.0}, {"x", "y"}, rg_eval_mul, rg_slopes_mul},
-    {"div", "/", 2, 0, {0.0}, {"x", "y"}, rg_eval_div, rg_slopes_div},
-    {"neg", "neg", 1, 0, {0.0}, {"x"}, rg_eval_neg, rg_slopes_neg},
-    {"pow", "**", 2, 0, {0.0}, {"x", "y"}, rg_eval_pow, rg_slopes_pow},
-    {"square", "**2", 1, 0, {0.0}, {"x"}, rg_eval_square, rg_slopes_square},
-    {"reciprocal", "**-1", 1, 0, {0.0}, {"x"}, rg_eval_reciprocal, rg_slopes_reciprocal},
-    {"exp", "exp", 1, 0, {0.0}, {"x"}, rg_eval_exp, rg_slopes_exp},
-    {"expm1", "expm1", 1, 0, {0.0}, {"x"}, rg_eval_expm1, rg_slopes_expm1},
-    {"log", "log", 1, 0, {0.0}, {"x"}, rg_eval_log, rg_slopes_log},
-    {"log1p", "log1p", 1, 0, {0.0}, {"x"}, rg_eval_log1p, rg_slopes_log1p},
-    {"exp2", "exp2", 1, 0, {0.0}, {"x"}, rg_eval_exp2, rg_slopes_exp2},
-    {"log2", "log2", 1, 0, {0.0}, {"x"}, rg_eval_log2, rg_slopes_log2},
-    {"log10", "log10", 1, 0, {0.0}, {"x"}, rg_eval_log10, rg_slopes_log10},
-    {"sqrt", "sqrt", 1, 0, {0.0}, {"x"}, rg_eval_sqrt, rg_slopes_sqrt},
-    {"rsqrt", "rsqrt", 1, 0, {0.0}, {"x"}, rg_eval_rsqrt, rg_slopes_rsqrt},
-    {"cbrt", "cbrt", 1, 0, {0.0}, {"x"}, rg_eval_cbrt, rg_slopes_cbrt},
-    {"xlogy", "xlogy", 2, 0, {0.0}, {"x", "y"}, rg_eval_xlogy, rg_slopes_xlogy},
-    {"logit", "logit", 1, 0, {0.0}, {"x"}, rg_eval_logit, rg_slopes_logit},
-    {"tanh", "tanh", 1, 0, {0.0}, {"x"}, rg_eval_tanh, rg_slopes_tanh},
-    {"sigmoid", "sigmoid", 1, 0, {0.0}, {"x"}, rg_eval_sigmoid, rg_slopes_sigmoid},
-    {"relu", "ReLU", 1, 0, {0.0}, {"x"}, rg_eval_relu, rg_slopes_relu},
-    {"leaky_relu", "leaky_relu", 2, 1, {0.01}, {"x", "slope"}, rg_eval_leaky_relu, rg_slopes_leaky_relu},
-    {"softplus", "softplus", 1, 0, {0.0}, {"x"}, rg_eval_softplus, rg_slopes_softplus},
-    {"silu", "silu", 1, 0, {0.0}, {"x"}, rg_eval_silu, rg_slopes_silu},
-    {"logsigmoid", "logsigmoid", 1, 0, {0.0}, {"x"}, rg_eval_logsigmoid, rg_slopes_logsigmoid},
-    {"logaddexp", "logaddexp", 2, 0, {0.0}, {"x", "y"}, rg_eval_logaddexp, rg_slopes_logaddexp},
-    {"elu", "elu", 2, 1, {1.0}, {"x", "alpha"}, rg_eval_elu, rg_slopes_elu},
-    {"celu", "celu", 2, 1, {1.0}, {"x", "alpha"}, rg_eval_celu, rg_slopes_celu},
-    {"selu", "selu", 1, 0, {0.0}, {"x"}, rg_eval_selu, rg_slopes_selu},
-    {"mish", "mish", 1, 0, {0.0}, {"x"}, rg_eval_mish, rg_slopes_mish},
-    {"softsign", "softsign", 1, 0, {0.0}, {"x"}, rg_eval_softsign, rg_slopes_softsign},
-    {"relu6", "ReLU6", 1, 0, {0.0}, {"x"}, rg_eval_relu6, rg_slopes_relu6},
-    {"hardtanh", "hardtanh", 3, 2, {-1.0, 1.0}, {"x", "low", "high"}, rg_eval_hardtanh, rg_slopes_hardtanh},
-    {"hardswish", "hardswish", 1, 0, {0.0}, {"x"}, rg_eval_hardswish, rg_slopes_hardswish},
-    {"sin", "sin", 1, 0, {0.0}, {"x"}, rg_eval_sin, rg_slopes_sin},
-    {"cos", "cos", 1, 0, {0.0}, {"x"}, rg_eval_cos, rg_slopes_cos},
-    {"tan", "tan", 1, 0, {0.0}, {"x"}, rg_eval_tan, rg_slopes_tan},
-    {"asin", "asin", 1, 0, {0.0}, {"x"}, rg_eval_asin, rg_slopes_asin},
-    {"acos", "acos", 1, 0, {0.0}, {"x"}, rg_eval_acos, rg_slopes_acos},
-    {"atan", "atan", 1, 0, {0.0}, {"x"}, rg_eval_atan, rg_slopes_atan},
-    {"atan2", "atan2", 2, 0, {0.0}, {"y", "x"}, rg_eval_atan2, rg_slopes_atan2},
-    {"sinh", "sinh", 1, 0, {0.0}, {"x"}, rg_eval_sinh, rg_slopes_sinh},
-    {"cosh", "cosh", 1, 0, {0.0}, {"x"}, rg_eval_cosh, rg_slopes_cosh},
-    {"asinh", "asinh", 1, 0, {0.0}, {"x"}, rg_eval_asinh, rg_slopes_asinh},
-    {"acosh", "acosh", 1, 0, {0.0}, {"x"}, rg_eval_acosh, rg_slopes_acosh},
-    {"atanh", "atanh", 1, 0, {0.0}, {"x"}, rg_eval_atanh, rg_slopes_atanh},
-    {"hypot", "hypot", 2, 0, {0.0}, {"x", "y"}, rg_eval_hypot, rg_slopes_hypot},
-    {"sinc", "sinc", 1, 0, {0.0}, {"x"}, rg_eval_sinc, rg_slopes_sinc},
-    {"sign", "sign", 1, 0, {0.0}, {"x"}, rg_eval_sign, rg_slopes_sign},
-    {"abs", "abs", 1, 0, {0.0}, {"x"}, rg_eval_abs, rg_slopes_abs},
-    {"floor", "floor", 1, 0, {0.0}, {"x"}, rg_eval_floor, rg_slopes_floor},
-    {"ceil", "ceil", 1, 0, {0.0}, {"x"}, rg_eval_ceil, rg_slopes_ceil},
-    {"trunc", "trunc", 1, 0, {0.0}, {"x"}, rg_eval_trunc, rg_slopes_trunc},
-    {"round", "round", 1, 0, {0.0}, {"x"}, rg_eval_round, rg_slopes_round},
-    {"fmod", "fmod", 2, 0, {0.0}, {"x", "y"}, rg_eval_fmod, rg_slopes_fmod},
-    {"remainder", "remainder", 2, 0, {0.0}, {"x", "y"}, rg_eval_remainder, rg_slopes_remainder},
-    {"maximum", "maximum", 2, 0, {0.0}, {"x", "y"}, rg_eval_maximum, rg_slopes_maximum},
-    {"minimum", "minimum", 2, 0, {0.0}, {"x", "y"}, rg_eval_minimum, rg_slopes_minimum},
-    {"clip", "clip", 3, 0, {0.0}, {"x", "low", "high"}, rg_eval_clip, rg_slopes_clip},
-    {"where", "where", 3, 0, {0.0}, {"condition", "x", "y"}, rg_eval_where, rg_slopes_where},
-    {"less", "<", 2, 0, {0.0}, {"x", "y"}, rg_eval_less, rg_slopes_less},
-    {"less_equal", "<=", 2, 0, {0.0}, {"x", "y"}, rg_eval_less_equal, rg_slopes_less_equal},
-    {"equal", "==", 2, 0, {0.0}, {"x", "y"}, rg_eval_equal, rg_slopes_equal},
-    {"erf", "erf", 1, 0, {0.0}, {"x"}, rg_eval_erf, rg_slopes_erf},
-    {"erfc", "erfc", 1, 0, {0.0}, {"x"}, rg_eval_erfc, rg_slopes_erfc},
-    {"norm_cdf", "norm_cdf", 1, 0, {0.0}, {"x"}, rg_eval_norm_cdf, rg_slopes_norm_cdf},
-    {"gelu", "gelu", 1, 0, {0.0}, {"x"}, rg_eval_gelu, rg_slopes_gelu},
-    {"erfcx", "erfcx", 1, 0, {0.0}, {"x"}, rg_eval_erfcx, rg_slopes_erfcx},
-    {"log_ndtr", "log_ndtr", 1, 0, {0.0}, {"x"}, rg_eval_log_ndtr, rg_slopes_log_ndtr},
-    {"erfinv", "erfinv", 1, 0, {0.0}, {"x"}, rg_eval_erfinv, rg_slopes_erfinv},
-    {"ndtri", "ndtri", 1, 0, {0.0}, {"x"}, rg_eval_ndtri, rg_slopes_ndtri},
-    {"trigamma", "trigamma", 1, 0, {0.0}, {"x"}, rg_eval_trigamma, rg_slopes_trigamma},
-    {"digamma", "digamma", 1, 0, {0.0}, {"x"}, rg_eval_digamma, rg_slopes_digamma},
-    {"lgamma", "lgamma", 1, 0, {0.0}, {"x"}, rg_eval_lgamma, rg_slopes_lgamma},
-    {"betaln", "betaln", 2, 0, {0.0}, {"x", "y"}, rg_eval_betaln, rg_slopes_betaln},
+    {"add", "+", 2, 0, {0.0}, {"x", "y"}, 0, rg_eval_add, rg_slopes_add},
+    {"sub", "-", 2, 0, {0.0}, {"x", "y"}, 0, rg_eval_sub, rg_slopes_sub},
+    {"mul", "*", 2, 0, {0.0}, {"x", "y"}, 0, rg_eval_mul, rg_slopes_mul},
+    {"div", "/", 2, 0, {0.0}, {"x", "y"}, 0, rg_eval_div, rg_slopes_div},
+    {"neg", "neg", 1, 0, {0.0}, {"x"}, 0, rg_eval_neg, rg_slopes_neg},
+    {"pow", "**", 2, 0, {0.0}, {"x", "y"}, 0, rg_eval_pow, rg_slopes_pow},
+    {"square", "**2", 1, 0, {0.0}, {"x"}, 0, rg_eval_square, rg_slopes_square},
+    {"reciprocal", "**-1", 1, 0, {0.0}, {"x"}, 0, rg_eval_reciprocal, rg_slopes_reciprocal},
+    {"exp", "exp", 1, 0, {0.0}, {"x"}, 0, rg_eval_exp, rg_slopes_exp},
+    {"expm1", "expm1", 1, 0, {0.0}, {"x"}, 0, rg_eval_expm1, rg_slopes_expm1},
+    {"log", "log", 1, 0, {0.0}, {"x"}, 0, rg_eval_log, rg_slopes_log},
+    {"log1p", "log1p", 1, 0, {0.0}, {"x"}, 0, rg_eval_log1p, rg_slopes_log1p},
+    {"exp2", "exp2", 1, 0, {0.0}, {"x"}, 0, rg_eval_exp2, rg_slopes_exp2},
+    {"log2", "log2", 1, 0, {0.0}, {"x"}, 0, rg_eval_log2, rg_slopes_log2},
+    {"log10", "log10", 1, 0, {0.0}, {"x"}, 0, rg_eval_log10, rg_slopes_log10},
+    {"sqrt", "sqrt", 1, 0, {0.0}, {"x"}, 0, rg_eval_sqrt, rg_slopes_sqrt},
+    {"rsqrt", "rsqrt", 1, 0, {0.0}, {"x"}, 0, rg_eval_rsqrt, rg_slopes_rsqrt},
+    {"cbrt", "cbrt", 1, 0, {0.0}, {"x"}, 0, rg_eval_cbrt, rg_slopes_cbrt},
+    {"xlogy", "xlogy", 2, 0, {0.0}, {"x", "y"}, 0, rg_eval_xlogy, rg_slopes_xlogy},
+    {"logit", "logit", 1, 0, {0.0}, {"x"}, 0, rg_eval_logit, rg_slopes_logit},
+    {"tanh", "tanh", 1, 0, {0.0}, {"x"}, 0, rg_eval_tanh, rg_slopes_tanh},
+    {"sigmoid", "sigmoid", 1, 0, {0.0}, {"x"}, 0, rg_eval_sigmoid, rg_slopes_sigmoid},
+    {"relu", "ReLU", 1, 0, {0.0}, {"x"}, 0, rg_eval_relu, rg_slopes_relu},
+    {"leaky_relu", "leaky_relu", 2, 1, {0.01}, {"x", "slope"}, 0, rg_eval_leaky_relu, rg_slopes_leaky_relu},
+    {"softplus", "softplus", 1, 0, {0.0}, {"x"}, 0, rg_eval_softplus, rg_slopes_softplus},
+    {"silu", "silu", 1, 0, {0.0}, {"x"}, 0, rg_eval_silu, rg_slopes_silu},
+    {"logsigmoid", "logsigmoid", 1, 0, {0.0}, {"x"}, 0, rg_eval_logsigmoid, rg_slopes_logsigmoid},
+    {"logaddexp", "logaddexp", 2, 0, {0.0}, {"x", "y"}, 0, rg_eval_logaddexp, rg_slopes_logaddexp},
+    {"elu", "elu", 2, 1, {1.0}, {"x", "alpha"}, 0, rg_eval_elu, rg_slopes_elu},
+    {"celu", "celu", 2, 1, {1.0}, {"x", "alpha"}, 0, rg_eval_celu, rg_slopes_celu},
+    {"selu", "selu", 1, 0, {0.0}, {"x"}, 0, rg_eval_selu, rg_slopes_selu},
+    {"mish", "mish", 1, 0, {0.0}, {"x"}, 0, rg_eval_mish, rg_slopes_mish},
+    {"softsign", "softsign", 1, 0, {0.0}, {"x"}, 0, rg_eval_softsign, rg_slopes_softsign},
+    {"relu6", "ReLU6", 1, 0, {0.0}, {"x"}, 0, rg_eval_relu6, rg_slopes_relu6},
+    {"hardtanh", "hardtanh", 3, 2, {-1.0, 1.0}, {"x", "low", "high"}, 0, rg_eval_hardtanh, rg_slopes_hardtanh},
+    {"hardswish", "hardswish", 1, 0, {0.0}, {"x"}, 0, rg_eval_hardswish, rg_slopes_hardswish},
+    {"sin", "sin", 1, 0, {0.0}, {"x"}, 0, rg_eval_sin, rg_slopes_sin},
+    {"cos", "cos", 1, 0, {0.0}, {"x"}, 0, rg_eval_cos, rg_slopes_cos},
+    {"tan", "tan", 1, 0, {0.0}, {"x"}, 0, rg_eval_tan, rg_slopes_tan},
+    {"asin", "asin", 1, 0, {0.0}, {"x"}, 0, rg_eval_asin, rg_slopes_asin},
+    {"acos", "acos", 1, 0, {0.0}, {"x"}, 0, rg_eval_acos, rg_slopes_acos},
+    {"atan", "atan", 1, 0, {0.0}, {"x"}, 0, rg_eval_atan, rg_slopes_atan},
+    {"atan2", "atan2", 2, 0, {0.0}, {"y", "x"}, 0, rg_eval_atan2, rg_slopes_atan2},
+    {"sinh", "sinh", 1, 0, {0.0}, {"x"}, 0, rg_eval_sinh, rg_slopes_sinh},
+    {"cosh", "cosh", 1, 0, {0.0}, {"x"}, 0, rg_eval_cosh, rg_slopes_cosh},
+    {"asinh", "asinh", 1, 0, {0.0}, {"x"}, 0, rg_eval_asinh, rg_slopes_asinh},
+    {"acosh", "acosh", 1, 0, {0.0}, {"x"}, 0, rg_eval_acosh, rg_slopes_acosh},
+    {"atanh", "atanh", 1, 0, {0.0}, {"x"}, 0, rg_eval_atanh, rg_slopes_atanh},
+    {"hypot", "hypot", 2, 0, {0.0}, {"x", "y"}, 0, rg_eval_hypot, rg_slopes_hypot},
+    {"sinc", "sinc", 1, 0, {0.0}, {"x"}, 0, rg_eval_sinc, rg_slopes_sinc},
+    {"sign", "sign", 1, 0, {0.0}, {"x"}, 0, rg_eval_sign, rg_slopes_sign},
+    {"abs", "abs", 1, 0, {0.0}, {"x"}, 0, rg_eval_abs, rg_slopes_abs},
+    {"floor", "floor", 1, 0, {0.0}, {"x"}, 0, rg_eval_floor, rg_slopes_floor},
+    {"ceil", "ceil", 1, 0, {0.0}, {"x"}, 0, rg_eval_ceil, rg_slopes_ceil},
+    {"trunc", "trunc", 1, 0, {0.0}, {"x"}, 0, rg_eval_trunc, rg_slopes_trunc},
+    {"round", "round", 1, 0, {0.0}, {"x"}, 0, rg_eval_round, rg_slopes_round},
+    {"fmod", "fmod", 2, 0, {0.0}, {"x", "y"}, 0, rg_eval_fmod, rg_slopes_fmod},
+    {"remainder", "remainder", 2, 0, {0.0}, {"x", "y"}, 0, rg_eval_remainder, rg_slopes_remainder},
+    {"maximum", "maximum", 2, 0, {0.0}, {"x", "y"}, 0, rg_eval_maximum, rg_slopes_maximum},
+    {"minimum", "minimum", 2, 0, {0.0}, {"x", "y"}, 0, rg_eval_minimum, rg_slopes_minimum},
+    {"clip", "clip", 3, 0, {0.0}, {"x", "low", "high"}, 0, rg_eval_clip, rg_slopes_clip},
+    {"where", "where", 3, 0, {0.0}, {"condition", "x", "y"}, 0, rg_eval_where, rg_slopes_where},
+    {"less", "<", 2, 0, {0.0}, {"x", "y"}, 0, rg_eval_less, rg_slopes_less},
+    {"less_equal", "<=", 2, 0, {0.0}, {"x", "y"}, 0, rg_eval_less_equal, rg_slopes_less_equal},
+    {"equal", "==", 2, 0, {0.0}, {"x", "y"}, 0, rg_eval_equal, rg_slopes_equal},
+    {"erf", "erf", 1, 0, {0.0}, {"x"}, 0, rg_eval_erf, rg_slopes_erf},
+    {"erfc", "erfc", 1, 0, {0.0}, {"x"}, 0, rg_eval_erfc, rg_slopes_erfc},
+    {"norm_cdf", "norm_cdf", 1, 0, {0.0}, {"x"}, 0, rg_eval_norm_cdf, rg_slopes_norm_cdf},
+    {"gelu", "gelu", 1, 0, {0.0}, {"x"}, 0, rg_eval_gelu, rg_slopes_gelu},
+    {"erfcx", "erfcx", 1, 0, {0.0}, {"x"}, 0, rg_eval_erfcx, rg_slopes_erfcx},
+    {"log_ndtr", "log_ndtr", 1, 0, {0.0}, {"x"}, 0, rg_eval_log_ndtr, rg_slopes_log_ndtr},
+    {"erfinv", "erfinv", 1, 0, {0.0}, {"x"}, 0, rg_eval_erfinv, rg_slopes_erfinv},
+    {"ndtri", "ndtri", 1, 0, {0.0}, {"x"}, 0, rg_eval_ndtri, rg_slopes_ndtri},
+    {"trigamma", "trigamma", 1, 0, {0.0}, {"x"}, 1, rg_eval_trigamma, rg_slopes_trigamma},
+    {"digamma", "digamma", 1, 0, {0.0}, {"x"}, 0, rg_eval_digamma, rg_slopes_digamma},
+    {"lgamma", "lgamma", 1, 0, {0.0}, {"x"}, 0, rg_eval_lgamma, rg_slopes_lgamma},
+    {"betaln", "betaln", 2, 0, {0.0}, {"x", "y"}, 0, rg_eval_betaln, rg_slopes_betaln},
 };
 
 #endif

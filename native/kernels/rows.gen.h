@@ -131,7 +131,7 @@ CALLED vd rgs_psi_drop(vd x, vd y) {
     vd s28 = v_add(v_mul(s26, s6), v_set(0.08333333333332069));
     vd s29 = v_add(v_mul(s27, s5), s28);
     vd s30 = v_add(v_mul(s28, s6), v_set(0.0));
-    vd s31 = v_mul(v_div(v_div(s2, s3), s4), v_div(v_div(v_add(s3, s4), s3), s4));
+    vd s31 = v_mul(v_div(v_div(s2, s3), s4), v_add(v_div(v_set(1.0), s3), v_div(v_set(1.0), s4)));
     vd s32 = v_add(v_log1p(v_div(s2, s3)), v_add(v_mul(v_set(0.5), v_div(v_div(s2, s3), s4)), v_mul(s31, s29)));
     vd s33 = v_add(v_div(v_div(s2, s1), v_add(s1, s2)), v_add(v_div(v_div(s2, v_add(s1, v_set(1.0))), v_add(v_add(s1, v_set(1.0)), s2)), v_div(v_div(s2, v_add(s1, v_set(2.0))), v_add(v_add(s1, v_set(2.0)), s2))));
     return v_sub(v_sqrt(v_select(vm_or(v_lt(x, v_set(0.0)), v_lt(y, v_set(0.0))), v_set(-1.0), v_set(0.0))), v_select(v_lt(s1, v_set(3.0)), v_add(s32, s33), s32));
@@ -294,7 +294,7 @@ SIMD vd rgv_silu(vd x) { return v_mul(x, rgv_sigmoid(x)); }
 SIMD vd rgv_logsigmoid(vd x) { return v_sub(v_select(v_lt(x, v_set(0.0)), x, v_set(0.0)), v_log1p(v_exp(v_neg(v_abs(x))))); }
 SIMD vd rgv_logaddexp(vd x, vd y) { return v_select(v_eq(x, y), v_add(x, v_set(0.6931471805599453)), v_add(v_select(v_gt(x, y), x, y), v_log1p(v_exp(v_neg(v_abs(v_sub(x, y))))))); }
 SIMD vd rgv_elu(vd x, vd alpha) { return v_select(v_gt(x, v_set(0.0)), x, v_mul(alpha, v_expm1(x))); }
-SIMD vd rgv_celu(vd x, vd alpha) { return v_select(vm_or(v_gt(x, v_set(0.0)), v_lt(v_abs(v_div(x, alpha)), v_set(1e-17))), x, v_mul(alpha, v_expm1(v_div(x, alpha)))); }
+SIMD vd rgv_celu(vd x, vd alpha) { return v_select(vm_or(v_gt(x, v_set(0.0)), v_lt(v_abs(v_div(x, alpha)), v_set(1e-290))), x, v_mul(alpha, v_expm1(v_div(x, alpha)))); }
 SIMD vd rgv_selu(vd x) { return v_mul(v_set(1.0507009873554805), v_select(v_gt(x, v_set(0.0)), x, v_mul(v_set(1.6732632423543772), v_expm1(x)))); }
 SIMD vd rgv_mish(vd x) { return rgs_gated_by_softplus(x); }
 SIMD vd rgv_softsign(vd x) { return v_div(x, v_add(v_set(1.0), v_abs(x))); }

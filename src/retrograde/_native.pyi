@@ -322,7 +322,7 @@ class Value:
         """
 
     def celu(self, alpha: Value | _Number = 1.0) -> Value:
-        """``z = x if x > 0 or abs(x / alpha) < 1e-17 else alpha * expm1(x / alpha)``.
+        """``z = x if x > 0 or abs(x / alpha) < 1e-290 else alpha * expm1(x / alpha)``.
 
         Slopes: ``dz/dx = 1 if x > 0 else exp(x / alpha)``, ``dz/dalpha = 0 if x > 0 else
         growth_gap(x / alpha)``. Backward, it is a soft gate: it passes the upstream gradient on
@@ -784,8 +784,8 @@ class Value:
     def trigamma(self) -> Value:
         """``z = psi1(x)``.
 
-        Slope: ``dz/dx = 0``. Backward, it multiplies the upstream gradient by the next function
-        of its family.
+        Slope: ``dz/dx = not given``. Backward, it multiplies the upstream gradient by the next
+        function of its family.
         """
 
     def trunc(self) -> Value:

@@ -244,7 +244,7 @@ def ceil(x: _Number, /) -> float: ...
 def ceil(x: NDArray[Any], /) -> NDArray[Any]: ...
 @overload
 def celu(x: Value, alpha: Value | _Number = 1.0) -> Value:
-    """``z = x if x > 0 or abs(x / alpha) < 1e-17 else alpha * expm1(x / alpha)``.
+    """``z = x if x > 0 or abs(x / alpha) < 1e-290 else alpha * expm1(x / alpha)``.
 
     Slopes: ``dz/dx = 1 if x > 0 else exp(x / alpha)``, ``dz/dalpha = 0 if x > 0 else
     growth_gap(x / alpha)``. Backward, it is a soft gate: it passes the upstream gradient on
@@ -1101,8 +1101,8 @@ def tanh(x: NDArray[Any], /) -> NDArray[Any]: ...
 def trigamma(x: Value, /) -> Value:
     """``z = psi1(x)``.
 
-    Slope: ``dz/dx = 0``. Backward, it multiplies the upstream gradient by the next function
-    of its family.
+    Slope: ``dz/dx = not given``. Backward, it multiplies the upstream gradient by the next
+    function of its family.
     """
 
 @overload

@@ -14,7 +14,7 @@ from retrograde.ops.expr import variables
 from retrograde.ops.op import PRIMITIVES, RESULT
 
 from .exact_special import exact_special
-from .expressions import evaluate
+from .expressions import NotStated, evaluate
 
 mp = MPContext()
 mp.dps = 50
@@ -90,7 +90,10 @@ def partial(op: Op, index: int, inputs: tuple[Any, ...]) -> Any:
     known = dict(zip(op.inputs, inputs))
     if RESULT in variables(expression):
         known[RESULT] = value(op, inputs)
-    return evaluate(expression, known, call, mp.mpf)
+    try:
+        return evaluate(expression, known, call, mp.mpf)
+    except NotStated:
+        raise Undefined("no partial is stated") from None
 
 
 def difference(function: Callable[..., Any], index: int, inputs: tuple[Any, ...], step: Any) -> Any:

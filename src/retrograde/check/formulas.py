@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from math import fabs
+from math import fabs, nan
 from typing import Any
 
 import numpy as np
@@ -95,7 +95,7 @@ def magnitudes(name: str) -> Callable[..., tuple[float, ...]]:
     }
     code = f"lambda {', '.join(op.inputs)}, z: ({listed},)"
     function: Callable[..., tuple[float, ...]] = eval(
-        compile(code, f"<law: {name}>", "eval"), {**scope, "fabs": fabs}
+        compile(code, f"<law: {name}>", "eval"), {**scope, "fabs": fabs, "nan": nan}
     )
     return function
 

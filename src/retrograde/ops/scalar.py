@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from .expr import Num, Var, equal, function, unequal, where
+from .expr import Absent, Num, Var, equal, function, unequal, where
 from .op import Edge, Op, result
 from .special.gamma import log_beta, log_gamma, psi, psi1, psi_drop
 from .special.normal import inverse_erf, normal_quantile, scaled_erfc, scaled_erfc_slope
@@ -271,7 +271,7 @@ _ROWS: Final = (
                Edge((-inf, 1.0), -1.0, (0.0, -1.0), "the limit")),
     ),
     Op(
-        "celu", where((x > 0) | (abs_(x / alpha) < 1e-17), x, alpha * expm1(x / alpha)),
+        "celu", where((x > 0) | (abs_(x / alpha) < 1e-290), x, alpha * expm1(x / alpha)),
         (where(x > 0, 1, exp(x / alpha)), where(x > 0, 0, growth_gap(x / alpha))),
         kind="soft-gate", inputs=("x", "alpha"), defaults=(1.0,),
         domain=((-3.0, 3.0), (0.3, 3.0)),
@@ -552,7 +552,7 @@ _ROWS: Final = (
     ),
     # the gamma function
     Op(
-        "trigamma", psi1(x), (Num(0),), kind="ladder", domain=POSITIVE,
+        "trigamma", psi1(x), (Absent(),), kind="ladder", domain=POSITIVE,
         edges=(Edge((0.0,), inf, (nan,), "a pole"), Edge((inf,), 0.0, (nan,), "the limit")),
     ),
     Op(

@@ -13,8 +13,9 @@ from functools import cache
 from struct import pack
 from typing import Union
 
+from ..errors import NotDifferentiable
 from ..ops import OPS
-from ..ops.expr import Both, Call, Compare, Condition, Either, Expr, Num, Var, Where
+from ..ops.expr import Absent, Both, Call, Compare, Condition, Either, Expr, Num, Var, Where
 from ..ops.routine import Routine
 from ..ops.special import ROUTINES
 from .check import check
@@ -27,9 +28,12 @@ Template = tuple[tuple[tuple[str, tuple[Operand, ...]], ...], Operand]
 
 
 @cache
-def templates(name: str) -> tuple[Template, ...]:
-    """The partials of a row as templates."""
-    return tuple(_template(partial) for partial in OPS[name].partials)
+def templates(name: str) -> tuple[Template | None, ...]:
+    """The partials of a row as templates; None for one that is not stated."""
+    return tuple(
+        None if isinstance(partial, Absent) else _template(partial)
+        for partial in OPS[name].partials
+    )
 
 
 def _template(expression: Expr) -> Template:
@@ -247,8 +251,10 @@ class _Adjoint:
         else:
             variables = dict(zip(OPS[op].inputs, args))
             variables["z"] = results[0]
-            for arg, template in zip(args, templates(op)):
+            for name, arg, template in zip(OPS[op].inputs, args, templates(op)):
                 if arg in self.active:
+                    if template is None:
+                        raise NotDifferentiable.recorded(op, name, self.program.site(site))
                     self._add(arg, self.build.partial(template, variables, site), upstream, site)
 
     def _pick(self, scatter: Instruction) -> None:

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..expr import Both, Call, Compare, Condition, Either, Expr, Num, Var, Where
+from ..expr import Absent, Both, Call, Compare, Condition, Either, Expr, Num, Var, Where
 from ..op import PRIMITIVES, Op
 from ..routine import Routine
 from ..special import ROUTINES
 
 INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 LIBM = {"abs": "fabs"}
+ABSENT = """\
+/* A partial that is not stated: backward passes look for such nodes once one has been made. */
+extern int rg_absent_met;
+RG_RULE double rg_absent(void) {
+    rg_absent_met = 1;
+    return NAN;
+}"""
 
 
 def c(node: Expr | Condition) -> str:
@@ -24,6 +31,8 @@ def c(node: Expr | Condition) -> str:
         return node.name
     if isinstance(node, Num):
         return repr(node.value)
+    if isinstance(node, Absent):
+        return "rg_absent()"
     if isinstance(node, Call):
         args = [c(arg) for arg in node.args]
         if node.name in INFIX:
@@ -95,6 +104,7 @@ def header(ops: Iterable[Op]) -> str:
         f'    {{"{op.name}", "{op.symbol}", {op.arity}, {len(op.defaults)}, '
         f"{{{', '.join(map(repr, op.defaults or (0.0,)))}}}, "
         f"{{{', '.join(_quoted(name) for name in op.inputs)}}}, "
+        f"{sum(1 << op.inputs.index(name) for name in op.absent)}, "
         f"rg_eval_{op.name}, rg_slopes_{op.name}}},"
         for op in rows
     )
@@ -110,11 +120,13 @@ def header(ops: Iterable[Op]) -> str:
             "/* The rules on doubles; the vector kernels have rules of their own. */\n"
             "#ifndef RG_LISTS_ONLY",
             "#include <math.h>\n\n#define RG_RULE static inline __attribute__((unused))",
+            ABSENT,
             "\n\n".join(map(routine, ROUTINES.values())),
             "\n\n".join(functions(op) for op in rows),
             "\n".join(generic),
             "typedef struct {\n    const char *name;\n    const char *symbol;\n    int arity;\n"
             "    int defaults;\n    double default_value[2];\n    const char *inputs[3];\n"
+            "    int absent; /* a bit an input: no partial is stated along it */\n"
             "    double (*eval)(const double *inputs);\n"
             "    void (*slopes)(const double *inputs, double z, double *partials);\n} RgOp;",
             f"static const RgOp RG_OPS[RG_OP_COUNT] __attribute__((unused)) = {{\n{table}\n}};",

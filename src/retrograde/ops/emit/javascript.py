@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..expr import Both, Call, Compare, Condition, Either, Expr, Num, Var, Where
+from ..expr import Absent, Both, Call, Compare, Condition, Either, Expr, Num, Var, Where
 from ..routine import Routine
 from ..special import ROUTINES
 
@@ -37,6 +37,8 @@ def javascript(node: Expr | Condition) -> str:
         return node.name
     if isinstance(node, Num):
         return number(node.value)
+    if isinstance(node, Absent):
+        return "NaN"
     if isinstance(node, Call):
         args = [javascript(arg) for arg in node.args]
         if node.name in INFIX:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from enum import IntEnum
 from typing import NamedTuple, TypeGuard
 
-from ..expr import Both, Call, Compare, Condition, Either, Expr, Num, Var, Where
+from ..expr import Absent, Both, Call, Compare, Condition, Either, Expr, Num, Var, Where
 from ..op import Op
 from ..special import ROUTINES
 
@@ -120,6 +120,8 @@ def _tex(node: Expr) -> Tex:
     if isinstance(node, Num):
         text = node.latex or number(node.value)
         return Tex(text, Binds.MINUS if text.startswith("-") else Binds.ATOM)
+    if isinstance(node, Absent):
+        return Tex(r"\text{not given}", Binds.ATOM)
     if isinstance(node, Where):
         return _where(node)
     if isinstance(node, Call):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from ..expr import Both, Call, Compare, Condition, Either, Expr, Num, Var, Where
+from ..expr import Absent, Both, Call, Compare, Condition, Either, Expr, Num, Var, Where
 from ..special import ROUTINES
 from . import ieee
 
@@ -29,6 +29,8 @@ def python(node: Expr | Condition) -> str:
         return node.name
     if isinstance(node, Num):
         return repr(node.value)
+    if isinstance(node, Absent):
+        return "nan"
     if isinstance(node, Call):
         args = [python(arg) for arg in node.args]
         if node.name in INFIX:
@@ -55,16 +57,22 @@ def source(op: Op) -> str:
     )
 
 
-def compile_partials(op: Op, functions: Mapping[str, Any]) -> tuple[Callable[..., Any], ...]:
-    """The partials as functions of inputs and result that are generic in the number type.
+def compile_partials(
+    op: Op, functions: Mapping[str, Any]
+) -> tuple[Callable[..., Any] | None, ...]:
+    """The partials as functions of inputs and result that are generic in the number type; None
+    for one that is not stated.
 
     ``functions`` gives every row of the law; on values they build graph, so what comes back can be
     differentiated again. Routines are spelled out in them.
     """
     inputs = ", ".join(op.inputs)
     scope = {**functions, **routines(op.calls, functions)}
-    compiled = []
+    compiled: list[Callable[..., Any] | None] = []
     for partial in op.partials:
+        if isinstance(partial, Absent):
+            compiled.append(None)
+            continue
         code = f"lambda {inputs}, z: {python(partial)}"
         compiled.append(eval(compile(code, f"<law: {op.name}>", "eval"), scope))
     return tuple(compiled)
@@ -109,6 +117,6 @@ def compile_row(
 ) -> tuple[Callable[..., float], Callable[..., tuple[float, ...]]]:
     """The row's value and partials as functions of floats, with IEEE arithmetic."""
     named = op.calls - INFIX.keys() - {"neg"}
-    namespace: dict[str, Any] = {name: on_floats(name) for name in named}
+    namespace: dict[str, Any] = {"nan": ieee.nan, **{name: on_floats(name) for name in named}}
     exec(compile(source(op), f"<law: {op.name}>", "exec"), namespace)
     return namespace["value"], namespace["partials"]

@@ -165,7 +165,7 @@ def psi_drop(let: Steps, x: Expr, y: Expr) -> Expr:
     for coefficient in (*PSI[::-1], 0.0):
         quotient = let(quotient * v + at_w)
         at_w = let(at_w * w + coefficient)
-    apart = let(y / a / b * ((a + b) / a / b))
+    apart = let(y / a / b * (1 / a + 1 / b))
     far = let(log1p(y / a) + (0.5 * (y / a / b) + apart * quotient))
     near = let(y / x / (x + y) + (y / (x + 1) / ((x + 1) + y) + y / (x + 2) / ((x + 2) + y)))
     return undefined_where(bad) - where(x < 3, far + near, far)
