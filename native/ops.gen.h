@@ -241,7 +241,6 @@ RG_RULE double rgs_psi(double x) {
     double s7 = (x - s6);
     double s8 = ((s7 > 0.5) ? (s6 + 1.0) : s6);
     double s9 = (x - s8);
-    double s10 = (1.0 - (2.0 * (s8 - (2.0 * floor((0.5 * s8))))));
     double s11 = (3.141592653589793 / tan((3.141592653589793 * s9)));
     return (((x < 0.0) ? ((s4 - s5) - s11) : (s4 - s5)) + sqrt((((x < 0.0) && (s9 == 0.0)) ? -1.0 : 0.0)));
 }
@@ -258,7 +257,6 @@ RG_RULE double rgs_psi1(double x) {
     double s9 = (x - s8);
     double s10 = ((s9 > 0.5) ? (s8 + 1.0) : s8);
     double s11 = (x - s10);
-    double s12 = (1.0 - (2.0 * (s10 - (2.0 * floor((0.5 * s10))))));
     double s13 = (sin((3.141592653589793 * s11)) / 3.141592653589793);
     return ((x < 0.0) ? (((1.0 / s13) / s13) - (s4 + s7)) : (s4 + s7));
 }
@@ -307,7 +305,6 @@ RG_RULE double rgs_psi_drop(double x, double y) {
     double s27 = ((s25 * s5) + s26);
     double s28 = ((s26 * s6) + 0.08333333333332069);
     double s29 = ((s27 * s5) + s28);
-    double s30 = ((s28 * s6) + 0.0);
     double s31 = (((s2 / s3) / s4) * ((1.0 / s3) + (1.0 / s4)));
     double s32 = (log1p((s2 / s3)) + ((0.5 * ((s2 / s3) / s4)) + (s31 * s29)));
     double s33 = (((s2 / s1) / (s1 + s2)) + (((s2 / (s1 + 1.0)) / ((s1 + 1.0) + s2)) + ((s2 / (s1 + 2.0)) / ((s1 + 2.0) + s2))));
@@ -424,7 +421,6 @@ RG_RULE double rgs_gated_by_softplus(double x) {
     double s3 = (s2 * s2);
     double s4 = ((x < 0.0) ? (s3 + ((2.0 * s2) + 2.0)) : (1.0 + ((2.0 * s2) + (2.0 * s3))));
     double s5 = (((x < 0.0) ? (s2 + 2.0) : (1.0 + (2.0 * s2))) / s4);
-    double s6 = (((((x < 0.0) ? 4.0 : (4.0 * s3)) * (1.0 + s2)) / s4) / s4);
     double s7 = ((x < 0.0) ? s1 : 1.0);
     double s8 = ((x < -600.0) ? 5.148200222412013e-131 : 1.0);
     return (((x * s5) * s7) * s8);

@@ -64,7 +64,6 @@ CALLED vd rgs_psi(vd x) {
     vd s7 = v_sub(x, s6);
     vd s8 = v_select(v_gt(s7, v_set(0.5)), v_add(s6, v_set(1.0)), s6);
     vd s9 = v_sub(x, s8);
-    vd s10 = v_sub(v_set(1.0), v_mul(v_set(2.0), v_sub(s8, v_mul(v_set(2.0), v_floor(v_mul(v_set(0.5), s8))))));
     vd s11 = v_div(v_set(3.141592653589793), v_tan(v_mul(v_set(3.141592653589793), s9)));
     return v_add(v_select(v_lt(x, v_set(0.0)), v_sub(v_sub(s4, s5), s11), v_sub(s4, s5)), v_sqrt(v_select(vm_and(v_lt(x, v_set(0.0)), v_eq(s9, v_set(0.0))), v_set(-1.0), v_set(0.0))));
 }
@@ -81,7 +80,6 @@ CALLED vd rgs_psi1(vd x) {
     vd s9 = v_sub(x, s8);
     vd s10 = v_select(v_gt(s9, v_set(0.5)), v_add(s8, v_set(1.0)), s8);
     vd s11 = v_sub(x, s10);
-    vd s12 = v_sub(v_set(1.0), v_mul(v_set(2.0), v_sub(s10, v_mul(v_set(2.0), v_floor(v_mul(v_set(0.5), s10))))));
     vd s13 = v_div(v_sin(v_mul(v_set(3.141592653589793), s11)), v_set(3.141592653589793));
     return v_select(v_lt(x, v_set(0.0)), v_sub(v_div(v_div(v_set(1.0), s13), s13), v_add(s4, s7)), v_add(s4, s7));
 }
@@ -130,7 +128,6 @@ CALLED vd rgs_psi_drop(vd x, vd y) {
     vd s27 = v_add(v_mul(s25, s5), s26);
     vd s28 = v_add(v_mul(s26, s6), v_set(0.08333333333332069));
     vd s29 = v_add(v_mul(s27, s5), s28);
-    vd s30 = v_add(v_mul(s28, s6), v_set(0.0));
     vd s31 = v_mul(v_div(v_div(s2, s3), s4), v_add(v_div(v_set(1.0), s3), v_div(v_set(1.0), s4)));
     vd s32 = v_add(v_log1p(v_div(s2, s3)), v_add(v_mul(v_set(0.5), v_div(v_div(s2, s3), s4)), v_mul(s31, s29)));
     vd s33 = v_add(v_div(v_div(s2, s1), v_add(s1, s2)), v_add(v_div(v_div(s2, v_add(s1, v_set(1.0))), v_add(v_add(s1, v_set(1.0)), s2)), v_div(v_div(s2, v_add(s1, v_set(2.0))), v_add(v_add(s1, v_set(2.0)), s2))));
@@ -247,7 +244,6 @@ CALLED vd rgs_gated_by_softplus(vd x) {
     vd s3 = v_mul(s2, s2);
     vd s4 = v_select(v_lt(x, v_set(0.0)), v_add(s3, v_add(v_mul(v_set(2.0), s2), v_set(2.0))), v_add(v_set(1.0), v_add(v_mul(v_set(2.0), s2), v_mul(v_set(2.0), s3))));
     vd s5 = v_div(v_select(v_lt(x, v_set(0.0)), v_add(s2, v_set(2.0)), v_add(v_set(1.0), v_mul(v_set(2.0), s2))), s4);
-    vd s6 = v_div(v_div(v_mul(v_select(v_lt(x, v_set(0.0)), v_set(4.0), v_mul(v_set(4.0), s3)), v_add(v_set(1.0), s2)), s4), s4);
     vd s7 = v_select(v_lt(x, v_set(0.0)), s1, v_set(1.0));
     vd s8 = v_select(v_lt(x, v_set(-600.0)), v_set(5.148200222412013e-131), v_set(1.0));
     return v_mul(v_mul(v_mul(x, s5), s7), s8);

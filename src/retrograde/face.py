@@ -77,9 +77,7 @@ class Face:
     __floordiv__ = __rfloordiv__ = _refuse_operator(
         "//", "Write rg.floor(a / b), whose gradient is zero, or compute with .data."
     )
-    __mod__ = __rmod__ = _refuse_operator(
-        "%", "Write rg.remainder(a, b), or compute with .data."
-    )
+    __mod__ = __rmod__ = _refuse_operator("%", "Write rg.remainder(a, b), or compute with .data.")
     __divmod__ = __rdivmod__ = _refuse_operator(
         "divmod", "Write rg.floor(a / b) and rg.remainder(a, b), or compute with .data."
     )

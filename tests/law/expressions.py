@@ -23,6 +23,7 @@ from retrograde.ops.expr import (
     Num,
     Var,
     Where,
+    calls,
     walk,
 )
 from retrograde.ops.op import PRIMITIVES, RESULT
@@ -133,6 +134,23 @@ def libm_calls(node: Expr | Condition, op: Op) -> int:
 def is_exact(op: Op) -> bool:
     """Whether IEEE 754 defines a row's value and partials to the last bit."""
     return not any(libm_calls(node, op) for node in (op.value, *op.partials))
+
+
+def orders() -> dict[str, float]:
+    """How many times the law can differentiate each row: infinitely often, or up to a partial that
+    it does not state."""
+    found = {name: 0.0 if op.absent else math.inf for name, op in OPS.items()}
+    for _ in OPS:
+        for name, op in OPS.items():
+            called = frozenset[str]().union(*map(calls, op.partials)) & OPS.keys()
+            found[name] = min([found[name], *(found[other] + 1 for other in called)])
+    return found
+
+
+ORDERS = orders()
+DIFFERENTIABLE = sorted(name for name, order in ORDERS.items() if order >= 1)
+SMOOTH = sorted(name for name, order in ORDERS.items() if order >= 3)
+"""Rows that can be differentiated once, and three times and more."""
 
 
 def same_bits(left: float, right: float) -> bool:

@@ -274,4 +274,8 @@ def test_the_checker_finds_a_partial_that_is_one_per_mille_off(op: Op, index: in
 def test_the_checker_finds_a_partial_bent_at_higher_order(op: Op, index: int, order: int) -> None:
     bend = Var(op.inputs[index])
     wrong = op.partials[index] + 0.001 * (bend * bend * bend)
+    try:
+        law_derivative(op, next(random_points(op)), (index,) * order)
+    except NotStated:
+        return
     assert (index,) * order in wrong_derivatives(with_partial(op, index, wrong), order)

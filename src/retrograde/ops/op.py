@@ -128,9 +128,7 @@ class Op:
     def absent(self) -> tuple[str, ...]:
         """The inputs along which the law states no partial: a backward pass there raises."""
         return tuple(
-            name
-            for name, partial in zip(self.inputs, self.partials)
-            if isinstance(partial, Absent)
+            name for name, partial in zip(self.inputs, self.partials) if isinstance(partial, Absent)
         )
 
     @cached_property

@@ -60,6 +60,15 @@ class Steps:
         self.made.append((f"s{len(self.made) + 1}", as_expr(expression)))
         return Var(self.made[-1][0])
 
+    def read_by(self, value: Expr) -> tuple[tuple[str, Expr], ...]:
+        """The steps that the value needs."""
+        read, kept = set(variables(value)), []
+        for name, expression in reversed(self.made):
+            if name in read:
+                read |= variables(expression)
+                kept.append((name, expression))
+        return tuple(reversed(kept))
+
 
 def routine(latex: str) -> Callable[[Callable[..., Expr]], Routine]:
     """Make a routine of a function of ``let`` and its inputs that gives back its value."""
@@ -68,7 +77,7 @@ def routine(latex: str) -> Callable[[Callable[..., Expr]], Routine]:
         let = Steps()
         _, *inputs = signature(function).parameters
         value = function(let, *map(Var, inputs))
-        return Routine(function.__name__, tuple(inputs), tuple(let.made), value, latex)
+        return Routine(function.__name__, tuple(inputs), let.read_by(value), value, latex)
 
     return make
 

@@ -57,9 +57,7 @@ def source(op: Op) -> str:
     )
 
 
-def compile_partials(
-    op: Op, functions: Mapping[str, Any]
-) -> tuple[Callable[..., Any] | None, ...]:
+def compile_partials(op: Op, functions: Mapping[str, Any]) -> tuple[Callable[..., Any] | None, ...]:
     """The partials as functions of inputs and result that are generic in the number type; None
     for one that is not stated.
 
