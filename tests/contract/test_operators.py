@@ -336,7 +336,7 @@ def test_comparisons_with_arrays_give_arrays_of_bools(rg, compare):
         (lambda v: float(v), "float(v)", "Write v.data for the plain number"),
         (lambda v: int(v), "int(v)", "Write v.data for the plain number"),
         (lambda v: complex(v), "complex(v)", "Write v.data for the plain number"),
-        (lambda v: math.trunc(v), "math.trunc(v)", "Write v.data for the plain number"),
+        (lambda v: math.trunc(v), "math.trunc(v)", "Write rg.trunc(v), or math.trunc(v.data)"),
         (lambda v: math.exp(v), "math.exp(...)", "Write v.exp() or rg.exp(v), or v.data"),
         (lambda v: math.sqrt(v), "math.sqrt(...)", "Write v.sqrt() or rg.sqrt(v), or v.data"),
         (lambda v: math.atan2(v, 1.0), "math.atan2(...)", "Write v.atan2() or rg.atan2(v)"),
