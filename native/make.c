@@ -185,12 +185,13 @@ PyObject *rg_power(PyObject *base, PyObject *exponent) {
         if (converted == 1 && number == floor(number) && fabs(number) >= 2.0 &&
             fabs(number) <= 8.0) {
             if (number > 0.0) return whole_power(base, (int)number);
+            /* The reciprocal first: that of the power would have a slope far smaller than either. */
+            PyObject *inverse = rg_unary_reciprocal(base);
+            if (inverse == NULL) return NULL;
             PyObject *power =
-                number == -2.0 ? rg_unary_square(base) : whole_power(base, (int)-number);
-            if (power == NULL) return NULL;
-            PyObject *inverse = rg_unary_reciprocal(power);
-            Py_DECREF(power);
-            return inverse;
+                number == -2.0 ? rg_unary_square(inverse) : whole_power(inverse, (int)-number);
+            Py_DECREF(inverse);
+            return power;
         }
     }
     return rg_binary_pow(base, exponent);

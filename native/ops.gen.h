@@ -24,64 +24,67 @@ enum {
     RG_OP_cbrt = 17,
     RG_OP_xlogy = 18,
     RG_OP_logit = 19,
-    RG_OP_tanh = 20,
-    RG_OP_sigmoid = 21,
-    RG_OP_relu = 22,
-    RG_OP_leaky_relu = 23,
-    RG_OP_softplus = 24,
-    RG_OP_silu = 25,
-    RG_OP_logsigmoid = 26,
-    RG_OP_logaddexp = 27,
-    RG_OP_elu = 28,
-    RG_OP_celu = 29,
-    RG_OP_selu = 30,
-    RG_OP_mish = 31,
-    RG_OP_softsign = 32,
-    RG_OP_relu6 = 33,
-    RG_OP_hardtanh = 34,
-    RG_OP_hardswish = 35,
-    RG_OP_sin = 36,
-    RG_OP_cos = 37,
-    RG_OP_tan = 38,
-    RG_OP_asin = 39,
-    RG_OP_acos = 40,
-    RG_OP_atan = 41,
-    RG_OP_atan2 = 42,
-    RG_OP_sinh = 43,
-    RG_OP_cosh = 44,
-    RG_OP_asinh = 45,
-    RG_OP_acosh = 46,
-    RG_OP_atanh = 47,
-    RG_OP_hypot = 48,
-    RG_OP_sinc = 49,
-    RG_OP_sign = 50,
-    RG_OP_abs = 51,
-    RG_OP_floor = 52,
-    RG_OP_ceil = 53,
-    RG_OP_trunc = 54,
-    RG_OP_round = 55,
-    RG_OP_fmod = 56,
-    RG_OP_remainder = 57,
-    RG_OP_maximum = 58,
-    RG_OP_minimum = 59,
-    RG_OP_clip = 60,
-    RG_OP_where = 61,
-    RG_OP_less = 62,
-    RG_OP_less_equal = 63,
-    RG_OP_equal = 64,
-    RG_OP_erf = 65,
-    RG_OP_erfc = 66,
-    RG_OP_norm_cdf = 67,
-    RG_OP_gelu = 68,
-    RG_OP_erfcx = 69,
-    RG_OP_log_ndtr = 70,
-    RG_OP_erfinv = 71,
-    RG_OP_ndtri = 72,
-    RG_OP_trigamma = 73,
-    RG_OP_digamma = 74,
-    RG_OP_lgamma = 75,
-    RG_OP_betaln = 76,
-    RG_OP_COUNT = 77
+    RG_OP_sech2 = 20,
+    RG_OP_tanh = 21,
+    RG_OP_sigmoid = 22,
+    RG_OP_relu = 23,
+    RG_OP_leaky_relu = 24,
+    RG_OP_softplus = 25,
+    RG_OP_silu = 26,
+    RG_OP_logsigmoid = 27,
+    RG_OP_logaddexp = 28,
+    RG_OP_elu = 29,
+    RG_OP_celu = 30,
+    RG_OP_selu = 31,
+    RG_OP_mish = 32,
+    RG_OP_softsign = 33,
+    RG_OP_relu6 = 34,
+    RG_OP_hardtanh = 35,
+    RG_OP_hardswish = 36,
+    RG_OP_sin = 37,
+    RG_OP_cos = 38,
+    RG_OP_tan = 39,
+    RG_OP_asin = 40,
+    RG_OP_acos = 41,
+    RG_OP_atan = 42,
+    RG_OP_atan2 = 43,
+    RG_OP_sinh = 44,
+    RG_OP_cosh = 45,
+    RG_OP_asinh = 46,
+    RG_OP_acosh = 47,
+    RG_OP_atanh = 48,
+    RG_OP_hypot = 49,
+    RG_OP_sinc = 50,
+    RG_OP_sign = 51,
+    RG_OP_abs = 52,
+    RG_OP_floor = 53,
+    RG_OP_ceil = 54,
+    RG_OP_trunc = 55,
+    RG_OP_round = 56,
+    RG_OP_fmod = 57,
+    RG_OP_remainder = 58,
+    RG_OP_maximum = 59,
+    RG_OP_minimum = 60,
+    RG_OP_clip = 61,
+    RG_OP_where = 62,
+    RG_OP_less = 63,
+    RG_OP_less_equal = 64,
+    RG_OP_equal = 65,
+    RG_OP_gauss = 66,
+    RG_OP_norm_pdf = 67,
+    RG_OP_erf = 68,
+    RG_OP_erfc = 69,
+    RG_OP_norm_cdf = 70,
+    RG_OP_gelu = 71,
+    RG_OP_erfcx = 72,
+    RG_OP_log_ndtr = 73,
+    RG_OP_erfinv = 74,
+    RG_OP_ndtri = 75,
+    RG_OP_trigamma = 76,
+    RG_OP_digamma = 77,
+    RG_OP_lgamma = 78,
+    RG_OP_betaln = 79,
+    RG_OP_COUNT = 80
 };
 
 #define RG_UNARY_OPS(X) \
@@ -99,6 +102,7 @@ enum {
     X(rsqrt) \
     X(cbrt) \
     X(logit) \
+    X(sech2) \
     X(tanh) \
     X(sigmoid) \
     X(relu) \
@@ -128,6 +132,8 @@ enum {
     X(ceil) \
     X(trunc) \
     X(round) \
+    X(gauss) \
+    X(norm_pdf) \
     X(erf) \
     X(erfc) \
     X(norm_cdf) \
@@ -170,7 +176,7 @@ enum {
 /* The rules on doubles; the vector kernels have rules of their own. */
 #ifndef RG_LISTS_ONLY
 
-#include <math.h>
+#include "tuned.h"
 
 #define RG_RULE static inline __attribute__((unused))
 
@@ -458,8 +464,8 @@ RG_RULE double rg_neg(double x) { return (-x); }
 RG_RULE double rg_neg_d0(double x, double z) { return -1.0; }
 
 RG_RULE double rg_pow(double x, double y) { return pow(x, y); }
-RG_RULE double rg_pow_d0(double x, double y, double z) { return (((x == 0.0) && (y == 0.0)) ? 0.0 : (y * pow(x, (y - 1.0)))); }
-RG_RULE double rg_pow_d1(double x, double y, double z) { return (((x == 0.0) && (y > 0.0)) ? 0.0 : (z * log(x))); }
+RG_RULE double rg_pow_d0(double x, double y, double z) { return (((x == 0.0) && (y == 0.0)) ? 0.0 : (((fabs(z) >= 2.2250738585072014e-308) && (fabs(z) <= 1.7976931348623157e+308)) ? (((fabs(z) < 1.0) || (fabs(y) < 1.0)) ? ((y * z) / ((x == 0.0) ? 1.0 : x)) : (y * (z / ((x == 0.0) ? 1.0 : x)))) : ((fabs(z) < 2.2250738585072014e-308) ? (((((x < 0.0) && ((2.0 * floor((0.5 * y))) == y)) ? (-y) : y) * pow(((fabs(z) < 2.2250738585072014e-308) ? fabs(x) : x), ((fabs(z) < 2.2250738585072014e-308) ? (0.5 * (y - 1.0)) : (y - 1.0)))) * pow(((fabs(z) < 2.2250738585072014e-308) ? fabs(x) : x), ((fabs(z) < 2.2250738585072014e-308) ? (0.5 * (y - 1.0)) : (y - 1.0)))) : (y * pow(((fabs(z) < 2.2250738585072014e-308) ? fabs(x) : x), ((fabs(z) < 2.2250738585072014e-308) ? (0.5 * (y - 1.0)) : (y - 1.0))))))); }
+RG_RULE double rg_pow_d1(double x, double y, double z) { return (((x == 0.0) && (y > 0.0)) ? 0.0 : (((fabs(z) >= 2.2250738585072014e-308) && (fabs(z) <= 1.7976931348623157e+308)) ? (z * log(x)) : ((pow(x, (0.5 * y)) * log(x)) * pow(x, (0.5 * y))))); }
 
 RG_RULE double rg_square(double x) { return (x * x); }
 RG_RULE double rg_square_d0(double x, double z) { return (2.0 * x); }
@@ -471,7 +477,7 @@ RG_RULE double rg_exp(double x) { return exp(x); }
 RG_RULE double rg_exp_d0(double x, double z) { return z; }
 
 RG_RULE double rg_expm1(double x) { return expm1(x); }
-RG_RULE double rg_expm1_d0(double x, double z) { return (z + 1.0); }
+RG_RULE double rg_expm1_d0(double x, double z) { return exp(x); }
 
 RG_RULE double rg_log(double x) { return log(x); }
 RG_RULE double rg_log_d0(double x, double z) { return (1.0 / x); }
@@ -483,10 +489,10 @@ RG_RULE double rg_exp2(double x) { return pow(2.0, x); }
 RG_RULE double rg_exp2_d0(double x, double z) { return (0.6931471805599453 * z); }
 
 RG_RULE double rg_log2(double x) { return log2(x); }
-RG_RULE double rg_log2_d0(double x, double z) { return (1.0 / (x * 0.6931471805599453)); }
+RG_RULE double rg_log2_d0(double x, double z) { return (1.4426950408889634 / x); }
 
 RG_RULE double rg_log10(double x) { return log10(x); }
-RG_RULE double rg_log10_d0(double x, double z) { return (1.0 / (x * 2.302585092994046)); }
+RG_RULE double rg_log10_d0(double x, double z) { return (0.43429448190325176 / x); }
 
 RG_RULE double rg_sqrt(double x) { return sqrt(x); }
 RG_RULE double rg_sqrt_d0(double x, double z) { return (0.5 / z); }
@@ -504,11 +510,14 @@ RG_RULE double rg_xlogy_d1(double x, double y, double z) { return (((x == 0.0) &
 RG_RULE double rg_logit(double x) { return log((x / (1.0 - x))); }
 RG_RULE double rg_logit_d0(double x, double z) { return ((1.0 / x) / (1.0 - x)); }
 
+RG_RULE double rg_sech2(double x) { return rg_tuned_sech2(x); }
+RG_RULE double rg_sech2_d0(double x, double z) { return (-((2.0 * tanh(x)) * z)); }
+
 RG_RULE double rg_tanh(double x) { return tanh(x); }
-RG_RULE double rg_tanh_d0(double x, double z) { return (1.0 - (z * z)); }
+RG_RULE double rg_tanh_d0(double x, double z) { return rg_sech2(x); }
 
 RG_RULE double rg_sigmoid(double x) { return ((x >= 0.0) ? (1.0 / (1.0 + exp((-x)))) : (exp(x) / (1.0 + exp(x)))); }
-RG_RULE double rg_sigmoid_d0(double x, double z) { return (z * (1.0 - z)); }
+RG_RULE double rg_sigmoid_d0(double x, double z) { return (z * rg_sigmoid((-x))); }
 
 RG_RULE double rg_relu(double x) { return ((x <= 0.0) ? 0.0 : x); }
 RG_RULE double rg_relu_d0(double x, double z) { return ((x <= 0.0) ? 0.0 : 1.0); }
@@ -520,8 +529,8 @@ RG_RULE double rg_leaky_relu_d1(double x, double slope, double z) { return ((x <
 RG_RULE double rg_softplus(double x) { return (((x <= 0.0) ? 0.0 : x) + log1p(exp((-fabs(x))))); }
 RG_RULE double rg_softplus_d0(double x, double z) { return rg_sigmoid(x); }
 
-RG_RULE double rg_silu(double x) { return (x * rg_sigmoid(x)); }
-RG_RULE double rg_silu_d0(double x, double z) { return (rg_sigmoid(x) * (1.0 + (x * rg_sigmoid((-x))))); }
+RG_RULE double rg_silu(double x) { return rg_tuned_silu(x); }
+RG_RULE double rg_silu_d0(double x, double z) { return (rg_sigmoid(x) + (z * rg_sigmoid((-x)))); }
 
 RG_RULE double rg_logsigmoid(double x) { return (((x < 0.0) ? x : 0.0) - log1p(exp((-fabs(x))))); }
 RG_RULE double rg_logsigmoid_d0(double x, double z) { return rg_sigmoid((-x)); }
@@ -574,11 +583,11 @@ RG_RULE double rg_acos(double x) { return acos(x); }
 RG_RULE double rg_acos_d0(double x, double z) { return (-(1.0 / sqrt(((1.0 - x) * (1.0 + x))))); }
 
 RG_RULE double rg_atan(double x) { return atan(x); }
-RG_RULE double rg_atan_d0(double x, double z) { return (1.0 / (1.0 + (x * x))); }
+RG_RULE double rg_atan_d0(double x, double z) { return (8.673617379884035e-19 / (8.673617379884035e-19 + ((x * 9.313225746154785e-10) * (x * 9.313225746154785e-10)))); }
 
 RG_RULE double rg_atan2(double y, double x) { return atan2(y, x); }
-RG_RULE double rg_atan2_d0(double y, double x, double z) { return ((x / hypot(x, y)) / hypot(x, y)); }
-RG_RULE double rg_atan2_d1(double y, double x, double z) { return (-((y / hypot(x, y)) / hypot(x, y))); }
+RG_RULE double rg_atan2_d0(double y, double x, double z) { return ((((fabs(x) > 1.0) || (fabs(y) > 1.0)) ? 0.5 : 1.0) * ((((((fabs(x) > 1.0) || (fabs(y) > 1.0)) ? 0.5 : 1.0) * x) / hypot(((((fabs(x) > 1.0) || (fabs(y) > 1.0)) ? 0.5 : 1.0) * x), ((((fabs(x) > 1.0) || (fabs(y) > 1.0)) ? 0.5 : 1.0) * y))) / hypot(((((fabs(x) > 1.0) || (fabs(y) > 1.0)) ? 0.5 : 1.0) * x), ((((fabs(x) > 1.0) || (fabs(y) > 1.0)) ? 0.5 : 1.0) * y)))); }
+RG_RULE double rg_atan2_d1(double y, double x, double z) { return (-((((fabs(x) > 1.0) || (fabs(y) > 1.0)) ? 0.5 : 1.0) * ((((((fabs(x) > 1.0) || (fabs(y) > 1.0)) ? 0.5 : 1.0) * y) / hypot(((((fabs(x) > 1.0) || (fabs(y) > 1.0)) ? 0.5 : 1.0) * x), ((((fabs(x) > 1.0) || (fabs(y) > 1.0)) ? 0.5 : 1.0) * y))) / hypot(((((fabs(x) > 1.0) || (fabs(y) > 1.0)) ? 0.5 : 1.0) * x), ((((fabs(x) > 1.0) || (fabs(y) > 1.0)) ? 0.5 : 1.0) * y))))); }
 
 RG_RULE double rg_sinh(double x) { return sinh(x); }
 RG_RULE double rg_sinh_d0(double x, double z) { return cosh(x); }
@@ -596,8 +605,8 @@ RG_RULE double rg_atanh(double x) { return atanh(x); }
 RG_RULE double rg_atanh_d0(double x, double z) { return (1.0 / ((1.0 - x) * (1.0 + x))); }
 
 RG_RULE double rg_hypot(double x, double y) { return hypot(x, y); }
-RG_RULE double rg_hypot_d0(double x, double y, double z) { return ((z == 0.0) ? 0.0 : (x / z)); }
-RG_RULE double rg_hypot_d1(double x, double y, double z) { return ((z == 0.0) ? 0.0 : (y / z)); }
+RG_RULE double rg_hypot_d0(double x, double y, double z) { return ((z == 0.0) ? 0.0 : (((z >= 1.1830521861667747e-271) && (z <= 1.7976931348623157e+308)) ? (x / z) : ((((z > 1.0) ? 0.5 : 4.149515568880993e+180) * x) / hypot((((z > 1.0) ? 0.5 : 4.149515568880993e+180) * x), (((z > 1.0) ? 0.5 : 4.149515568880993e+180) * y))))); }
+RG_RULE double rg_hypot_d1(double x, double y, double z) { return ((z == 0.0) ? 0.0 : (((z >= 1.1830521861667747e-271) && (z <= 1.7976931348623157e+308)) ? (y / z) : ((((z > 1.0) ? 0.5 : 4.149515568880993e+180) * y) / hypot((((z > 1.0) ? 0.5 : 4.149515568880993e+180) * x), (((z > 1.0) ? 0.5 : 4.149515568880993e+180) * y))))); }
 
 RG_RULE double rg_sinc(double x) { return rgs_sine_cardinal(x); }
 RG_RULE double rg_sinc_d0(double x, double z) { return rgs_sine_cardinal_slope(x); }
@@ -658,23 +667,29 @@ RG_RULE double rg_equal(double x, double y) { return ((x == y) ? 1.0 : 0.0); }
 RG_RULE double rg_equal_d0(double x, double y, double z) { return 0.0; }
 RG_RULE double rg_equal_d1(double x, double y, double z) { return 0.0; }
 
+RG_RULE double rg_gauss(double x) { return rg_tuned_gauss(x); }
+RG_RULE double rg_gauss_d0(double x, double z) { return (-(2.0 * (x * z))); }
+
+RG_RULE double rg_norm_pdf(double x) { return rg_tuned_norm_pdf(x); }
+RG_RULE double rg_norm_pdf_d0(double x, double z) { return (-(x * z)); }
+
 RG_RULE double rg_erf(double x) { return erf(x); }
-RG_RULE double rg_erf_d0(double x, double z) { return (1.1283791670955126 * exp((-(x * x)))); }
+RG_RULE double rg_erf_d0(double x, double z) { return (1.1283791670955126 * rg_gauss(x)); }
 
 RG_RULE double rg_erfc(double x) { return erfc(x); }
-RG_RULE double rg_erfc_d0(double x, double z) { return (-(1.1283791670955126 * exp((-(x * x))))); }
+RG_RULE double rg_erfc_d0(double x, double z) { return (-(1.1283791670955126 * rg_gauss(x))); }
 
-RG_RULE double rg_norm_cdf(double x) { return (0.5 * erfc((-(x * 0.7071067811865476)))); }
-RG_RULE double rg_norm_cdf_d0(double x, double z) { return (0.3989422804014327 * exp((-(0.5 * (x * x))))); }
+RG_RULE double rg_norm_cdf(double x) { return rg_tuned_norm_cdf(x); }
+RG_RULE double rg_norm_cdf_d0(double x, double z) { return rg_norm_pdf(x); }
 
-RG_RULE double rg_gelu(double x) { return (x * rg_norm_cdf(x)); }
-RG_RULE double rg_gelu_d0(double x, double z) { return (rg_norm_cdf(x) + (x * (0.3989422804014327 * exp((-(0.5 * (x * x))))))); }
+RG_RULE double rg_gelu(double x) { return rg_tuned_gelu(x); }
+RG_RULE double rg_gelu_d0(double x, double z) { return (rg_norm_cdf(x) + (((0.3989422804014327 * x) * rg_gauss((0.5 * x))) * rg_gauss((0.5 * x)))); }
 
 RG_RULE double rg_erfcx(double x) { return rgs_scaled_erfc(x); }
 RG_RULE double rg_erfcx_d0(double x, double z) { return rgs_scaled_erfc_slope(x); }
 
 RG_RULE double rg_log_ndtr(double x) { return ((x < 0.0) ? (log((0.5 * rg_erfcx((-(x * 0.7071067811865476))))) - (0.5 * (x * x))) : log1p((-(0.5 * erfc((x * 0.7071067811865476)))))); }
-RG_RULE double rg_log_ndtr_d0(double x, double z) { return ((x < 0.0) ? (0.7978845608028654 / rg_erfcx((-(((x < 0.0) ? x : 0.0) * 0.7071067811865476)))) : ((0.3989422804014327 * exp((-(0.5 * (((x < 0.0) ? 0.0 : x) * ((x < 0.0) ? 0.0 : x)))))) / rg_norm_cdf(((x < 0.0) ? 0.0 : x)))); }
+RG_RULE double rg_log_ndtr_d0(double x, double z) { return ((x < 0.0) ? (0.7978845608028654 / rg_erfcx((-(((x < 0.0) ? x : 0.0) * 0.7071067811865476)))) : (rg_norm_pdf(((x < 0.0) ? 0.0 : x)) / rg_norm_cdf(((x < 0.0) ? 0.0 : x)))); }
 
 RG_RULE double rg_erfinv(double x) { return rgs_inverse_erf(x); }
 RG_RULE double rg_erfinv_d0(double x, double z) { return ((((x < 0.0) ? (1.0 + x) : (1.0 - x)) == 0.0) ? (1.0 / ((x < 0.0) ? (1.0 + x) : (1.0 - x))) : ((0.8862269254527579 * rg_erfcx(((x < 0.0) ? (-z) : z))) / ((x < 0.0) ? (1.0 + x) : (1.0 - x)))); }
@@ -735,6 +750,8 @@ static double rg_eval_xlogy(const double *a) { return rg_xlogy(a[0], a[1]); }
 static void rg_slopes_xlogy(const double *a, double z, double *p) { p[0] = rg_xlogy_d0(a[0], a[1], z); p[1] = rg_xlogy_d1(a[0], a[1], z); }
 static double rg_eval_logit(const double *a) { return rg_logit(a[0]); }
 static void rg_slopes_logit(const double *a, double z, double *p) { p[0] = rg_logit_d0(a[0], z); }
+static double rg_eval_sech2(const double *a) { return rg_sech2(a[0]); }
+static void rg_slopes_sech2(const double *a, double z, double *p) { p[0] = rg_sech2_d0(a[0], z); }
 static double rg_eval_tanh(const double *a) { return rg_tanh(a[0]); }
 static void rg_slopes_tanh(const double *a, double z, double *p) { p[0] = rg_tanh_d0(a[0], z); }
 static double rg_eval_sigmoid(const double *a) { return rg_sigmoid(a[0]); }
@@ -825,6 +842,10 @@ static double rg_eval_less_equal(const double *a) { return rg_less_equal(a[0], a
 static void rg_slopes_less_equal(const double *a, double z, double *p) { p[0] = rg_less_equal_d0(a[0], a[1], z); p[1] = rg_less_equal_d1(a[0], a[1], z); }
 static double rg_eval_equal(const double *a) { return rg_equal(a[0], a[1]); }
 static void rg_slopes_equal(const double *a, double z, double *p) { p[0] = rg_equal_d0(a[0], a[1], z); p[1] = rg_equal_d1(a[0], a[1], z); }
+static double rg_eval_gauss(const double *a) { return rg_gauss(a[0]); }
+static void rg_slopes_gauss(const double *a, double z, double *p) { p[0] = rg_gauss_d0(a[0], z); }
+static double rg_eval_norm_pdf(const double *a) { return rg_norm_pdf(a[0]); }
+static void rg_slopes_norm_pdf(const double *a, double z, double *p) { p[0] = rg_norm_pdf_d0(a[0], z); }
 static double rg_eval_erf(const double *a) { return rg_erf(a[0]); }
 static void rg_slopes_erf(const double *a, double z, double *p) { p[0] = rg_erf_d0(a[0], z); }
 static double rg_eval_erfc(const double *a) { return rg_erfc(a[0]); }
@@ -883,6 +904,7 @@ static const RgOp RG_OPS[RG_OP_COUNT] __attribute__((unused)) = {
     {"cbrt", "cbrt", 1, 0, {0.0}, {"x"}, 0, rg_eval_cbrt, rg_slopes_cbrt},
     {"xlogy", "xlogy", 2, 0, {0.0}, {"x", "y"}, 0, rg_eval_xlogy, rg_slopes_xlogy},
     {"logit", "logit", 1, 0, {0.0}, {"x"}, 0, rg_eval_logit, rg_slopes_logit},
+    {"sech2", "sech2", 1, 0, {0.0}, {"x"}, 0, rg_eval_sech2, rg_slopes_sech2},
     {"tanh", "tanh", 1, 0, {0.0}, {"x"}, 0, rg_eval_tanh, rg_slopes_tanh},
     {"sigmoid", "sigmoid", 1, 0, {0.0}, {"x"}, 0, rg_eval_sigmoid, rg_slopes_sigmoid},
     {"relu", "ReLU", 1, 0, {0.0}, {"x"}, 0, rg_eval_relu, rg_slopes_relu},
@@ -928,6 +950,8 @@ static const RgOp RG_OPS[RG_OP_COUNT] __attribute__((unused)) = {
     {"less", "<", 2, 0, {0.0}, {"x", "y"}, 0, rg_eval_less, rg_slopes_less},
     {"less_equal", "<=", 2, 0, {0.0}, {"x", "y"}, 0, rg_eval_less_equal, rg_slopes_less_equal},
     {"equal", "==", 2, 0, {0.0}, {"x", "y"}, 0, rg_eval_equal, rg_slopes_equal},
+    {"gauss", "gauss", 1, 0, {0.0}, {"x"}, 0, rg_eval_gauss, rg_slopes_gauss},
+    {"norm_pdf", "norm_pdf", 1, 0, {0.0}, {"x"}, 0, rg_eval_norm_pdf, rg_slopes_norm_pdf},
     {"erf", "erf", 1, 0, {0.0}, {"x"}, 0, rg_eval_erf, rg_slopes_erf},
     {"erfc", "erfc", 1, 0, {0.0}, {"x"}, 0, rg_eval_erfc, rg_slopes_erfc},
     {"norm_cdf", "norm_cdf", 1, 0, {0.0}, {"x"}, 0, rg_eval_norm_cdf, rg_slopes_norm_cdf},

@@ -10,7 +10,8 @@
 
 SIMD vd rgv_fma(vd x, vd y, vd z) { return v_fma(x, y, z); }
 
-#define SIMPLE_UNARY(X) X(neg) X(square) X(reciprocal) X(sqrt) X(abs) X(relu) X(exp) X(log)
+#define SIMPLE_UNARY(X)                                                                            \
+    X(neg) X(square) X(reciprocal) X(sqrt) X(abs) X(relu) X(exp) X(log) X(norm_pdf) X(sech2)
 #define SIMPLE_BINARY(X)                                                                           \
     X(add) X(sub) X(mul) X(div) X(maximum) X(minimum) X(less) X(less_equal) X(equal)
 #define SIMPLE_TERNARY(X) X(where) X(fma)

@@ -281,12 +281,13 @@ SIMD vd rgv_rsqrt(vd x) { return v_div(v_set(1.0), v_sqrt(x)); }
 SIMD vd rgv_cbrt(vd x) { return rgs_cube_root(x); }
 SIMD vd rgv_xlogy(vd x, vd y) { return v_select(vm_and(v_eq(x, v_set(0.0)), v_eq(y, y)), v_set(0.0), v_mul(x, v_log(y))); }
 SIMD vd rgv_logit(vd x) { return v_log(v_div(x, v_sub(v_set(1.0), x))); }
+SIMD vd rgv_sech2(vd x) { return v_sech2(x); }
 SIMD vd rgv_tanh(vd x) { return v_tanh(x); }
 SIMD vd rgv_sigmoid(vd x) { return v_sigmoid(x); }
 SIMD vd rgv_relu(vd x) { return v_select(v_le(x, v_set(0.0)), v_set(0.0), x); }
 SIMD vd rgv_leaky_relu(vd x, vd slope) { return v_select(v_le(x, v_set(0.0)), v_mul(slope, x), x); }
 SIMD vd rgv_softplus(vd x) { return v_add(v_select(v_le(x, v_set(0.0)), v_set(0.0), x), v_log1p(v_exp(v_neg(v_abs(x))))); }
-SIMD vd rgv_silu(vd x) { return v_mul(x, rgv_sigmoid(x)); }
+SIMD vd rgv_silu(vd x) { return v_silu(x); }
 SIMD vd rgv_logsigmoid(vd x) { return v_sub(v_select(v_lt(x, v_set(0.0)), x, v_set(0.0)), v_log1p(v_exp(v_neg(v_abs(x))))); }
 SIMD vd rgv_logaddexp(vd x, vd y) { return v_select(v_eq(x, y), v_add(x, v_set(0.6931471805599453)), v_add(v_select(v_gt(x, y), x, y), v_log1p(v_exp(v_neg(v_abs(v_sub(x, y))))))); }
 SIMD vd rgv_elu(vd x, vd alpha) { return v_select(v_gt(x, v_set(0.0)), x, v_mul(alpha, v_expm1(x))); }
@@ -326,10 +327,12 @@ SIMD vd rgv_where(vd condition, vd x, vd y) { return v_select(v_ne(condition, v_
 SIMD vd rgv_less(vd x, vd y) { return v_select(v_lt(x, y), v_set(1.0), v_set(0.0)); }
 SIMD vd rgv_less_equal(vd x, vd y) { return v_select(v_le(x, y), v_set(1.0), v_set(0.0)); }
 SIMD vd rgv_equal(vd x, vd y) { return v_select(v_eq(x, y), v_set(1.0), v_set(0.0)); }
+SIMD vd rgv_gauss(vd x) { return v_gauss(x); }
+SIMD vd rgv_norm_pdf(vd x) { return v_norm_pdf(x); }
 SIMD vd rgv_erf(vd x) { return v_erf(x); }
 SIMD vd rgv_erfc(vd x) { return v_erfc(x); }
 SIMD vd rgv_norm_cdf(vd x) { return v_norm_cdf(x); }
-SIMD vd rgv_gelu(vd x) { return v_mul(x, rgv_norm_cdf(x)); }
+SIMD vd rgv_gelu(vd x) { return v_gelu(x); }
 SIMD vd rgv_erfcx(vd x) { return rgs_scaled_erfc(x); }
 SIMD vd rgv_log_ndtr(vd x) { return v_select(v_lt(x, v_set(0.0)), v_sub(v_log(v_mul(v_set(0.5), rgv_erfcx(v_neg(v_mul(x, v_set(0.7071067811865476)))))), v_mul(v_set(0.5), v_mul(x, x))), v_log1p(v_neg(v_mul(v_set(0.5), v_erfc(v_mul(x, v_set(0.7071067811865476))))))); }
 SIMD vd rgv_erfinv(vd x) { return rgs_inverse_erf(x); }

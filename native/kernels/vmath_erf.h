@@ -60,8 +60,9 @@ typedef struct {
  *
  * With k = 16n + i nearest to -high * 16/ln2, this is 2^n * 2^(i/16) * exp(-r) where r is within
  * ln2/32 of 0, so that a short polynomial will do. The factor 2^128 keeps 2^n a normal number down
- * to the last denormal result; callers multiply by something that carries 2^-128. */
-SIMD RgPower rg_exp_minus(vd high, vd low) {
+ * to the last denormal result; callers multiply by something that carries 2^-128. Unless careful,
+ * it does without what rounding took from the table. */
+SIMD RgPower rg_exp_minus(vd high, vd low, int careful) {
     vd magic = v_set(6755399441055744.0); /* 1.5 * 2^52: adding it leaves k in the last bits */
     vd shifted = v_fnma(v_set(23.083120654223414), high, magic);
     vd k = v_sub(shifted, magic);
@@ -73,7 +74,8 @@ SIMD RgPower rg_exp_minus(vd high, vd low) {
     p = v_fma(p, r, v_set(0x1.55555558eca5p-5));
     p = v_fma(p, r, v_set(-0x1.555555548ec71p-3));
     p = v_fma(p, r, v_set(0x1.fffffffffffbap-2));
-    p = v_fma(p, v_mul(r, r), v_sub(v_lookup16(rg_exp_low, v_bits(shifted)), r));
+    vd first = careful ? v_sub(v_lookup16(rg_exp_low, v_bits(shifted)), r) : v_neg(r);
+    p = v_fma(p, v_mul(r, r), first);
     /* k << 48 is n << 52, the exponent, and i << 48, which the table has been lowered by. */
     vi k48 = vi_shl(v_bits(shifted), 48);
     vd power = v_from_bits(vi_add(v_bits(v_lookup16(rg_exp_high, v_bits(shifted))), k48));
@@ -145,28 +147,49 @@ SIMD vd rg_tail(vd a, RgPower exp, const double *c, double twice, double slope) 
 SIMD vd v_erfc(vd x) {
     vd a = v_min(v_set(28.0), v_abs(x)); /* erfc(28) is 0; a NaN passes */
     vd square = v_mul(a, a);
-    RgPower e = rg_exp_minus(square, v_fnma(a, a, square));
+    RgPower e = rg_exp_minus(square, v_fnma(a, a, square), 1);
     vd r = rg_tail(a, e, rg_erfc_tail, 2.0, 1.1283791670955126);
     return v_select(v_lt(x, v_set(0.0)), v_sub(v_set(2.0), r), r);
+}
+
+/* 2^128 * exp(-a^2/2) */
+SIMD RgPower rg_half_bell(vd a, int careful) {
+    vd half = v_mul(v_set(0.5), a);
+    vd square = v_mul(a, half);
+    return rg_exp_minus(square, v_fnma(a, half, square), careful);
 }
 
 /* erfc(-x/sqrt2)/2, with a polynomial of its own: no rounding of x/sqrt2 to make good. */
 SIMD vd v_norm_cdf(vd x) {
     vd a = v_min(v_set(39.0), v_abs(x));
-    vd half = v_mul(v_set(0.5), a);
-    vd square = v_mul(a, half);
-    RgPower e = rg_exp_minus(square, v_fnma(a, half, square));
-    vd r = rg_tail(a, e, rg_norm_tail, 1.0, 0.3989422804014327);
+    vd r = rg_tail(a, rg_half_bell(a, 1), rg_norm_tail, 1.0, 0.3989422804014327);
     return v_select(v_gt(x, v_set(0.0)), v_sub(v_set(1.0), r), r);
 }
 
-/* exp(-x^2/2) */
-SIMD vd v_gauss(vd x) {
+/* x times that, which is a normal number where the other factor is none any more: so the tail is
+ * computed 2^64 times as large, and rounded once. */
+SIMD vd v_gelu(vd x) {
     vd a = v_min(v_set(39.0), v_abs(x));
-    vd half = v_mul(v_set(0.5), a);
-    vd square = v_mul(a, half);
-    RgPower e = rg_exp_minus(square, v_fnma(a, half, square));
+    RgPower e = rg_half_bell(a, 1);
+    e.power = v_mul(e.power, v_set(0x1p64));
+    vd r = rg_tail(a, e, rg_norm_tail, 1.0, 0.3989422804014327);
+    vd above = v_mul(x, v_fnma(r, v_set(0x1p-64), v_set(1.0)));
+    vd below = v_mul(v_mul(v_neg(a), r), v_set(0x1p-64));
+    return v_select(v_gt(x, v_set(0.0)), above, v_fma(x, v_set(0.0), below)); /* -inf makes NaN */
+}
+
+/* exp(-x^2) */
+SIMD vd v_gauss(vd x) {
+    vd a = v_min(v_set(28.0), v_abs(x));
+    vd square = v_mul(a, a);
+    RgPower e = rg_exp_minus(square, v_fnma(a, a, square), 1);
     return v_mul(v_fma(e.power, e.rest, e.power), v_set(0x1p-128));
+}
+
+/* exp(-x^2/2) / sqrt(2 pi) */
+SIMD vd v_norm_pdf(vd x) {
+    RgPower e = rg_half_bell(v_min(v_set(39.0), v_abs(x)), 0);
+    return v_mul(v_fma(e.power, e.rest, e.power), v_set(0.3989422804014327 * 0x1p-128));
 }
 
 /* erf around the multiples of 49/128, a column each; row j has the coefficients of h^j. The width

@@ -106,6 +106,32 @@ SIMD vd v_sigmoid(vd x) {
     return v_fnma(top, q, top);
 }
 
+/* x times that, by the same terms. On the left the power of two comes last: the product is a normal
+ * number where e is none any more, and is rounded once. x * 0 makes NaN of -inf, as in C. */
+SIMD vd v_silu(vd x) {
+    vd one = v_set(1.0), zero = v_set(0.0);
+    vd left = v_max(v_set(-760.0), v_from_bits(vi_or(v_bits(x), vi_set(INT64_MIN))));
+    rg_power of = rg_reduce(left, v_set(-0.0));
+    vd power = v_add(of.t, v_fma(of.t, rg_exp_rest(of.r), of.t_low));
+    vd e = v_scale(power, of.n);
+    vd q = v_div(e, v_add(one, e));
+    vd product = v_mul(left, power);
+    vd below = v_fma(x, zero, v_scale(v_fnma(product, q, product), of.n));
+    return v_select(v_lt(x, zero), below, v_mul(x, v_sub(one, q)));
+}
+
+/* 4 e / (1 + e)^2 with e = exp(-2|x|); near the top 1 - ((1 - e) / (1 + e))^2. */
+SIMD vd v_sech2(vd x) {
+    rg_power of = rg_reduce(v_neg(v_min(v_set(800.0), v_abs(v_add(x, x)))), v_set(-0.0));
+    vd power = v_fma(of.t, rg_exp_rest(of.r), of.t); /* as in v_exp */
+    vd four = v_scale(power, v_add(of.n, v_set(2.0)));
+    vd e = v_mul(four, v_set(0.25)), one = v_set(1.0);
+    vm near = v_gt(e, v_set(0.25));
+    vd rest = v_sub(one, e);
+    vd q = v_div(v_select(near, v_mul(rest, rest), four), v_fma(e, v_add(e, v_set(2.0)), one));
+    return v_select(near, v_sub(one, q), q);
+}
+
 /* Half of e^|x|, which is a double wherever the result is, and a quarter of its inverse. */
 SIMD vd v_cosh(vd x) {
     vd half = rg_exp(v_min(v_set(710.5), v_abs(x)), v_set(-0.0), 1);

@@ -408,10 +408,8 @@ class Value:
     def erfinv(self) -> Value:
         """``z = inverse_erf(x)``.
 
-        Slope: ``dz/dx = 1 / (1 + x if x < 0 else 1 - x) if (1 + x if x < 0 else 1 - x) == 0 else
-        0.8862269254527579 * erfcx(-z if x < 0 else z) / (1 + x if x < 0 else 1 - x)``. Backward,
-        it divides the upstream gradient by the density at its own result: the rarer that is, the
-        larger the slope.
+        Slope: ``dz/dx = 0.8862269254527579 * exp(z * z)``. Backward, it divides the upstream
+        gradient by the density at its own result: the rarer that is, the larger the slope.
         """
 
     def exp(self) -> Value:
@@ -431,7 +429,7 @@ class Value:
     def expm1(self) -> Value:
         """``z = expm1(x)``.
 
-        Slope: ``dz/dx = z + 1``. Backward, it multiplies the upstream gradient by the
+        Slope: ``dz/dx = exp(x)``. Backward, it multiplies the upstream gradient by the
         exponential of its input, which is its own result plus one.
         """
 
@@ -450,12 +448,18 @@ class Value:
         taken off.
         """
 
+    def gauss(self) -> Value:
+        """``z = exp(-(x * x))``.
+
+        Slope: ``dz/dx = -(2 * (x * z))``. Backward, it multiplies the upstream gradient by the
+        slope of a hill: flat at its top and far out, steepest in between.
+        """
+
     def gelu(self) -> Value:
         """``z = x * norm_cdf(x)``.
 
-        Slope: ``dz/dx = norm_cdf(x) + x * (0.3989422804014327 * exp(-(0.5 * (x * x))))``.
-        Backward, it is a soft gate: it passes the upstream gradient on one side, stops it on the
-        other, and changes smoothly between.
+        Slope: ``dz/dx = norm_cdf(x) + x * norm_pdf(x)``. Backward, it is a soft gate: it passes
+        the upstream gradient on one side, stops it on the other, and changes smoothly between.
         """
 
     def hardswish(self) -> Value:
@@ -545,10 +549,8 @@ class Value:
         """``z = log(0.5 * erfcx(-(x * 0.7071067811865476))) - 0.5 * (x * x) if x < 0 else
         log1p(-(0.5 * erfc(x * 0.7071067811865476)))``.
 
-        Slope: ``dz/dx = 0.7978845608028654 / erfcx(-((x if x < 0 else 0) * 0.7071067811865476))
-        if x < 0 else 0.3989422804014327 * exp(-(0.5 * ((0 if x < 0 else x) * (0 if x < 0 else
-        x)))) / norm_cdf(0 if x < 0 else x)``. Backward, it multiplies the upstream gradient by a
-        slope that fades from one side to the other.
+        Slope: ``dz/dx = norm_pdf(x) / norm_cdf(x)``. Backward, it multiplies the upstream
+        gradient by a slope that fades from one side to the other.
         """
 
     def logaddexp(self, y: Value | _Number) -> Value:
@@ -606,10 +608,8 @@ class Value:
     def ndtri(self) -> Value:
         """``z = normal_quantile(x)``.
 
-        Slope: ``dz/dx = 1 / (x if x < 0.5 else 1 - x) if (x if x < 0.5 else 1 - x) == 0 else
-        1.2533141373155001 * erfcx((-z if x < 0.5 else z) * 0.7071067811865476) / (x if x < 0.5
-        else 1 - x)``. Backward, it divides the upstream gradient by the density at its own
-        result: the rarer that is, the larger the slope.
+        Slope: ``dz/dx = 1 / norm_pdf(z)``. Backward, it divides the upstream gradient by the
+        density at its own result: the rarer that is, the larger the slope.
         """
 
     def neg(self) -> Value:
@@ -621,8 +621,15 @@ class Value:
     def norm_cdf(self) -> Value:
         """``z = 0.5 * erfc(-(x * 0.7071067811865476))``.
 
-        Slope: ``dz/dx = 0.3989422804014327 * exp(-(0.5 * (x * x)))``. Backward, it multiplies
-        the upstream gradient by a bell curve: only inputs near zero feel it.
+        Slope: ``dz/dx = norm_pdf(x)``. Backward, it multiplies the upstream gradient by a bell
+        curve: only inputs near zero feel it.
+        """
+
+    def norm_pdf(self) -> Value:
+        """``z = 0.3989422804014327 * exp(-(0.5 * (x * x)))``.
+
+        Slope: ``dz/dx = -(x * z)``. Backward, it multiplies the upstream gradient by the slope
+        of a hill: flat at its top and far out, steepest in between.
         """
 
     def pow(self, y: Value | _Number) -> Value:
@@ -681,6 +688,13 @@ class Value:
         slope of the power.
         """
 
+    def sech2(self) -> Value:
+        """``z = 1 / (cosh(x) * cosh(x))``.
+
+        Slope: ``dz/dx = -(2 * tanh(x) * z)``. Backward, it multiplies the upstream gradient by
+        the slope of a hill: flat at its top and far out, steepest in between.
+        """
+
     def selu(self) -> Value:
         """``z = 1.0507009873554805 * (x if x > 0 else 1.6732632423543772 * expm1(x))``.
 
@@ -706,9 +720,8 @@ class Value:
     def silu(self) -> Value:
         """``z = x * sigmoid(x)``.
 
-        Slope: ``dz/dx = sigmoid(x) * (1 + x * sigmoid(-x))``. Backward, it is a soft gate: it
-        passes the upstream gradient on one side, stops it on the other, and changes smoothly
-        between.
+        Slope: ``dz/dx = sigmoid(x) + z * sigmoid(-x)``. Backward, it is a soft gate: it passes
+        the upstream gradient on one side, stops it on the other, and changes smoothly between.
         """
 
     def sin(self) -> Value:

@@ -36,6 +36,7 @@ __all__ = [  # noqa: RUF022  sorted as Python sorts
     "expm1",
     "floor",
     "fmod",
+    "gauss",
     "gelu",
     "hardswish",
     "hardtanh",
@@ -59,6 +60,7 @@ __all__ = [  # noqa: RUF022  sorted as Python sorts
     "ndtri",
     "neg",
     "norm_cdf",
+    "norm_pdf",
     "pow",
     "reciprocal",
     "relu",
@@ -66,6 +68,7 @@ __all__ = [  # noqa: RUF022  sorted as Python sorts
     "remainder",
     "round",
     "rsqrt",
+    "sech2",
     "selu",
     "sigmoid",
     "sign",
@@ -413,10 +416,8 @@ def erfcx(x: NDArray[Any], /) -> NDArray[Any]: ...
 def erfinv(x: Value, /) -> Value:
     """``z = inverse_erf(x)``.
 
-    Slope: ``dz/dx = 1 / (1 + x if x < 0 else 1 - x) if (1 + x if x < 0 else 1 - x) == 0 else
-    0.8862269254527579 * erfcx(-z if x < 0 else z) / (1 + x if x < 0 else 1 - x)``. Backward,
-    it divides the upstream gradient by the density at its own result: the rarer that is, the
-    larger the slope.
+    Slope: ``dz/dx = 0.8862269254527579 * exp(z * z)``. Backward, it divides the upstream
+    gradient by the density at its own result: the rarer that is, the larger the slope.
     """
 
 @overload
@@ -451,7 +452,7 @@ def exp2(x: NDArray[Any], /) -> NDArray[Any]: ...
 def expm1(x: Value, /) -> Value:
     """``z = expm1(x)``.
 
-    Slope: ``dz/dx = z + 1``. Backward, it multiplies the upstream gradient by the
+    Slope: ``dz/dx = exp(x)``. Backward, it multiplies the upstream gradient by the
     exponential of its input, which is its own result plus one.
     """
 
@@ -489,12 +490,23 @@ def fmod(x: NDArray[Any], y: Value | _Number | NDArray[Any]) -> NDArray[Any]: ..
 @overload
 def fmod(x: Value | _Number, y: NDArray[Any]) -> NDArray[Any]: ...
 @overload
+def gauss(x: Value, /) -> Value:
+    """``z = exp(-(x * x))``.
+
+    Slope: ``dz/dx = -(2 * (x * z))``. Backward, it multiplies the upstream gradient by the
+    slope of a hill: flat at its top and far out, steepest in between.
+    """
+
+@overload
+def gauss(x: _Number, /) -> float: ...
+@overload
+def gauss(x: NDArray[Any], /) -> NDArray[Any]: ...
+@overload
 def gelu(x: Value, /) -> Value:
     """``z = x * norm_cdf(x)``.
 
-    Slope: ``dz/dx = norm_cdf(x) + x * (0.3989422804014327 * exp(-(0.5 * (x * x))))``.
-    Backward, it is a soft gate: it passes the upstream gradient on one side, stops it on the
-    other, and changes smoothly between.
+    Slope: ``dz/dx = norm_cdf(x) + x * norm_pdf(x)``. Backward, it is a soft gate: it passes
+    the upstream gradient on one side, stops it on the other, and changes smoothly between.
     """
 
 @overload
@@ -674,10 +686,8 @@ def log_ndtr(x: Value, /) -> Value:
     """``z = log(0.5 * erfcx(-(x * 0.7071067811865476))) - 0.5 * (x * x) if x < 0 else
     log1p(-(0.5 * erfc(x * 0.7071067811865476)))``.
 
-    Slope: ``dz/dx = 0.7978845608028654 / erfcx(-((x if x < 0 else 0) * 0.7071067811865476))
-    if x < 0 else 0.3989422804014327 * exp(-(0.5 * ((0 if x < 0 else x) * (0 if x < 0 else
-    x)))) / norm_cdf(0 if x < 0 else x)``. Backward, it multiplies the upstream gradient by a
-    slope that fades from one side to the other.
+    Slope: ``dz/dx = norm_pdf(x) / norm_cdf(x)``. Backward, it multiplies the upstream
+    gradient by a slope that fades from one side to the other.
     """
 
 @overload
@@ -791,10 +801,8 @@ def mul(x: Value | _Number, y: NDArray[Any]) -> NDArray[Any]: ...
 def ndtri(x: Value, /) -> Value:
     """``z = normal_quantile(x)``.
 
-    Slope: ``dz/dx = 1 / (x if x < 0.5 else 1 - x) if (x if x < 0.5 else 1 - x) == 0 else
-    1.2533141373155001 * erfcx((-z if x < 0.5 else z) * 0.7071067811865476) / (x if x < 0.5
-    else 1 - x)``. Backward, it divides the upstream gradient by the density at its own
-    result: the rarer that is, the larger the slope.
+    Slope: ``dz/dx = 1 / norm_pdf(z)``. Backward, it divides the upstream gradient by the
+    density at its own result: the rarer that is, the larger the slope.
     """
 
 @overload
@@ -816,14 +824,26 @@ def neg(x: NDArray[Any], /) -> NDArray[Any]: ...
 def norm_cdf(x: Value, /) -> Value:
     """``z = 0.5 * erfc(-(x * 0.7071067811865476))``.
 
-    Slope: ``dz/dx = 0.3989422804014327 * exp(-(0.5 * (x * x)))``. Backward, it multiplies
-    the upstream gradient by a bell curve: only inputs near zero feel it.
+    Slope: ``dz/dx = norm_pdf(x)``. Backward, it multiplies the upstream gradient by a bell
+    curve: only inputs near zero feel it.
     """
 
 @overload
 def norm_cdf(x: _Number, /) -> float: ...
 @overload
 def norm_cdf(x: NDArray[Any], /) -> NDArray[Any]: ...
+@overload
+def norm_pdf(x: Value, /) -> Value:
+    """``z = 0.3989422804014327 * exp(-(0.5 * (x * x)))``.
+
+    Slope: ``dz/dx = -(x * z)``. Backward, it multiplies the upstream gradient by the slope
+    of a hill: flat at its top and far out, steepest in between.
+    """
+
+@overload
+def norm_pdf(x: _Number, /) -> float: ...
+@overload
+def norm_pdf(x: NDArray[Any], /) -> NDArray[Any]: ...
 @overload
 def pow(x: Value, y: Value | _Number) -> Value:
     """``z = x ** y``.
@@ -924,6 +944,18 @@ def rsqrt(x: _Number, /) -> float: ...
 @overload
 def rsqrt(x: NDArray[Any], /) -> NDArray[Any]: ...
 @overload
+def sech2(x: Value, /) -> Value:
+    """``z = 1 / (cosh(x) * cosh(x))``.
+
+    Slope: ``dz/dx = -(2 * tanh(x) * z)``. Backward, it multiplies the upstream gradient by
+    the slope of a hill: flat at its top and far out, steepest in between.
+    """
+
+@overload
+def sech2(x: _Number, /) -> float: ...
+@overload
+def sech2(x: NDArray[Any], /) -> NDArray[Any]: ...
+@overload
 def selu(x: Value, /) -> Value:
     """``z = 1.0507009873554805 * (x if x > 0 else 1.6732632423543772 * expm1(x))``.
 
@@ -964,9 +996,8 @@ def sign(x: NDArray[Any], /) -> NDArray[Any]: ...
 def silu(x: Value, /) -> Value:
     """``z = x * sigmoid(x)``.
 
-    Slope: ``dz/dx = sigmoid(x) * (1 + x * sigmoid(-x))``. Backward, it is a soft gate: it
-    passes the upstream gradient on one side, stops it on the other, and changes smoothly
-    between.
+    Slope: ``dz/dx = sigmoid(x) + z * sigmoid(-x)``. Backward, it is a soft gate: it passes
+    the upstream gradient on one side, stops it on the other, and changes smoothly between.
     """
 
 @overload

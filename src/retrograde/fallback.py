@@ -299,15 +299,16 @@ def _power(base: Value, exponent: Any) -> Any:
         return apply("reciprocal", base)
     if abs(whole) not in (2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0):
         return apply("pow", base, whole)
+    if whole < 0.0:  # first: the slope of the power's reciprocal would be far smaller than either
+        base = apply("reciprocal", base)
     if abs(whole) == 2.0:
-        power = apply("square", base)
-    else:
-        power = base
-        for bit in bin(abs(int(whole)))[3:]:
-            power = apply("mul", power, power)
-            if bit == "1":
-                power = apply("mul", power, base)
-    return power if whole > 0 else apply("reciprocal", power)
+        return apply("square", base)
+    power = base
+    for bit in bin(abs(int(whole)))[3:]:
+        power = apply("mul", power, power)
+        if bit == "1":
+            power = apply("mul", power, base)
+    return power
 
 
 def function(op: Op) -> Callable[..., Any]:

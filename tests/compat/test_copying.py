@@ -19,8 +19,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrograde.ops import OPS
-
 from ..contract.support import line_of
 from ..derivatives.support import is_native, steady
 from ..law.expressions import DIFFERENTIABLE

@@ -8,7 +8,7 @@ import math
 import random
 import struct
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -23,7 +23,7 @@ from .exact import Undefined, difference, mp, settled
 
 Point = tuple[float, ...]
 
-MAX, TINY = sys.float_info.max, 5e-324
+MAX, SMALLEST, TINY = sys.float_info.max, sys.float_info.min, 5e-324
 LAST = 0x7FEF_FFFF_FFFF_FFFF
 """The bits of the largest double."""
 
@@ -33,10 +33,10 @@ LAST = 0x7FEF_FFFF_FFFF_FFFF
 RANGES = (1.0, 4.0, 10.0, 40.0, 800.0)
 LANDMARKS = (0.5, 1.0, 2.0, math.pi / 2, math.pi)
 BESIDE = (0.0, 2.0**-52, 1e-15, 1e-12, 1e-9, 1e-6, 1e-3)
-ENDS = (0.0, TINY, 1e-310, sys.float_info.min, 1e-160, 1e-154, 1e154, 1e160, 1e300, MAX)
+ENDS = (0.0, TINY, 1e-310, SMALLEST, 1e-160, 1e-154, 1e154, 1e160, 1e300, MAX)
 CROSSED = (
-    0.0, TINY, 3e-320, 1e-315, 1e-308, 1e-200, 1e-100, 1e-20, 1e-8, 0.3, 0.5, 1.0, 1.0 + 2.0**-52, 1.7, 2.0,
-    3.0, 10.0, 41.0, 700.0, 1e5, 1e20, 1e100, 1e200, 1e308, MAX,
+    0.0, TINY, 3e-320, 1e-315, 1e-308, 1e-200, 1e-100, 1e-20, 1e-8, 0.3, 0.5, 1.0, 1.0 + 2.0**-52,
+    1.7, 2.0, 3.0, 10.0, 41.0, 700.0, 1e5, 1e20, 1e100, 1e200, 1e308, MAX,
 )  # fmt: skip
 
 
@@ -95,11 +95,8 @@ def several_inputs(op: Op, dense: int) -> Iterator[Point]:
 
 def points(op: Op, dense: int = 1) -> list[Point]:
     """Points over the whole range of a row, the same ones every time."""
-    found: Iterable[Point]
-    if op.arity == 1:
-        found = ((x,) for x in one_input(op, dense))
-    else:
-        found = several_inputs(op, dense)
+    single = op.arity == 1
+    found = ((x,) for x in one_input(op, dense)) if single else several_inputs(op, dense)
     unsigned = (tuple(x + 0.0 for x in point) for point in found)  # mpmath has no -0
     return [point for point in dict.fromkeys(unsigned) if all(map(math.isfinite, point))]
 
@@ -108,39 +105,41 @@ def points(op: Op, dense: int = 1) -> list[Point]:
 
 
 CLOSE = 60
-"""Bits that two points share whose difference is a slope: for a scale, a rough one will do."""
+"""Bits that two points share whose difference is a slope: for a unit, a rough one will do."""
 
 
 @dataclass(frozen=True)
 class Truth:
-    """A number in many digits, and the size against which an error of it counts."""
+    """A number in many digits, and what an error of it is counted in."""
 
     number: Any
-    scale: Any
+    unit: Any
 
 
 def truth(function: Callable[..., Any], point: Point) -> Truth | None:
-    """A function at a point. Its scale is max(|f|, |x·f′|) over the inputs.
+    """A function at a point. Errors count in ulps of max(|f|, |x·f′|) over the inputs.
 
-    None where the function has no real number.
+    Of a denormal x in what its last bit makes of f: it has fewer digits to hand on. None where the
+    function has no real number.
     """
     inputs = tuple(map(mp.mpf, point))
     try:
-        number, bits = settled(lambda: function(*inputs))
+        number, bits = settled(function, inputs)
     except Undefined:
         return None
-    scale = abs(number)
+    units = [ulp(number)]
     with mp.workprec(bits + 2 * CLOSE):
         for index, x in enumerate(inputs):
             with suppress(Undefined):
                 change = difference(function, index, inputs, mp.ldexp(x, -CLOSE))
-                scale = max(scale, abs(mp.ldexp(change, CLOSE)))
-    return Truth(number, scale)
+                size = abs(mp.ldexp(change, CLOSE))
+                units.append(ulp(size) if abs(x) >= SMALLEST or not x else size * ulp(x) / abs(x))
+    return Truth(number, max(units))
 
 
 @cache
 def truths(name: str, dense: int = 1) -> list[tuple[Point, list[Truth | None]]]:
-    """The points of a row, with its value there and its partials."""
+    """The points where a row has a value, with that and its partials."""
     op = OPS[name]
 
     def value(*inputs: Any) -> Any:
@@ -151,8 +150,9 @@ def truths(name: str, dense: int = 1) -> list[tuple[Point, list[Truth | None]]]:
 
     found = []
     for point in points(op, dense):
-        functions = (value, *map(slope, range(op.arity)))
-        found.append((point, [truth(function, point) for function in functions]))
+        right = truth(value, point)
+        if right is not None:
+            found.append((point, [right, *(truth(slope(i), point) for i in range(op.arity))]))
     return found
 
 
@@ -165,10 +165,10 @@ def ulp(size: Any) -> Any:
 
 
 def ulps_off(got: float, right: Truth) -> float:
-    """By how many ulps of its scale a number is wrong; infinity stands for 2^1024."""
+    """By how many of its units a number is wrong; infinity stands for 2^1024."""
     if math.isnan(got):
         return math.inf
     end = mp.ldexp(1, 1024)
     number = max(-end, min(end, right.number))
     given = mp.mpf(got) if math.isfinite(got) else math.copysign(1, got) * end
-    return float(abs(given - number) / ulp(right.scale))
+    return float(abs(given - number) / right.unit)

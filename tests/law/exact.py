@@ -22,12 +22,20 @@ mp.dps = 50
 FAR = 10_000
 
 
+def far_enough(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """An exponential, held still where it is beyond all doubles: mpmath takes long over it."""
+    return lambda x: function(max(-FAR * FAR, min(FAR * FAR, x)))
+
+
+exp = far_enough(mp.exp)
+
+
 def erfc(x: Any) -> Any:
     """mpmath's, and far out its asymptote: mpmath's own gives up there."""
     if abs(x) < FAR:
         return mp.erfc(x)
     square = x * x
-    tail = mp.exp(-square) / (abs(x) * mp.sqrt(mp.pi)) * (1 - 1 / (2 * square))
+    tail = exp(-square) / (abs(x) * mp.sqrt(mp.pi)) * (1 - 1 / (2 * square))
     return tail if x > 0 else 2 - tail
 
 
@@ -37,13 +45,14 @@ def power(x: Any, y: Any) -> Any:
         return mp.power(x, y)
     if x < 0 and not mp.isint(y):
         raise ValueError("no real power")
-    size = mp.exp(y * mp.log(abs(x)))
+    size = exp(y * mp.log(abs(x)))
     return -size if x < 0 and int(y) % 2 else size
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "add": mp.fadd, "sub": mp.fsub, "mul": mp.fmul, "div": mp.fdiv, "neg": mp.fneg,
     "pow": power, "abs": mp.fabs, "log2": lambda x: mp.log(x, 2),
+    "exp": exp, **{name: far_enough(getattr(mp, name)) for name in ("expm1", "sinh", "cosh")},
     "erfc": erfc, "erf": lambda x: mp.erf(x) if abs(x) < FAR else mp.sign(x) * (1 - erfc(abs(x))),
     **exact_special(mp),
 }  # fmt: skip
@@ -85,8 +94,8 @@ def value(op: Op, inputs: tuple[Any, ...]) -> Any:
 
 
 def partial(op: Op, index: int, inputs: tuple[Any, ...]) -> Any:
-    """A row's partial along one input, by the row's own expression."""
-    expression = op.partials[index]
+    """A row's partial along one input, by the row's own expression: the plain one it shows."""
+    expression = op.shown[index]
     known = dict(zip(op.inputs, inputs))
     if RESULT in variables(expression):
         known[RESULT] = value(op, inputs)
@@ -121,16 +130,18 @@ def slope(function: Callable[..., Any], index: int, inputs: tuple[Any, ...], abo
         return (above + below) / 2
 
 
-def settled(compute: Callable[[], Any]) -> tuple[Any, int]:
-    """A number computed with more and more bits, until its leading ones stay the same; and how
+def settled(function: Callable[..., Any], inputs: tuple[Any, ...]) -> tuple[Any, int]:
+    """A function computed with more and more bits, until its leading ones stay the same; and how
     many bits that took.
 
-    Exactly 0 may be all that was left of a difference: it is believed at the last only.
+    They are enough for 1 not to vanish beside an input. Exactly 0 may be all that was left of a
+    difference: it is believed at the last only.
     """
-    bits, before = FEWEST, mp.zero
+    bits = FEWEST + max([0, *(int(mp.mag(number)) for number in inputs if number)])
+    before = mp.zero
     while True:
         with mp.workprec(bits):
-            found = compute()
+            found = function(*inputs)
         if bits >= MOST:
             return found, bits
         if found and before:

@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-
 APART = 200
 """Bits between two numbers one of which may be taken for infinitely small beside the other."""
 

@@ -85,7 +85,7 @@ def float_call(name: str, *args: float) -> float:
     """A function the law names, on floats."""
     if name in ARITHMETIC:
         return ARITHMETIC[name](*args)
-    if name in PRIMITIVES:
+    if name in PRIMITIVES or OPS[name].tuned:
         return on_floats(name)(*args)
     row = OPS[name]
     return evaluate(row.value, dict(zip(row.inputs, args)), float_call)

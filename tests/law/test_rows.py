@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from retrograde.ops import OPS, WORDS, Edge, Op
-from retrograde.ops.expr import Num, Var, function
+from retrograde.ops.expr import Num, Var, calls, function
 from retrograde.ops.op import PRIMITIVES
 from retrograde.ops.scalar import _table
 
@@ -54,6 +54,9 @@ def row(**changes: Any) -> Op:
             "op 'scale': defaults fill trailing inputs only; the first input always has to be",
         ),
         ({"domain": ((-1.0, 1.0),)}, "op 'scale': domain needs one (low, high) an input"),
+        ({"shown": (y,)}, "op 'scale': shown states the partials in a plainer form, one for each"),
+        ({"shown": (y, Var("w"))}, "op 'scale': reads ['w'], which are not among its inputs"),
+        ({"ulps": 0.0}, "op 'scale': ulps=0.0: state by how many units in the last place it may"),
         (
             {"edges": (Edge((1.0,), 1.0, (1.0, 1.0), "why"),)},
             "op 'scale': edge at (1.0,) does not fit 2 inputs",
@@ -101,8 +104,10 @@ def test_a_row_stands_under_its_own_name(op: Op) -> None:
 
 @every_row
 def test_a_row_calls_primitives_and_rows_above_it(op: Op) -> None:
+    """Its partials may call itself, too: the slope of the sigmoid at x takes that at -x."""
     above = list(OPS)[: list(OPS).index(op.name)]
-    assert op.calls <= {*PRIMITIVES, *above}
+    assert calls(op.value) <= {*PRIMITIVES, *above}
+    assert op.calls <= {*PRIMITIVES, *above, op.name}
 
 
 @every_row
@@ -120,10 +125,11 @@ def test_the_kind_of_a_row_has_a_sentence(op: Op) -> None:
 
 
 def test_what_a_row_derives() -> None:
-    assert (OPS["tanh"].saves, OPS["tanh"].linear) == (("z",), False)
+    assert (OPS["tanh"].saves, OPS["tanh"].linear) == (("x",), False)
+    assert (OPS["exp"].saves, OPS["exp"].linear) == (("z",), False)
     assert (OPS["mul"].saves, OPS["mul"].arity) == (("x", "y"), 2)
     assert (OPS["add"].saves, OPS["add"].linear) == ((), True)
-    assert OPS["gelu"].calls == {"mul", "add", "neg", "exp", "norm_cdf"}
+    assert OPS["softplus"].calls == {"add", "log1p", "exp", "neg", "abs", "sigmoid"}
     assert (row().inputs, row().symbol) == (("x", "y"), "scale")
     assert row().domain == ((-3.0, 3.0), (-3.0, 3.0))
 

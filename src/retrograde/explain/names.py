@@ -86,7 +86,10 @@ def _assignments(node: ast.AST) -> Iterable[tuple[ast.expr, ast.expr | ast.AugAs
 def _makes_one(made: ast.AST, op: str) -> bool:
     """Whether its own instruction makes one value each time, and this op is it."""
     if isinstance(made, (ast.BinOp, ast.AugAssign)):
-        return not isinstance(made.op, ast.Pow) or op in ("square", "pow", "reciprocal")
+        if not isinstance(made.op, ast.Pow) or op in ("square", "pow"):
+            return True
+        exponent = made.right if isinstance(made, ast.BinOp) else made.value
+        return op == "reciprocal" and ast.unparse(exponent) in ("-1", "-1.0")
     if isinstance(made, ast.UnaryOp):
         return True
     if isinstance(made, ast.Call):

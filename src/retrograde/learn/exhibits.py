@@ -76,7 +76,7 @@ def rule_card_svg(name: str) -> str:
         svg_text(20, 66, f"z = {_value_text(op)}", 15, family=MONO),
     ]
     y = 92.0
-    for variable, partial in zip(op.inputs, op.partials):
+    for variable, partial in zip(op.inputs, op.shown):
         for line in textwrap.wrap(
             f"∂z/∂{variable} = {formula(partial)}", 44, subsequent_indent="  "
         ):

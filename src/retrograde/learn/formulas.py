@@ -12,7 +12,7 @@ def formula(it: object) -> str:
     """An expression of the law as text.
 
     >>> from ..ops import OPS
-    >>> formula(OPS["tanh"].partials[0]), formula(OPS["div"].partials[1])
+    >>> formula(OPS["tanh"].shown[0]), formula(OPS["div"].shown[1])
     ('1 − z·z', '−(z / y)')
     """
     return _text(it, 0)

@@ -54,7 +54,11 @@ class Op:
     >>> OPS["mul"].backward(1.0, 3.0, 4.0)
     (4.0, 3.0)
     >>> OPS["tanh"].saves, OPS["mul"].saves, OPS["add"].linear
-    (('z',), ('x', 'y'), True)
+    (('x',), ('x', 'y'), True)
+
+    ``partials`` are in the form that keeps its digits, ``shown`` in that in which a person writes
+    them; in exact arithmetic they are the same. A ``tuned`` row's value is computed as a whole, by
+    a function of its name in each core; the expression says what it is.
     """
 
     name: str
@@ -68,11 +72,15 @@ class Op:
     edges: tuple[Edge, ...] = field(default=(), repr=False)
     cure: str = ""
     ulps: float = ULPS
+    shown: tuple[Expr, ...] = ()
+    tuned: bool = False
 
     def __post_init__(self) -> None:
         if not self.inputs:
             found = variables(self.value).union(*(variables(p) for p in self.partials)) - {RESULT}
             object.__setattr__(self, "inputs", tuple(sorted(found)))
+        if not self.shown:
+            object.__setattr__(self, "shown", self.partials)
         if not self.symbol:
             object.__setattr__(self, "symbol", self.name)
         if not self.domain:
@@ -93,7 +101,7 @@ class Op:
         if RESULT in self.inputs or RESULT in variables(self.value):
             refuse("z is the result: only partials may read it")
         known = set(self.inputs) | {RESULT}
-        for expression in (self.value, *self.partials):
+        for expression in (self.value, *self.partials, *self.shown):
             if unknown := variables(expression) - known:
                 refuse(f"reads {sorted(unknown)}, which are not among its inputs {self.inputs}")
         if self.kind not in WORDS:
@@ -102,6 +110,8 @@ class Op:
             refuse("defaults fill trailing inputs only; the first input always has to be given")
         if len(self.domain) != len(self.inputs):
             refuse("domain needs one (low, high) an input")
+        if len(self.shown) != len(self.partials):
+            refuse("shown states the partials in a plainer form, one for each of them")
         if not 0.5 <= self.ulps < float("inf"):
             refuse(f"ulps={self.ulps}: state by how many units in the last place it may be off")
         for edge in self.edges:

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
@@ -41,13 +42,17 @@ sinh, cosh, tanh, asinh, acosh, atanh = map(
     function, ("sinh", "cosh", "tanh", "asinh", "acosh", "atanh")
 )
 erf, erfc = map(function, ("erf", "erfc"))
-sigmoid, norm_cdf, sign = map(function, ("sigmoid", "norm_cdf", "sign"))
+sigmoid, norm_cdf, sign, sech2, gauss, norm_pdf = map(
+    function, ("sigmoid", "norm_cdf", "sign", "sech2", "gauss", "norm_pdf")
+)
 fmod, round_, erfcx = map(function, ("fmod", "round", "erfcx"))
 digamma, trigamma = map(function, ("digamma", "trigamma"))
 
 HALF = Num(0.5, r"\tfrac12")
 LN2 = Num(math.log(2.0), r"\ln 2", log(2))
 LN10 = Num(math.log(10.0), r"\ln 10", log(10))
+LOG2_E = Num(1.0 / math.log(2.0), r"\log_2 e", 1 / log(2))
+LOG10_E = Num(1.0 / math.log(10.0), r"\log_{10} e", 1 / log(10))
 PI = Num(math.pi, r"\pi", 4 * atan(1))
 SQRT_HALF = Num(math.sqrt(0.5), r"\sqrt{\tfrac12}", sqrt(HALF))
 TWO_OVER_SQRT_PI = Num(2.0 / math.sqrt(math.pi), r"\tfrac{2}{\sqrt\pi}", 2 / sqrt(PI))
@@ -63,7 +68,32 @@ POSITIVE = ((0.1, 4.0),)
 UNIT = ((-0.9, 0.9),)
 
 x_is_nan, y_is_nan = unequal(x, x), unequal(y, y)
-bell = ONE_OVER_SQRT_2PI * exp(-(HALF * (x * x)))
+smallest, largest = Num(sys.float_info.min), Num(sys.float_info.max)
+
+# Powers. d/dx of x**y is y * x**(y - 1). By the result, which is at hand, that is y * z / x, in the
+# order in which nothing overflows or underflows on the way; where z itself does, by another power,
+# if z is too small of half the exponent. The divisor is never 0, not even where it is not used.
+z_is_normal, z_is_small = (abs_(z) >= smallest) & (abs_(z) <= largest), abs_(z) < smallest
+base = where(equal(x, 0), 1, x)
+by_result = where((abs_(z) < 1) | (abs_(y) < 1), y * z / base, y * (z / base))
+lower = pow_(where(z_is_small, abs_(x), x), where(z_is_small, HALF * (y - 1), y - 1))
+y_is_even = equal(2 * floor(HALF * y), y)
+by_power = where(z_is_small, where((x < 0) & y_is_even, -y, y) * lower * lower, y * lower)
+slope_of_base = where(z_is_normal, by_result, by_power)
+# d/dy in two halves where x**y is too small or too large, and its product with log(x) need not be.
+half_power = pow_(x, HALF * y)
+slope_of_exponent = where(z_is_normal, z * log(x), half_power * log(x) * half_power)
+
+# 1 / (1 + x²) times s / s with s = 2**-60, which is exact: x² overflows only where the slope is 0.
+shrunk = x * 2.0**-30
+# Lengths that neither overflow nor underflow.
+fitting = where(z > 1, HALF, 2.0**600)
+fitting_length = hypot(fitting * x, fitting * y)
+z_fits = (z >= 2.0**-900) & (z <= largest)
+not_too_long = where((abs_(x) > 1) | (abs_(y) > 1), HALF, 1)
+length = hypot(not_too_long * x, not_too_long * y)
+half_bell = gauss(HALF * x)
+
 raised = where((x < low) | unequal(low, low), low, x)
 lowered = (raised > high) | unequal(high, high)
 whole, apart = floor(abs_(x)), abs_(x) - floor(abs_(x))
@@ -99,10 +129,14 @@ _ROWS: Final = (
     Op(
         "pow", pow_(x, y),
         (
+            where(equal(x, 0) & equal(y, 0), 0, slope_of_base),
+            where(equal(x, 0) & (y > 0), 0, slope_of_exponent),
+        ),
+        kind="power", symbol="**",
+        shown=(
             where(equal(x, 0) & equal(y, 0), 0, y * pow_(x, y - 1)),
             where(equal(x, 0) & (y > 0), 0, z * log(x)),
         ),
-        kind="power", symbol="**",
         domain=((0.2, 3.0), (-2.5, 2.5)),
         edges=(
             Edge((0.0, 2.5), 0.0, (0.0, 0.0), "0**p stays 0 for every p > 0, so d/dp is 0"),
@@ -130,7 +164,7 @@ _ROWS: Final = (
         "(rg.softmax and rg.logsumexp do)",
     ),
     Op(
-        "expm1", expm1(x), (z + 1,), kind="growth",
+        "expm1", expm1(x), (exp(x),), kind="growth",
         cure="keep the input below 709",
     ),
     Op(
@@ -153,12 +187,14 @@ _ROWS: Final = (
         cure="keep the input below 1024",
     ),
     Op(
-        "log2", log2(x), (1 / (x * LN2),), kind="inverse", domain=POSITIVE,
+        "log2", log2(x), (LOG2_E / x,), kind="inverse", domain=POSITIVE,
+        shown=(1 / (x * LN2),),
         edges=(Edge((0.0,), -inf, (inf,), "the limit"),),
         cure="keep the input above 0",
     ),
     Op(
-        "log10", log10(x), (1 / (x * LN10),), kind="inverse", domain=POSITIVE,
+        "log10", log10(x), (LOG10_E / x,), kind="inverse", domain=POSITIVE,
+        shown=(1 / (x * LN10),),
         edges=(Edge((0.0,), -inf, (inf,), "the limit"),),
         cure="keep the input above 0",
     ),
@@ -209,12 +245,17 @@ _ROWS: Final = (
     ),
     # hyperbolic functions and activations
     Op(
-        "tanh", tanh(x), (1 - z * z,), kind="saturate",
+        "sech2", 1 / (cosh(x) * cosh(x)), (-(2 * tanh(x) * z),), kind="hill", tuned=True,
+        edges=(Edge((inf,), 0.0, (0.0,), "the limit"),),
+    ),
+    Op(
+        "tanh", tanh(x), (sech2(x),), kind="saturate", shown=(1 - z * z,),
         edges=(Edge((inf,), 1.0, (0.0,), "fully saturated"),),
     ),
     Op(
-        "sigmoid", where(x >= 0, 1 / (1 + exp(-x)), exp(x) / (1 + exp(x))), (z * (1 - z),),
-        kind="saturate",
+        "sigmoid", where(x >= 0, 1 / (1 + exp(-x)), exp(x) / (1 + exp(x))),
+        (z * sigmoid(-x),),
+        kind="saturate", shown=(z * (1 - z),),
         edges=(
             Edge((-1000.0,), 0.0, (0.0,), "no overflow on either side"),
             Edge((1000.0,), 1.0, (0.0,), "no overflow on either side"),
@@ -242,7 +283,7 @@ _ROWS: Final = (
         ),
     ),
     Op(
-        "silu", x * sigmoid(x), (sigmoid(x) * (1 + x * sigmoid(-x)),), kind="soft-gate",
+        "silu", x * sigmoid(x), (sigmoid(x) + z * sigmoid(-x),), kind="soft-gate", tuned=True,
         edges=(Edge((-inf,), nan, (nan,), "-inf × 0 is NaN"),),
     ),
     Op(
@@ -340,11 +381,18 @@ _ROWS: Final = (
         edges=(Edge((1.0,), 0.0, (-inf,), "vertical at both ends"),),
         cure="keep the input between -1 and 1, as in rg.clip(x, -1.0, 1.0)",
     ),
-    Op("atan", atan(x), (1 / (1 + x * x),), kind="arc"),
+    Op(
+        "atan", atan(x), (2.0**-60 / (2.0**-60 + shrunk * shrunk),), kind="arc",
+        shown=(1 / (1 + x * x),),
+    ),
     Op(
         "atan2", atan2(y, x),
-        (x / hypot(x, y) / hypot(x, y), -(y / hypot(x, y) / hypot(x, y))),
+        (
+            not_too_long * (not_too_long * x / length / length),
+            -(not_too_long * (not_too_long * y / length / length)),
+        ),
         kind="angle", inputs=("y", "x"),
+        shown=(x / hypot(x, y) / hypot(x, y), -(y / hypot(x, y) / hypot(x, y))),
         domain=((0.3, 3.0), (-3.0, 3.0)),
         edges=(Edge((0.0, 0.0), 0.0, (nan, nan), "the angle of nothing has no slope"),),
     ),
@@ -364,8 +412,12 @@ _ROWS: Final = (
     ),
     Op(
         "hypot", hypot(x, y),
-        (where(equal(z, 0), 0, x / z), where(equal(z, 0), 0, y / z)),
+        (
+            where(equal(z, 0), 0, where(z_fits, x / z, fitting * x / fitting_length)),
+            where(equal(z, 0), 0, where(z_fits, y / z, fitting * y / fitting_length)),
+        ),
         kind="length",
+        shown=(where(equal(z, 0), 0, x / z), where(equal(z, 0), 0, y / z)),
         domain=((0.3, 3.0), (0.3, 3.0)),
         edges=(Edge((0.0, 0.0), 0.0, (0.0, 0.0), "the middle of the slopes around it, as |x|"),),
     ),
@@ -490,12 +542,28 @@ _ROWS: Final = (
         "equal", where(equal(x, y), 1, 0), (Num(0), Num(0)), kind="flat", symbol="==",
         edges=(Edge((nan, nan), 0.0, (0.0, 0.0), "NaN equals nothing"),),
     ),
-    # the normal distribution
-    Op("erf", erf(x), (TWO_OVER_SQRT_PI * exp(-(x * x)),), kind="bell"),
-    Op("erfc", erfc(x), (-(TWO_OVER_SQRT_PI * exp(-(x * x))),), kind="bell"),
-    Op("norm_cdf", HALF * erfc(-(x * SQRT_HALF)), (bell,), kind="bell"),
+    # bell curves and what lies under them
     Op(
-        "gelu", x * norm_cdf(x), (norm_cdf(x) + x * bell,), kind="soft-gate",
+        "gauss", exp(-(x * x)), (-(2 * (x * z)),), kind="hill", tuned=True, ulps=32.0,
+        edges=(Edge((inf,), 0.0, (nan,), "inf × 0 is NaN"),),
+    ),
+    Op(
+        "norm_pdf", ONE_OVER_SQRT_2PI * exp(-(HALF * (x * x))), (-(x * z),), kind="hill",
+        tuned=True, ulps=24.0,
+        edges=(Edge((inf,), 0.0, (nan,), "inf × 0 is NaN"),),
+    ),
+    Op(
+        "erf", erf(x), (TWO_OVER_SQRT_PI * gauss(x),), kind="bell",
+        shown=(TWO_OVER_SQRT_PI * exp(-(x * x)),),
+    ),
+    Op(
+        "erfc", erfc(x), (-(TWO_OVER_SQRT_PI * gauss(x)),), kind="bell",
+        shown=(-(TWO_OVER_SQRT_PI * exp(-(x * x))),),
+    ),
+    Op("norm_cdf", HALF * erfc(-(x * SQRT_HALF)), (norm_pdf(x),), kind="bell", tuned=True),
+    Op(
+        "gelu", x * norm_cdf(x), (norm_cdf(x) + ONE_OVER_SQRT_2PI * x * half_bell * half_bell,),
+        kind="soft-gate", shown=(norm_cdf(x) + x * norm_pdf(x),), tuned=True, ulps=8.0,
         edges=(Edge((-inf,), nan, (nan,), "-inf × 0 is NaN"),),
     ),
     Op(
@@ -516,9 +584,9 @@ _ROWS: Final = (
         (where(
             x < 0,
             SQRT_2_OVER_PI / erfcx(-(left * SQRT_HALF)),
-            ONE_OVER_SQRT_2PI * exp(-(HALF * (right * right))) / norm_cdf(right),
+            norm_pdf(right) / norm_cdf(right),
         ),),
-        kind="fade",
+        kind="fade", shown=(norm_pdf(x) / norm_cdf(x),),
         edges=(Edge((inf,), 0.0, (0.0,), "the limit"),
                Edge((-inf,), -inf, (inf,), "the limit (PyTorch and JAX: a NaN slope)")),
     ),
@@ -527,7 +595,7 @@ _ROWS: Final = (
         (where(
             equal(edge, 0), 1 / edge, HALF_SQRT_PI * erfcx(where(x < 0, -z, z)) / edge
         ),),
-        kind="quantile", domain=UNIT,
+        kind="quantile", domain=UNIT, shown=(HALF_SQRT_PI * exp(z * z),),
         edges=(
             Edge((1.0,), inf, (inf,), "the limit"),
             Edge((-1.0,), -inf, (inf,), "the limit"),
@@ -542,7 +610,7 @@ _ROWS: Final = (
             1 / tail,
             SQRT_HALF_PI * erfcx(where(x < HALF, -z, z) * SQRT_HALF) / tail,
         ),),
-        kind="quantile", domain=((0.05, 0.95),),
+        kind="quantile", domain=((0.05, 0.95),), shown=(1 / norm_pdf(z),),
         edges=(
             Edge((0.0,), -inf, (inf,), "the limit, as in PyTorch"),
             Edge((1.0,), inf, (inf,), "the limit, as in PyTorch"),

@@ -60,6 +60,8 @@ WORDS: Final = MappingProxyType(
         "choose": "chooses: the input that was taken receives the whole upstream gradient, the "
         "others zero",
         "bell": "multiplies the upstream gradient by a bell curve: only inputs near zero feel it",
+        "hill": "multiplies the upstream gradient by the slope of a hill: flat at its top and far "
+        "out, steepest in between",
         "weigh": "weighs: each factor receives the upstream gradient times its partner",
         "custom": "applies the partials it was given",
         "leaf": "is a leaf: the gradient stops here",

@@ -66,7 +66,8 @@ def routine(it: Routine) -> str:
 def functions(op: Op) -> str:
     """A row as C: one function for its value, one for each partial."""
     inputs = ", ".join(f"double {name}" for name in op.inputs)
-    lines = [f"RG_RULE double rg_{op.name}({inputs}) {{ return {c(op.value)}; }}"]
+    value = f"rg_tuned_{op.name}({', '.join(op.inputs)})" if op.tuned else c(op.value)
+    lines = [f"RG_RULE double rg_{op.name}({inputs}) {{ return {value}; }}"]
     for index, partial in enumerate(op.partials):
         lines.append(
             f"RG_RULE double rg_{op.name}_d{index}({inputs}, double z) {{ return {c(partial)}; }}"
@@ -119,7 +120,7 @@ def header(ops: Iterable[Op]) -> str:
             _list("RG_TERNARY_OPS", by_arity[3]),
             "/* The rules on doubles; the vector kernels have rules of their own. */\n"
             "#ifndef RG_LISTS_ONLY",
-            "#include <math.h>\n\n#define RG_RULE static inline __attribute__((unused))",
+            '#include "tuned.h"\n\n#define RG_RULE static inline __attribute__((unused))',
             ABSENT,
             "\n\n".join(map(routine, ROUTINES.values())),
             "\n\n".join(functions(op) for op in rows),

@@ -26,8 +26,8 @@ def javascript(node: Expr | Condition) -> str:
     """An expression or condition as JavaScript over numbers.
 
     >>> from retrograde.ops import OPS
-    >>> javascript(OPS["tanh"].partials[0])
-    '(1.0 - (z * z))'
+    >>> javascript(OPS["tan"].partials[0])
+    '(1.0 + (z * z))'
     >>> javascript(OPS["relu"].value)
     '((x <= 0.0) ? 0.0 : x)'
     >>> javascript(OPS["softplus"].partials[0])
@@ -78,7 +78,7 @@ def row(op: Op) -> str:
     """
     inputs = ", ".join(op.inputs)
     partials = ", ".join(f"({inputs}, z) => {javascript(partial)}" for partial in op.partials)
-    value = f"({inputs}) => {javascript(op.value)}"
+    value = f"primitive.{op.name}" if op.tuned else f"({inputs}) => {javascript(op.value)}"
     return f"law.{op.name} = {{ value: {value}, partials: [{partials}] }};"
 
 

@@ -9,8 +9,9 @@ from ..op import PRIMITIVES, Op
 from ..routine import Routine
 from ..special import ROUTINES
 
-TUNED = frozenset(("sigmoid", "norm_cdf"))
-"""Rows whose value the vector functions provide as a whole, faster than term by term."""
+TUNED = frozenset(("sigmoid",))
+"""Rows whose value the vector functions provide as a whole, faster than term by term, besides those
+that every core provides."""
 
 COMPARE = {"<": "v_lt", "<=": "v_le", ">": "v_gt", ">=": "v_ge", "==": "v_eq", "!=": "v_ne"}
 
@@ -59,7 +60,8 @@ def header(ops: Iterable[Op]) -> str:
     ]
     for op in ops:
         inputs = ", ".join(f"vd {name}" for name in op.inputs)
-        value = f"v_{op.name}({', '.join(op.inputs)})" if op.name in TUNED else lanes(op.value)
+        whole = op.tuned or op.name in TUNED
+        value = f"v_{op.name}({', '.join(op.inputs)})" if whole else lanes(op.value)
         lines.append(f"SIMD vd rgv_{op.name}({inputs}) {{ return {value}; }}")
     lines.append("\n#endif\n")
     return "\n".join(lines)

@@ -30,7 +30,7 @@ NAMES = {
 }
 """Functions written without parentheses around a plain variable."""
 
-LETTERS = {"norm_cdf": r"\Phi", "sigmoid": r"\sigma"}
+LETTERS = {"norm_cdf": r"\Phi", "norm_pdf": r"\varphi", "sigmoid": r"\sigma"}
 FENCES = {
     "abs": (r"\lvert ", r" \rvert"),
     "floor": (r"\lfloor ", r" \rfloor"),
@@ -62,7 +62,7 @@ def latex(node: Expr | Condition) -> str:
     r"""An expression or condition as LaTeX, to stand between dollar signs.
 
     >>> from retrograde.ops import OPS
-    >>> latex(OPS["tanh"].partials[0])
+    >>> latex(OPS["tanh"].shown[0])
     '1 - z^2'
     >>> latex(OPS["div"].partials[1])
     '-\\frac{z}{y}'
@@ -83,7 +83,7 @@ def value(op: Op) -> str:
 
 
 def partials(op: Op) -> tuple[str, ...]:
-    r"""A row's partials as equations, one an input.
+    r"""A row's partials as equations, one an input, as a person writes them.
 
     >>> from retrograde.ops import OPS
     >>> partials(OPS["sub"])
@@ -91,7 +91,7 @@ def partials(op: Op) -> tuple[str, ...]:
     """
     return tuple(
         rf"\frac{{\partial z}}{{\partial {_name(name)}}} = {latex(partial)}"
-        for name, partial in zip(op.inputs, op.partials)
+        for name, partial in zip(op.inputs, op.shown)
     )
 
 
@@ -160,6 +160,10 @@ def _call(node: Call) -> Tex:
         return Tex(r"\ln" + _fenced("1 + " + _at_least(_tex(args[0]), Binds.PRODUCT)), Binds.ATOM)
     if name == "hypot":
         return Tex(rf"\sqrt{{{_squared(args[0]).text} + {_squared(args[1]).text}}}", Binds.ATOM)
+    if name == "sech2":
+        return Tex(r"\operatorname{sech}^2 " + _at_least(_tex(args[0]), Binds.ATOM), Binds.WORD)
+    if name == "gauss":
+        return Tex(f"e^{{-{_squared(args[0]).text}}}", Binds.POWER)
     if name in FENCES:
         opening, closing = FENCES[name]
         return Tex(f"{opening}{_tex(args[0]).text}{closing}", Binds.ATOM)

@@ -28,9 +28,46 @@ const primitive = (() => {
     return (exp(-head * head) * exp((head - x) * (head + x))) / (fraction * 1.772453850905516);
   };
 
+  // What rounding took from a product, by splitting both factors in halves.
+  const rest = (x, y, product) => {
+    const xHigh = x * 134217729 - (x * 134217729 - x), xLow = x - xHigh;
+    const yHigh = y * 134217729 - (y * 134217729 - y), yLow = y - yHigh;
+    return ((xHigh * yHigh - product) + xHigh * yLow + xLow * yHigh) + xLow * yLow;
+  };
+  const bell = (a, scale) => {
+    const square = a * a, e = exp(-scale * square);
+    return e - e * (scale * rest(a, a, square));
+  };
+
   const erf = (x) => (x !== x ? x : abs(x) <= 2 ? series(x) : x > 0 ? 1 - tail(x) : tail(-x) - 1);
   const erfc = (x) => (x !== x ? x : x > 2 ? tail(x) : x < -2 ? 2 - tail(-x) : 1 - series(x));
 
+  // Rows computed as a whole, because their expression would lose digits: see ieee.py.
+  const gauss = (x) => bell(abs(x) > 28 ? 28 : abs(x), 1);
+  const norm_pdf = (x) => 0.3989422804014327 * bell(abs(x) > 40 ? 40 : abs(x), 0.5);
+  const norm_cdf = (x) => {
+    if (abs(x) > 40) return x > 0 ? 1 : 0;
+    const a = -x * 0.7071067811865476;
+    const more = rest(-x, 0.7071067811865476, a) - x * -4.833646656726457e-17;
+    return 0.5 * (erfc(a) - more * (1.1283791670955126 * exp(-a * a)));
+  };
+  const gelu = (x) => {
+    if (!(x < -37 && x > -Infinity)) return x * norm_cdf(x);
+    const r = 1 / (x * x);
+    const series =
+      1 - r * (1 - 3 * r * (1 - 5 * r * (1 - 7 * r * (1 - 9 * r * (1 - 11 * r)))));
+    return -(norm_pdf(x) * series);
+  };
+  const sech2 = (x) => {
+    const e = exp(-2 * abs(x)), below = 1 + e * (2 + e);
+    return e > 0.25 ? 1 - ((1 - e) * (1 - e)) / below : (4 * e) / below;
+  };
+  const silu = (x) => {
+    const half = exp(0.5 * x), e = exp(-abs(x));
+    return x < -700 ? x * half * half : x >= 0 ? x / (1 + e) : x * (e / (1 + e));
+  };
+
   return { abs, acos, acosh, asin, asinh, atan, atan2, atanh, cos, cosh, erf, erfc, exp, expm1,
-    floor, fmod, hypot, log, log10, log1p, log2, pow, sin, sinh, sqrt, tan, tanh };
+    floor, fmod, gauss, gelu, hypot, log, log10, log1p, log2, norm_cdf, norm_pdf, pow, sech2, silu, sin,
+    sinh, sqrt, tan, tanh };
 })();

@@ -20,8 +20,8 @@ def python(node: Expr | Condition) -> str:
     """An expression or condition as Python source over floats.
 
     >>> from retrograde.ops import OPS
-    >>> python(OPS["tanh"].partials[0])
-    '(1.0 - (z * z))'
+    >>> python(OPS["tan"].partials[0])
+    '(1.0 + (z * z))'
     >>> python(OPS["relu"].value)
     '(0.0 if (x <= 0.0) else x)'
     """
@@ -51,8 +51,9 @@ def source(op: Op) -> str:
     """The two functions of a row as Python source: its value, and its partials."""
     inputs = ", ".join(op.inputs)
     partials = ", ".join(python(partial) for partial in op.partials)
+    value = f"{op.name}({inputs})" if op.tuned else python(op.value)
     return (
-        f"def value({inputs}):\n    return {python(op.value)}\n\n"
+        f"def value({inputs}):\n    return {value}\n\n"
         f"def partials({inputs}, z):\n    return ({partials},)\n"
     )
 
@@ -114,7 +115,8 @@ def compile_row(
     op: Op,
 ) -> tuple[Callable[..., float], Callable[..., tuple[float, ...]]]:
     """The row's value and partials as functions of floats, with IEEE arithmetic."""
-    named = op.calls - INFIX.keys() - {"neg"}
+    named = op.calls - INFIX.keys() - {"neg", op.name}
     namespace: dict[str, Any] = {"nan": ieee.nan, **{name: on_floats(name) for name in named}}
     exec(compile(source(op), f"<law: {op.name}>", "exec"), namespace)
+    namespace.setdefault(op.name, getattr(ieee, op.name, namespace["value"]))
     return namespace["value"], namespace["partials"]

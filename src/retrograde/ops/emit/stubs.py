@@ -85,7 +85,7 @@ def _signature(
 def _docstring(op: Op) -> str:
     """The formulas and the words, as the docstring of a stub."""
     slopes = ", ".join(
-        f"``dz/d{name} = {plain(partial)}``" for name, partial in zip(op.inputs, op.partials)
+        f"``dz/d{name} = {plain(partial)}``" for name, partial in zip(op.inputs, op.shown)
     )
     plural = "Slopes" if op.arity > 1 else "Slope"
     prose = _filled(f"{plural}: {slopes}. Backward, it {WORDS[op.kind]}.")
