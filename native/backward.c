@@ -63,6 +63,21 @@ int rg_call_closure(Value *v) {
     return result == NULL ? -1 : 0;
 }
 
+int rg_absent_met = 0;
+
+/* The first node, in order, that has no partial along an input that takes gradients. */
+static Value *open_node(const RgGraph *graph) {
+    for (size_t i = 0; rg_absent_met && i < graph->order.count; i++) {
+        Value *v = graph->order.items[i];
+        int absent = v->op < RG_OP_COUNT ? RG_OPS[v->op].absent : 0;
+        for (Py_ssize_t j = 0; absent >> j; j++) {
+            Value *input = rg_input_at(v, j).input;
+            if ((absent >> j & 1) && input && (input->flags & RG_REQUIRES_GRAD)) return v;
+        }
+    }
+    return NULL;
+}
+
 int rg_backward(Value **roots, const double *seeds, Py_ssize_t count) {
     RgGraph graph = {.oldest = RG_ANY_AGE};
     int failed = -1;
@@ -72,11 +87,15 @@ int rg_backward(Value **roots, const double *seeds, Py_ssize_t count) {
         return -1;
     }
     if (rg_order(&graph, roots, count) < 0) return -1;
+    Value *open = open_node(&graph);
     if (rg_check_loans(&graph, RG_ANY_THREAD) < 0) {
         failed = -1;
     } else if (!graph.takes_gradient) {
         rg_unmark(&graph);
         rg_fail("NoGradientError", "of", "(O)", roots[0]);
+    } else if (open != NULL) {
+        rg_unmark(&graph);
+        rg_fail("NotDifferentiable", "of", "(O)", open);
     } else if (graph.closures) {
         failed = rg_backward_lent(&graph, roots, seeds, count);
     } else if (graph.callbacks || rg_anomaly_enabled()) {

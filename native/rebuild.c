@@ -56,6 +56,7 @@ static PyObject *make_node(PyObject *Py_UNUSED(module), PyObject *args) {
             PyErr_SetString(PyExc_ValueError, "these are not the parts of a value");
         return NULL;
     }
+    if (op < RG_OP_COUNT && RG_OPS[op].absent) rg_absent_met = 1;
     Py_ssize_t modes = rg_modes_active; /* a copy is no new computation: no mode applies */
     rg_modes_active = 0;
     rg_copying = 1;

@@ -205,6 +205,16 @@ SIMD vd v_sinh(vd x) {
     return v_copysign(v_select(v_lt(a, v_set(0x1p-54)), a, v_add(half, half)), x);
 }
 
+/* The remainder of x / y with the sign of x. It is exact, and as long a division as the exponents
+ * are apart: the C library has it, a lane at a time. */
+SIMD vd v_fmod(vd x, vd y) {
+    double a[RG_LANES], b[RG_LANES];
+    v_store(a, x);
+    v_store(b, y);
+    for (int i = 0; i < RG_LANES; i++) a[i] = fmod(a[i], b[i]);
+    return v_load(a);
+}
+
 /* ---- log and what is made of it ---------------------------------------------------------------
  *
  * x = 2^k m with m from 3/4 to 3/2. The table has c, close to 1/m and so short that r = m c - 1 is

@@ -316,6 +316,35 @@ class Value:
         by the slope of the arc.
         """
 
+    def betaln(self, y: Value | _Number) -> Value:
+        """``z = log_beta(x, y)``.
+
+        Slopes: ``dz/dx = psi_drop(x, y)``, ``dz/dy = psi_drop(y, x)``. Backward, it multiplies
+        the upstream gradient by the next function of its family.
+        """
+
+    def cbrt(self) -> Value:
+        """``z = cube_root(x)``.
+
+        Slope: ``dz/dx = 1 / (3 * (z * z))``. Backward, it multiplies the upstream gradient by
+        the slope of the power.
+        """
+
+    def ceil(self) -> Value:
+        """``z = -floor(-x)``.
+
+        Slope: ``dz/dx = 0``. Backward, it is flat: it stops the upstream gradient, for its slope
+        is zero wherever it has one.
+        """
+
+    def celu(self, alpha: Value | _Number = 1.0) -> Value:
+        """``z = x if x > 0 or abs(x / alpha) < 1e-290 else alpha * expm1(x / alpha)``.
+
+        Slopes: ``dz/dx = 1 if x > 0 else exp(x / alpha)``, ``dz/dalpha = 0 if x > 0 else
+        growth_gap(x / alpha)``. Backward, it is a soft gate: it passes the upstream gradient on
+        one side, stops it on the other, and changes smoothly between.
+        """
+
     def clip(self, low: Value | _Number, high: Value | _Number) -> Value:
         """``z = high if (low if x < low or isnan(low) else x) > high or isnan(high) else low if x <
         low or isnan(low) else x``.
@@ -341,12 +370,27 @@ class Value:
         sinh and cosh are each other's slope.
         """
 
+    def digamma(self) -> Value:
+        """``z = psi(x)``.
+
+        Slope: ``dz/dx = trigamma(x)``. Backward, it multiplies the upstream gradient by the next
+        function of its family.
+        """
+
     def div(self, y: Value | _Number) -> Value:
         """``z = x / y``.
 
         Slopes: ``dz/dx = 1 / y``, ``dz/dy = -(z / y)``. Backward, it divides: the numerator
         receives the upstream gradient over the denominator, the denominator minus that, times
         the quotient.
+        """
+
+    def elu(self, alpha: Value | _Number = 1.0) -> Value:
+        """``z = x if x > 0 else alpha * expm1(x)``.
+
+        Slopes: ``dz/dx = 1 if x > 0 else alpha * exp(x)``, ``dz/dalpha = 0 if x > 0 else
+        expm1(x)``. Backward, it is a soft gate: it passes the upstream gradient on one side,
+        stops it on the other, and changes smoothly between.
         """
 
     def equal(self, y: Value | _Number) -> Value:
@@ -370,11 +414,32 @@ class Value:
         upstream gradient by a bell curve: only inputs near zero feel it.
         """
 
+    def erfcx(self) -> Value:
+        """``z = scaled_erfc(x)``.
+
+        Slope: ``dz/dx = scaled_erfc_slope(x)``. Backward, it multiplies the upstream gradient by
+        a slope that fades from one side to the other.
+        """
+
+    def erfinv(self) -> Value:
+        """``z = inverse_erf(x)``.
+
+        Slope: ``dz/dx = 0.8862269254527579 * exp(z * z)``. Backward, it divides the upstream
+        gradient by the density at its own result: the rarer that is, the larger the slope.
+        """
+
     def exp(self) -> Value:
         """``z = exp(x)``.
 
         Slope: ``dz/dx = z``. Backward, it multiplies the upstream gradient by its own result:
         the exponential is its own slope.
+        """
+
+    def exp2(self) -> Value:
+        """``z = 2 ** x``.
+
+        Slope: ``dz/dx = 0.6931471805599453 * z``. Backward, it multiplies the upstream gradient
+        by the slope of the power.
         """
 
     def expm1(self) -> Value:
@@ -391,6 +456,14 @@ class Value:
         is zero wherever it has one.
         """
 
+    def fmod(self, y: Value | _Number) -> Value:
+        """``z = fmod(x, y)``.
+
+        Slopes: ``dz/dx = 1``, ``dz/dy = -round((x - z) / y)``. Backward, it copies the upstream
+        gradient to the first input, and hands it to the second times minus how often that was
+        taken off.
+        """
+
     def gauss(self) -> Value:
         """``z = exp(-(x * x))``.
 
@@ -403,6 +476,23 @@ class Value:
 
         Slope: ``dz/dx = norm_cdf(x) + x * norm_pdf(x)``. Backward, it is a soft gate: it passes
         the upstream gradient on one side, stops it on the other, and changes smoothly between.
+        """
+
+    def hardswish(self) -> Value:
+        """``z = 0 if x <= -3 else x if x >= 3 else x * (x + 3) / 6``.
+
+        Slope: ``dz/dx = 0 if x <= -3 else 1 if x >= 3 else x / 3 + 0.5``. Backward, it is a soft
+        gate: it passes the upstream gradient on one side, stops it on the other, and changes
+        smoothly between.
+        """
+
+    def hardtanh(self, low: Value | _Number = -1.0, high: Value | _Number = 1.0) -> Value:
+        """``z = high if x >= high or isnan(high) else low if x <= low or isnan(low) else x``.
+
+        Slopes: ``dz/dx = 0 if (x <= low or isnan(low)) or (x >= high or isnan(high)) else 1``,
+        ``dz/dlow = 0 if x >= high or isnan(high) else 1 if x <= low or isnan(low) else 0``,
+        ``dz/dhigh = 1 if x >= high or isnan(high) else 0``. Backward, it is a window: it passes
+        the upstream gradient between its bounds and stops it outside.
         """
 
     def hypot(self, y: Value | _Number) -> Value:
@@ -432,6 +522,13 @@ class Value:
 
         Slopes: ``dz/dx = 0``, ``dz/dy = 0``. Backward, it is flat: it stops the upstream
         gradient, for its slope is zero wherever it has one.
+        """
+
+    def lgamma(self) -> Value:
+        """``z = log_gamma(x)``.
+
+        Slope: ``dz/dx = digamma(x)``. Backward, it multiplies the upstream gradient by the next
+        function of its family.
         """
 
     def log(self) -> Value:
@@ -464,6 +561,36 @@ class Value:
         larger the slope.
         """
 
+    def log_ndtr(self) -> Value:
+        """``z = log(0.5 * erfcx(-(x * 0.7071067811865476))) - 0.5 * (x * x) if x < 0 else
+        log1p(-(0.5 * erfc(x * 0.7071067811865476)))``.
+
+        Slope: ``dz/dx = norm_pdf(x) / norm_cdf(x)``. Backward, it multiplies the upstream
+        gradient by a slope that fades from one side to the other.
+        """
+
+    def logaddexp(self, y: Value | _Number) -> Value:
+        """``z = x + 0.6931471805599453 if x == y else (x if x > y else y) + log1p(exp(-abs(x -
+        y)))``.
+
+        Slopes: ``dz/dx = sigmoid(x - y)``, ``dz/dy = sigmoid(y - x)``. Backward, it shares the
+        upstream gradient out: each input receives its part, and the parts add up to one.
+        """
+
+    def logit(self) -> Value:
+        """``z = log(x / (1 - x))``.
+
+        Slope: ``dz/dx = 1 / x / (1 - x)``. Backward, it divides the upstream gradient by the
+        density at its own result: the rarer that is, the larger the slope.
+        """
+
+    def logsigmoid(self) -> Value:
+        """``z = (x if x < 0 else 0) - log1p(exp(-abs(x)))``.
+
+        Slope: ``dz/dx = sigmoid(-x)``. Backward, it multiplies the upstream gradient by a slope
+        that fades from one side to the other.
+        """
+
     def maximum(self, y: Value | _Number) -> Value:
         """``z = x if x >= y or isnan(x) else y``.
 
@@ -480,11 +607,25 @@ class Value:
         gradient, the others zero.
         """
 
+    def mish(self) -> Value:
+        """``z = gated_by_softplus(x)``.
+
+        Slope: ``dz/dx = gated_by_softplus_slope(x)``. Backward, it is a soft gate: it passes the
+        upstream gradient on one side, stops it on the other, and changes smoothly between.
+        """
+
     def mul(self, y: Value | _Number) -> Value:
         """``z = x * y``.
 
         Slopes: ``dz/dx = y``, ``dz/dy = x``. Backward, it swaps: each input receives the
         upstream gradient times the other input.
+        """
+
+    def ndtri(self) -> Value:
+        """``z = normal_quantile(x)``.
+
+        Slope: ``dz/dx = 1 / norm_pdf(z)``. Backward, it divides the upstream gradient by the
+        density at its own result: the rarer that is, the larger the slope.
         """
 
     def neg(self) -> Value:
@@ -529,11 +670,53 @@ class Value:
         gradient on the open side and scales it down or stops it on the other.
         """
 
+    def relu6(self) -> Value:
+        """``z = 0 if x <= 0 else 6 if x >= 6 else x``.
+
+        Slope: ``dz/dx = 0 if x <= 0 or x >= 6 else 1``. Backward, it is a window: it passes the
+        upstream gradient between its bounds and stops it outside.
+        """
+
+    def remainder(self, y: Value | _Number) -> Value:
+        """``z = fmod(x, y) + y if fmod(x, y) < 0 and y > 0 or (fmod(x, y) > 0 and y < 0) else
+        fmod(x, y)``.
+
+        Slopes: ``dz/dx = 1``, ``dz/dy = (1 if fmod(x, y) < 0 and y > 0 or (fmod(x, y) > 0 and y
+        < 0) else 0) - round((x - fmod(x, y)) / y)``. Backward, it copies the upstream gradient
+        to the first input, and hands it to the second times minus how often that was taken off.
+        """
+
+    def round(self) -> Value:
+        """``z = (-(floor(abs(x)) if abs(x) - floor(abs(x)) < 0.5 else floor(abs(x)) + 1 if abs(x) -
+        floor(abs(x)) > 0.5 else floor(abs(x)) + (floor(abs(x)) - 2 * floor(0.5 *
+        floor(abs(x))))) if x < 0 else floor(abs(x)) if abs(x) - floor(abs(x)) < 0.5 else
+        floor(abs(x)) + 1 if abs(x) - floor(abs(x)) > 0.5 else floor(abs(x)) + (floor(abs(x)) - 2
+        * floor(0.5 * floor(abs(x))))) if abs(x) < 4503599627370496 and x != 0 else x``.
+
+        Slope: ``dz/dx = 0``. Backward, it is flat: it stops the upstream gradient, for its slope
+        is zero wherever it has one.
+        """
+
+    def rsqrt(self) -> Value:
+        """``z = 1 / sqrt(x)``.
+
+        Slope: ``dz/dx = -(0.5 * (z / x))``. Backward, it multiplies the upstream gradient by the
+        slope of the power.
+        """
+
     def sech2(self) -> Value:
         """``z = 1 / (cosh(x) * cosh(x))``.
 
         Slope: ``dz/dx = -(2 * tanh(x) * z)``. Backward, it multiplies the upstream gradient by
         the slope of a hill: flat at its top and far out, steepest in between.
+        """
+
+    def selu(self) -> Value:
+        """``z = 1.0507009873554805 * (x if x > 0 else 1.6732632423543772 * expm1(x))``.
+
+        Slope: ``dz/dx = 1.0507009873554805 * (1 if x > 0 else 1.6732632423543772 * exp(x))``.
+        Backward, it is a soft gate: it passes the upstream gradient on one side, stops it on the
+        other, and changes smoothly between.
         """
 
     def sigmoid(self) -> Value:
@@ -564,6 +747,13 @@ class Value:
         on.
         """
 
+    def sinc(self) -> Value:
+        """``z = sine_cardinal(x)``.
+
+        Slope: ``dz/dx = sine_cardinal_slope(x)``. Backward, it multiplies the upstream gradient
+        by the slope of the wave.
+        """
+
     def sinh(self) -> Value:
         """``z = sinh(x)``.
 
@@ -576,6 +766,13 @@ class Value:
 
         Slope: ``dz/dx = sigmoid(x)``. Backward, it is a soft gate: it passes the upstream
         gradient on one side, stops it on the other, and changes smoothly between.
+        """
+
+    def softsign(self) -> Value:
+        """``z = x / (1 + abs(x))``.
+
+        Slope: ``dz/dx = 1 / (1 + abs(x)) / (1 + abs(x))``. Backward, it saturates: the slope is
+        largest in the middle and fades to nothing at both ends.
         """
 
     def sqrt(self) -> Value:
@@ -613,12 +810,34 @@ class Value:
         and fades to nothing at both ends.
         """
 
+    def trigamma(self) -> Value:
+        """``z = psi1(x)``.
+
+        Slope: ``dz/dx = not given``. Backward, it multiplies the upstream gradient by the next
+        function of its family.
+        """
+
+    def trunc(self) -> Value:
+        """``z = -floor(-x) if x < 0 else floor(x)``.
+
+        Slope: ``dz/dx = 0``. Backward, it is flat: it stops the upstream gradient, for its slope
+        is zero wherever it has one.
+        """
+
     def where(self, x: Value | _Number, y: Value | _Number) -> Value:
         """``z = x if condition != 0 else y``.
 
         Slopes: ``dz/dcondition = 0``, ``dz/dx = 1 if condition != 0 else 0``, ``dz/dy = 0 if
         condition != 0 else 1``. Backward, it chooses: the input that was taken receives the
         whole upstream gradient, the others zero.
+        """
+
+    def xlogy(self, y: Value | _Number) -> Value:
+        """``z = 0 if x == 0 and y == y else x * log(y)``.
+
+        Slopes: ``dz/dx = 0 if x == 0 and y <= 0 else log(y)``, ``dz/dy = 0 if x == 0 and y == 0
+        else x / y``. Backward, it hands the first input the upstream gradient times the
+        logarithm of the second, and the second the upstream gradient times their ratio.
         """
 
     # to here.

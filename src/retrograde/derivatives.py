@@ -30,6 +30,7 @@ from .errors import (
     ArgumentError,
     FunctionResultError,
     NotAValueError,
+    NotDifferentiable,
     NotTwiceDifferentiable,
     NumberError,
     StaleGraph,
@@ -54,7 +55,7 @@ Number = Any  # a float, or a value where it depends on values from outside
 
 
 @cache
-def _partials_on_values(name: str) -> tuple[Callable[..., Any], ...]:
+def _partials_on_values(name: str) -> tuple[Callable[..., Any] | None, ...]:
     functions = {op: getattr(elementwise, op) for op in OPS}
     return compile_partials(OPS[name], functions)
 
@@ -80,8 +81,12 @@ def _partials(node: Value, inputs: Sequence[Value], wanted: Sequence[int]) -> li
     if node.op == "dot":
         half = len(inputs) // 2
         return [operands[(index + half) % len(inputs)] for index in wanted]
-    rules = _partials_on_values(node.op)
-    return [rules[index](*operands, node) for index in wanted]
+    found = []
+    for rule in map(_partials_on_values(node.op).__getitem__, wanted):
+        if rule is None:
+            raise NotDifferentiable.of(node)
+        found.append(rule(*operands, node))
+    return found
 
 
 def _operands(inputs: Sequence[Value]) -> list[Any]:
@@ -181,8 +186,24 @@ def _pull(
     if not any(isinstance(seed, Value) for seed in seeds):
         numbers = core.gradients(tuple(roots), tuple(seeds), tuple(inputs), since)
         if numbers is not None:
+            if any(number is not None and isnan(number) for number in numbers):
+                _refuse_absent(roots, inputs, since)
             return list(numbers)
     return _pull_values(roots, seeds, inputs, since)
+
+
+def _refuse_absent(roots: Sequence[Value], inputs: Sequence[Value], since: int) -> None:
+    """Raise where a NaN among gradients stands for a partial that the law does not state."""
+    nodes = core.order_since(tuple(roots), since)
+    depends = _dependents(nodes, inputs)
+    for node in nodes:
+        if _lacks(node, depends.get(id(node), ())):
+            raise NotDifferentiable.of(node)
+
+
+def _lacks(node: Value, through: Sequence[int]) -> bool:
+    row = OPS.get(node.op) if node._rule is None else None
+    return row is not None and any(row.inputs[index] in row.absent for index in through)
 
 
 def _push(
@@ -207,6 +228,8 @@ def _push(
             moving[id(node)] = pushed(node_inputs, moving)
             continue
         if in_numbers and node.partials:
+            if _lacks(node, through):
+                raise NotDifferentiable.of(node)
             numbers = node.partials
             partials: list[Any] = [numbers[index] for index in through]
         else:

@@ -16,48 +16,77 @@ __all__ = [  # noqa: RUF022  sorted as Python sorts
     "atan",
     "atan2",
     "atanh",
+    "betaln",
+    "cbrt",
+    "ceil",
+    "celu",
     "clip",
     "cos",
     "cosh",
+    "digamma",
     "div",
+    "elu",
     "equal",
     "erf",
     "erfc",
+    "erfcx",
+    "erfinv",
     "exp",
+    "exp2",
     "expm1",
     "floor",
+    "fmod",
     "gauss",
     "gelu",
+    "hardswish",
+    "hardtanh",
     "hypot",
     "leaky_relu",
     "less",
     "less_equal",
+    "lgamma",
     "log",
     "log10",
     "log1p",
     "log2",
+    "log_ndtr",
+    "logaddexp",
+    "logit",
+    "logsigmoid",
     "maximum",
     "minimum",
+    "mish",
     "mul",
+    "ndtri",
     "neg",
     "norm_cdf",
     "norm_pdf",
     "pow",
     "reciprocal",
     "relu",
+    "relu6",
+    "remainder",
+    "round",
+    "rsqrt",
     "sech2",
+    "selu",
     "sigmoid",
     "sign",
     "silu",
     "sin",
+    "sinc",
     "sinh",
     "softplus",
+    "softsign",
     "sqrt",
     "square",
     "sub",
     "tan",
     "tanh",
+    "trigamma",
+    "trunc",
     "where",
+    "xlogy",
 ]
 
 @overload
@@ -177,6 +206,63 @@ def atanh(x: _Number, /) -> float: ...
 @overload
 def atanh(x: NDArray[Any], /) -> NDArray[Any]: ...
 @overload
+def betaln(x: Value, y: Value | _Number) -> Value:
+    """``z = log_beta(x, y)``.
+
+    Slopes: ``dz/dx = psi_drop(x, y)``, ``dz/dy = psi_drop(y, x)``. Backward, it multiplies
+    the upstream gradient by the next function of its family.
+    """
+
+@overload
+def betaln(x: _Number, y: Value) -> Value: ...
+@overload
+def betaln(x: _Number, y: _Number) -> float: ...
+@overload
+def betaln(x: NDArray[Any], y: Value | _Number | NDArray[Any]) -> NDArray[Any]: ...
+@overload
+def betaln(x: Value | _Number, y: NDArray[Any]) -> NDArray[Any]: ...
+@overload
+def cbrt(x: Value, /) -> Value:
+    """``z = cube_root(x)``.
+
+    Slope: ``dz/dx = 1 / (3 * (z * z))``. Backward, it multiplies the upstream gradient by
+    the slope of the power.
+    """
+
+@overload
+def cbrt(x: _Number, /) -> float: ...
+@overload
+def cbrt(x: NDArray[Any], /) -> NDArray[Any]: ...
+@overload
+def ceil(x: Value, /) -> Value:
+    """``z = -floor(-x)``.
+
+    Slope: ``dz/dx = 0``. Backward, it is flat: it stops the upstream gradient, for its slope
+    is zero wherever it has one.
+    """
+
+@overload
+def ceil(x: _Number, /) -> float: ...
+@overload
+def ceil(x: NDArray[Any], /) -> NDArray[Any]: ...
+@overload
+def celu(x: Value, alpha: Value | _Number = 1.0) -> Value:
+    """``z = x if x > 0 or abs(x / alpha) < 1e-290 else alpha * expm1(x / alpha)``.
+
+    Slopes: ``dz/dx = 1 if x > 0 else exp(x / alpha)``, ``dz/dalpha = 0 if x > 0 else
+    growth_gap(x / alpha)``. Backward, it is a soft gate: it passes the upstream gradient on
+    one side, stops it on the other, and changes smoothly between.
+    """
+
+@overload
+def celu(x: _Number, alpha: Value) -> Value: ...
+@overload
+def celu(x: _Number, alpha: _Number = 1.0) -> float: ...
+@overload
+def celu(x: NDArray[Any], alpha: Value | _Number | NDArray[Any] = 1.0) -> NDArray[Any]: ...
+@overload
+def celu(x: Value | _Number, alpha: NDArray[Any]) -> NDArray[Any]: ...
+@overload
 def clip(x: Value, low: Value | _Number, high: Value | _Number) -> Value:
     """``z = high if (low if x < low or isnan(low) else x) > high or isnan(high) else low if x <
     low or isnan(low) else x``.
@@ -229,6 +315,18 @@ def cosh(x: _Number, /) -> float: ...
 @overload
 def cosh(x: NDArray[Any], /) -> NDArray[Any]: ...
 @overload
+def digamma(x: Value, /) -> Value:
+    """``z = psi(x)``.
+
+    Slope: ``dz/dx = trigamma(x)``. Backward, it multiplies the upstream gradient by the next
+    function of its family.
+    """
+
+@overload
+def digamma(x: _Number, /) -> float: ...
+@overload
+def digamma(x: NDArray[Any], /) -> NDArray[Any]: ...
+@overload
 def div(x: Value, y: Value | _Number) -> Value:
     """``z = x / y``.
 
@@ -245,6 +343,23 @@ def div(x: _Number, y: _Number) -> float: ...
 def div(x: NDArray[Any], y: Value | _Number | NDArray[Any]) -> NDArray[Any]: ...
 @overload
 def div(x: Value | _Number, y: NDArray[Any]) -> NDArray[Any]: ...
+@overload
+def elu(x: Value, alpha: Value | _Number = 1.0) -> Value:
+    """``z = x if x > 0 else alpha * expm1(x)``.
+
+    Slopes: ``dz/dx = 1 if x > 0 else alpha * exp(x)``, ``dz/dalpha = 0 if x > 0 else
+    expm1(x)``. Backward, it is a soft gate: it passes the upstream gradient on one side,
+    stops it on the other, and changes smoothly between.
+    """
+
+@overload
+def elu(x: _Number, alpha: Value) -> Value: ...
+@overload
+def elu(x: _Number, alpha: _Number = 1.0) -> float: ...
+@overload
+def elu(x: NDArray[Any], alpha: Value | _Number | NDArray[Any] = 1.0) -> NDArray[Any]: ...
+@overload
+def elu(x: Value | _Number, alpha: NDArray[Any]) -> NDArray[Any]: ...
 @overload
 def equal(x: Value, y: Value | _Number) -> Value:
     """``z = 1 if x == y else 0``.
@@ -286,6 +401,30 @@ def erfc(x: _Number, /) -> float: ...
 @overload
 def erfc(x: NDArray[Any], /) -> NDArray[Any]: ...
 @overload
+def erfcx(x: Value, /) -> Value:
+    """``z = scaled_erfc(x)``.
+
+    Slope: ``dz/dx = scaled_erfc_slope(x)``. Backward, it multiplies the upstream gradient by
+    a slope that fades from one side to the other.
+    """
+
+@overload
+def erfcx(x: _Number, /) -> float: ...
+@overload
+def erfcx(x: NDArray[Any], /) -> NDArray[Any]: ...
+@overload
+def erfinv(x: Value, /) -> Value:
+    """``z = inverse_erf(x)``.
+
+    Slope: ``dz/dx = 0.8862269254527579 * exp(z * z)``. Backward, it divides the upstream
+    gradient by the density at its own result: the rarer that is, the larger the slope.
+    """
+
+@overload
+def erfinv(x: _Number, /) -> float: ...
+@overload
+def erfinv(x: NDArray[Any], /) -> NDArray[Any]: ...
+@overload
 def exp(x: Value, /) -> Value:
     """``z = exp(x)``.
 
@@ -297,6 +436,18 @@ def exp(x: Value, /) -> Value:
 def exp(x: _Number, /) -> float: ...
 @overload
 def exp(x: NDArray[Any], /) -> NDArray[Any]: ...
+@overload
+def exp2(x: Value, /) -> Value:
+    """``z = 2 ** x``.
+
+    Slope: ``dz/dx = 0.6931471805599453 * z``. Backward, it multiplies the upstream gradient
+    by the slope of the power.
+    """
+
+@overload
+def exp2(x: _Number, /) -> float: ...
+@overload
+def exp2(x: NDArray[Any], /) -> NDArray[Any]: ...
 @overload
 def expm1(x: Value, /) -> Value:
     """``z = expm1(x)``.
@@ -322,6 +473,23 @@ def floor(x: _Number, /) -> float: ...
 @overload
 def floor(x: NDArray[Any], /) -> NDArray[Any]: ...
 @overload
+def fmod(x: Value, y: Value | _Number) -> Value:
+    """``z = fmod(x, y)``.
+
+    Slopes: ``dz/dx = 1``, ``dz/dy = -round((x - z) / y)``. Backward, it copies the upstream
+    gradient to the first input, and hands it to the second times minus how often that was
+    taken off.
+    """
+
+@overload
+def fmod(x: _Number, y: Value) -> Value: ...
+@overload
+def fmod(x: _Number, y: _Number) -> float: ...
+@overload
+def fmod(x: NDArray[Any], y: Value | _Number | NDArray[Any]) -> NDArray[Any]: ...
+@overload
+def fmod(x: Value | _Number, y: NDArray[Any]) -> NDArray[Any]: ...
+@overload
 def gauss(x: Value, /) -> Value:
     """``z = exp(-(x * x))``.
 
@@ -345,6 +513,47 @@ def gelu(x: Value, /) -> Value:
 def gelu(x: _Number, /) -> float: ...
 @overload
 def gelu(x: NDArray[Any], /) -> NDArray[Any]: ...
+@overload
+def hardswish(x: Value, /) -> Value:
+    """``z = 0 if x <= -3 else x if x >= 3 else x * (x + 3) / 6``.
+
+    Slope: ``dz/dx = 0 if x <= -3 else 1 if x >= 3 else x / 3 + 0.5``. Backward, it is a soft
+    gate: it passes the upstream gradient on one side, stops it on the other, and changes
+    smoothly between.
+    """
+
+@overload
+def hardswish(x: _Number, /) -> float: ...
+@overload
+def hardswish(x: NDArray[Any], /) -> NDArray[Any]: ...
+@overload
+def hardtanh(x: Value, low: Value | _Number = -1.0, high: Value | _Number = 1.0) -> Value:
+    """``z = high if x >= high or isnan(high) else low if x <= low or isnan(low) else x``.
+
+    Slopes: ``dz/dx = 0 if (x <= low or isnan(low)) or (x >= high or isnan(high)) else 1``,
+    ``dz/dlow = 0 if x >= high or isnan(high) else 1 if x <= low or isnan(low) else 0``,
+    ``dz/dhigh = 1 if x >= high or isnan(high) else 0``. Backward, it is a window: it passes
+    the upstream gradient between its bounds and stops it outside.
+    """
+
+@overload
+def hardtanh(x: _Number, low: Value, high: Value | _Number = 1.0) -> Value: ...
+@overload
+def hardtanh(x: _Number, low: _Number, high: Value) -> Value: ...
+@overload
+def hardtanh(x: _Number, low: _Number = -1.0, high: _Number = 1.0) -> float: ...
+@overload
+def hardtanh(
+    x: NDArray[Any],
+    low: Value | _Number | NDArray[Any] = -1.0,
+    high: Value | _Number | NDArray[Any] = 1.0,
+) -> NDArray[Any]: ...
+@overload
+def hardtanh(
+    x: Value | _Number, low: NDArray[Any], high: Value | _Number | NDArray[Any] = 1.0
+) -> NDArray[Any]: ...
+@overload
+def hardtanh(x: Value | _Number, low: Value | _Number, high: NDArray[Any]) -> NDArray[Any]: ...
 @overload
 def hypot(x: Value, y: Value | _Number) -> Value:
     """``z = hypot(x, y)``.
@@ -411,6 +620,18 @@ def less_equal(x: NDArray[Any], y: Value | _Number | NDArray[Any]) -> NDArray[An
 @overload
 def less_equal(x: Value | _Number, y: NDArray[Any]) -> NDArray[Any]: ...
 @overload
+def lgamma(x: Value, /) -> Value:
+    """``z = log_gamma(x)``.
+
+    Slope: ``dz/dx = digamma(x)``. Backward, it multiplies the upstream gradient by the next
+    function of its family.
+    """
+
+@overload
+def lgamma(x: _Number, /) -> float: ...
+@overload
+def lgamma(x: NDArray[Any], /) -> NDArray[Any]: ...
+@overload
 def log(x: Value, /) -> Value:
     """``z = log(x)``.
 
@@ -461,6 +682,60 @@ def log2(x: _Number, /) -> float: ...
 @overload
 def log2(x: NDArray[Any], /) -> NDArray[Any]: ...
 @overload
+def log_ndtr(x: Value, /) -> Value:
+    """``z = log(0.5 * erfcx(-(x * 0.7071067811865476))) - 0.5 * (x * x) if x < 0 else
+    log1p(-(0.5 * erfc(x * 0.7071067811865476)))``.
+
+    Slope: ``dz/dx = norm_pdf(x) / norm_cdf(x)``. Backward, it multiplies the upstream
+    gradient by a slope that fades from one side to the other.
+    """
+
+@overload
+def log_ndtr(x: _Number, /) -> float: ...
+@overload
+def log_ndtr(x: NDArray[Any], /) -> NDArray[Any]: ...
+@overload
+def logaddexp(x: Value, y: Value | _Number) -> Value:
+    """``z = x + 0.6931471805599453 if x == y else (x if x > y else y) + log1p(exp(-abs(x -
+    y)))``.
+
+    Slopes: ``dz/dx = sigmoid(x - y)``, ``dz/dy = sigmoid(y - x)``. Backward, it shares the
+    upstream gradient out: each input receives its part, and the parts add up to one.
+    """
+
+@overload
+def logaddexp(x: _Number, y: Value) -> Value: ...
+@overload
+def logaddexp(x: _Number, y: _Number) -> float: ...
+@overload
+def logaddexp(x: NDArray[Any], y: Value | _Number | NDArray[Any]) -> NDArray[Any]: ...
+@overload
+def logaddexp(x: Value | _Number, y: NDArray[Any]) -> NDArray[Any]: ...
+@overload
+def logit(x: Value, /) -> Value:
+    """``z = log(x / (1 - x))``.
+
+    Slope: ``dz/dx = 1 / x / (1 - x)``. Backward, it divides the upstream gradient by the
+    density at its own result: the rarer that is, the larger the slope.
+    """
+
+@overload
+def logit(x: _Number, /) -> float: ...
+@overload
+def logit(x: NDArray[Any], /) -> NDArray[Any]: ...
+@overload
+def logsigmoid(x: Value, /) -> Value:
+    """``z = (x if x < 0 else 0) - log1p(exp(-abs(x)))``.
+
+    Slope: ``dz/dx = sigmoid(-x)``. Backward, it multiplies the upstream gradient by a slope
+    that fades from one side to the other.
+    """
+
+@overload
+def logsigmoid(x: _Number, /) -> float: ...
+@overload
+def logsigmoid(x: NDArray[Any], /) -> NDArray[Any]: ...
+@overload
 def maximum(x: Value, y: Value | _Number) -> Value:
     """``z = x if x >= y or isnan(x) else y``.
 
@@ -495,6 +770,18 @@ def minimum(x: NDArray[Any], y: Value | _Number | NDArray[Any]) -> NDArray[Any]:
 @overload
 def minimum(x: Value | _Number, y: NDArray[Any]) -> NDArray[Any]: ...
 @overload
+def mish(x: Value, /) -> Value:
+    """``z = gated_by_softplus(x)``.
+
+    Slope: ``dz/dx = gated_by_softplus_slope(x)``. Backward, it is a soft gate: it passes the
+    upstream gradient on one side, stops it on the other, and changes smoothly between.
+    """
+
+@overload
+def mish(x: _Number, /) -> float: ...
+@overload
+def mish(x: NDArray[Any], /) -> NDArray[Any]: ...
+@overload
 def mul(x: Value, y: Value | _Number) -> Value:
     """``z = x * y``.
 
@@ -510,6 +797,18 @@ def mul(x: _Number, y: _Number) -> float: ...
 def mul(x: NDArray[Any], y: Value | _Number | NDArray[Any]) -> NDArray[Any]: ...
 @overload
 def mul(x: Value | _Number, y: NDArray[Any]) -> NDArray[Any]: ...
+@overload
+def ndtri(x: Value, /) -> Value:
+    """``z = normal_quantile(x)``.
+
+    Slope: ``dz/dx = 1 / norm_pdf(z)``. Backward, it divides the upstream gradient by the
+    density at its own result: the rarer that is, the larger the slope.
+    """
+
+@overload
+def ndtri(x: _Number, /) -> float: ...
+@overload
+def ndtri(x: NDArray[Any], /) -> NDArray[Any]: ...
 @overload
 def neg(x: Value, /) -> Value:
     """``z = -x``.
@@ -587,6 +886,64 @@ def relu(x: _Number, /) -> float: ...
 @overload
 def relu(x: NDArray[Any], /) -> NDArray[Any]: ...
 @overload
+def relu6(x: Value, /) -> Value:
+    """``z = 0 if x <= 0 else 6 if x >= 6 else x``.
+
+    Slope: ``dz/dx = 0 if x <= 0 or x >= 6 else 1``. Backward, it is a window: it passes the
+    upstream gradient between its bounds and stops it outside.
+    """
+
+@overload
+def relu6(x: _Number, /) -> float: ...
+@overload
+def relu6(x: NDArray[Any], /) -> NDArray[Any]: ...
+@overload
+def remainder(x: Value, y: Value | _Number) -> Value:
+    """``z = fmod(x, y) + y if fmod(x, y) < 0 and y > 0 or (fmod(x, y) > 0 and y < 0) else
+    fmod(x, y)``.
+
+    Slopes: ``dz/dx = 1``, ``dz/dy = (1 if fmod(x, y) < 0 and y > 0 or (fmod(x, y) > 0 and y
+    < 0) else 0) - round((x - fmod(x, y)) / y)``. Backward, it copies the upstream gradient
+    to the first input, and hands it to the second times minus how often that was taken off.
+    """
+
+@overload
+def remainder(x: _Number, y: Value) -> Value: ...
+@overload
+def remainder(x: _Number, y: _Number) -> float: ...
+@overload
+def remainder(x: NDArray[Any], y: Value | _Number | NDArray[Any]) -> NDArray[Any]: ...
+@overload
+def remainder(x: Value | _Number, y: NDArray[Any]) -> NDArray[Any]: ...
+@overload
+def round(x: Value, /) -> Value:
+    """``z = (-(floor(abs(x)) if abs(x) - floor(abs(x)) < 0.5 else floor(abs(x)) + 1 if abs(x) -
+    floor(abs(x)) > 0.5 else floor(abs(x)) + (floor(abs(x)) - 2 * floor(0.5 *
+    floor(abs(x))))) if x < 0 else floor(abs(x)) if abs(x) - floor(abs(x)) < 0.5 else
+    floor(abs(x)) + 1 if abs(x) - floor(abs(x)) > 0.5 else floor(abs(x)) + (floor(abs(x)) - 2
+    * floor(0.5 * floor(abs(x))))) if abs(x) < 4503599627370496 and x != 0 else x``.
+
+    Slope: ``dz/dx = 0``. Backward, it is flat: it stops the upstream gradient, for its slope
+    is zero wherever it has one.
+    """
+
+@overload
+def round(x: _Number, /) -> float: ...
+@overload
+def round(x: NDArray[Any], /) -> NDArray[Any]: ...
+@overload
+def rsqrt(x: Value, /) -> Value:
+    """``z = 1 / sqrt(x)``.
+
+    Slope: ``dz/dx = -(0.5 * (z / x))``. Backward, it multiplies the upstream gradient by the
+    slope of the power.
+    """
+
+@overload
+def rsqrt(x: _Number, /) -> float: ...
+@overload
+def rsqrt(x: NDArray[Any], /) -> NDArray[Any]: ...
+@overload
 def sech2(x: Value, /) -> Value:
     """``z = 1 / (cosh(x) * cosh(x))``.
 
@@ -598,6 +955,19 @@ def sech2(x: Value, /) -> Value:
 def sech2(x: _Number, /) -> float: ...
 @overload
 def sech2(x: NDArray[Any], /) -> NDArray[Any]: ...
+@overload
+def selu(x: Value, /) -> Value:
+    """``z = 1.0507009873554805 * (x if x > 0 else 1.6732632423543772 * expm1(x))``.
+
+    Slope: ``dz/dx = 1.0507009873554805 * (1 if x > 0 else 1.6732632423543772 * exp(x))``.
+    Backward, it is a soft gate: it passes the upstream gradient on one side, stops it on the
+    other, and changes smoothly between.
+    """
+
+@overload
+def selu(x: _Number, /) -> float: ...
+@overload
+def selu(x: NDArray[Any], /) -> NDArray[Any]: ...
 @overload
 def sigmoid(x: Value, /) -> Value:
     """``z = 1 / (1 + exp(-x)) if x >= 0 else exp(x) / (1 + exp(x))``.
@@ -647,6 +1017,18 @@ def sin(x: _Number, /) -> float: ...
 @overload
 def sin(x: NDArray[Any], /) -> NDArray[Any]: ...
 @overload
+def sinc(x: Value, /) -> Value:
+    """``z = sine_cardinal(x)``.
+
+    Slope: ``dz/dx = sine_cardinal_slope(x)``. Backward, it multiplies the upstream gradient
+    by the slope of the wave.
+    """
+
+@overload
+def sinc(x: _Number, /) -> float: ...
+@overload
+def sinc(x: NDArray[Any], /) -> NDArray[Any]: ...
+@overload
 def sinh(x: Value, /) -> Value:
     """``z = sinh(x)``.
 
@@ -670,6 +1052,18 @@ def softplus(x: Value, /) -> Value:
 def softplus(x: _Number, /) -> float: ...
 @overload
 def softplus(x: NDArray[Any], /) -> NDArray[Any]: ...
+@overload
+def softsign(x: Value, /) -> Value:
+    """``z = x / (1 + abs(x))``.
+
+    Slope: ``dz/dx = 1 / (1 + abs(x)) / (1 + abs(x))``. Backward, it saturates: the slope is
+    largest in the middle and fades to nothing at both ends.
+    """
+
+@overload
+def softsign(x: _Number, /) -> float: ...
+@overload
+def softsign(x: NDArray[Any], /) -> NDArray[Any]: ...
 @overload
 def sqrt(x: Value, /) -> Value:
     """``z = sqrt(x)``.
@@ -735,6 +1129,30 @@ def tanh(x: _Number, /) -> float: ...
 @overload
 def tanh(x: NDArray[Any], /) -> NDArray[Any]: ...
 @overload
+def trigamma(x: Value, /) -> Value:
+    """``z = psi1(x)``.
+
+    Slope: ``dz/dx = not given``. Backward, it multiplies the upstream gradient by the next
+    function of its family.
+    """
+
+@overload
+def trigamma(x: _Number, /) -> float: ...
+@overload
+def trigamma(x: NDArray[Any], /) -> NDArray[Any]: ...
+@overload
+def trunc(x: Value, /) -> Value:
+    """``z = -floor(-x) if x < 0 else floor(x)``.
+
+    Slope: ``dz/dx = 0``. Backward, it is flat: it stops the upstream gradient, for its slope
+    is zero wherever it has one.
+    """
+
+@overload
+def trunc(x: _Number, /) -> float: ...
+@overload
+def trunc(x: NDArray[Any], /) -> NDArray[Any]: ...
+@overload
 def where(condition: Value, x: Value | _Number, y: Value | _Number) -> Value:
     """``z = x if condition != 0 else y``.
 
@@ -759,3 +1177,20 @@ def where(
 ) -> NDArray[Any]: ...
 @overload
 def where(condition: Value | _Number, x: Value | _Number, y: NDArray[Any]) -> NDArray[Any]: ...
+@overload
+def xlogy(x: Value, y: Value | _Number) -> Value:
+    """``z = 0 if x == 0 and y == y else x * log(y)``.
+
+    Slopes: ``dz/dx = 0 if x == 0 and y <= 0 else log(y)``, ``dz/dy = 0 if x == 0 and y == 0
+    else x / y``. Backward, it hands the first input the upstream gradient times the
+    logarithm of the second, and the second the upstream gradient times their ratio.
+    """
+
+@overload
+def xlogy(x: _Number, y: Value) -> Value: ...
+@overload
+def xlogy(x: _Number, y: _Number) -> float: ...
+@overload
+def xlogy(x: NDArray[Any], y: Value | _Number | NDArray[Any]) -> NDArray[Any]: ...
+@overload
+def xlogy(x: Value | _Number, y: NDArray[Any]) -> NDArray[Any]: ...

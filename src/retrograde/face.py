@@ -83,25 +83,23 @@ class Face:
         raise GraphExitError.whole_number(line, _recording())
 
     def __trunc__(self) -> int:
-        _refuse_conversion("math.trunc(v)")
+        raise GraphExitError.of("math.trunc(v)", "Write rg.trunc(v), or math.trunc(v.data).")
 
     def __ceil__(self) -> int:
-        raise GraphExitError.of("math.ceil(v)", "Write -rg.floor(-v), or math.ceil(v.data).")
+        raise GraphExitError.of("math.ceil(v)", "Write rg.ceil(v), or math.ceil(v.data).")
 
     def __floor__(self) -> int:
         raise GraphExitError.of("math.floor(v)", "Write rg.floor(v), or math.floor(v.data).")
 
     __round__ = _refuse_operator(
-        "round(v)", "Write rg.floor(v + 0.5), or round(v.data) for the number; f'{v:.3f}' prints."
+        "round(v)", "Write rg.round(v), or round(v.data) for the number; f'{v:.3f}' prints."
     )
     __floordiv__ = __rfloordiv__ = _refuse_operator(
         "//", "Write rg.floor(a / b), whose gradient is zero, or compute with .data."
     )
-    __mod__ = __rmod__ = _refuse_operator(
-        "%", "Write a - b * rg.floor(a / b), or compute with .data."
-    )
+    __mod__ = __rmod__ = _refuse_operator("%", "Write rg.remainder(a, b), or compute with .data.")
     __divmod__ = __rdivmod__ = _refuse_operator(
-        "divmod", "Write rg.floor(a / b) and a - b * rg.floor(a / b), or compute with .data."
+        "divmod", "Write rg.floor(a / b) and rg.remainder(a, b), or compute with .data."
     )
 
     def item(self: Any) -> float:

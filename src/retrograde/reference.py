@@ -22,7 +22,13 @@ from threading import local
 from typing import Any, TypeVar
 
 from . import hooks
-from .errors import AnomalyError, CycleError, MissingBackwardError, NoGradientError
+from .errors import (
+    AnomalyError,
+    CycleError,
+    MissingBackwardError,
+    NoGradientError,
+    NotDifferentiable,
+)
 from .lending import Loan, refuse_lent, settling
 from .ops import OPS
 from .sites import calling_instruction
@@ -194,6 +200,22 @@ def order(roots: Sequence[N], since: int = 0) -> list[N]:
     return done
 
 
+_OPEN = frozenset(name for name, row in OPS.items() if row.absent)
+
+
+def _lacks_partial(value: Node) -> bool:
+    """Whether an input takes gradients along which the law states no partial."""
+    row = OPS[value._op_name]
+    return (
+        value._partials is not None
+        and len(value._partials) == row.arity
+        and any(
+            operand._requires_grad and name in row.absent and partial != partial
+            for name, operand, partial in zip(row.inputs, value._inputs, value._partials)
+        )
+    )
+
+
 def run_backward(roots: Sequence[Node], seeds: Sequence[float]) -> None:
     """Run the backward pass: leaves accumulate, interior gradients are this pass's alone.
 
@@ -204,6 +226,9 @@ def run_backward(roots: Sequence[Node], seeds: Sequence[float]) -> None:
     refuse_lent(values)
     if roots and not any(v._op_name == "leaf" and v._requires_grad for v in values):
         raise NoGradientError.of(roots[0])
+    for value in values:
+        if value._op_name in _OPEN and _lacks_partial(value):
+            raise NotDifferentiable.of(value)
     if any(value._partials is None for value in values):
         with Loan(values) as loan:
             _walk_in_place(values, roots, seeds)

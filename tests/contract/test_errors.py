@@ -96,6 +96,10 @@ def not_twice_differentiable(rg):
     rg.grad(rg.grad(lambda x: rg.Value(1.0, (x,), (2.0,))))(1.0)
 
 
+def not_differentiable(rg):
+    rg.trigamma(rg.Value(2.0)).backward()
+
+
 def stale_graph(rg):
     x = rg.Value(2.0)
     y = x * x
@@ -298,6 +302,9 @@ CASES = {
     "AnomalyError": (anomaly, ArithmeticError, "log produced -inf", "cure: keep the input above 0"),
     "NotTwiceDifferentiable": (
         not_twice_differentiable, RuntimeError, "partials as numbers only", "in terms of ops",
+    ),
+    "NotDifferentiable": (
+        not_differentiable, RuntimeError, "the slope of trigamma is not known", "x.detach()",
     ),
     "StaleGraph": (stale_graph, RuntimeError, "is now 9.0", "Run the forward pass again"),
     "FunctionResultError": (function_result, TypeError, "returned None", "forget its return?"),

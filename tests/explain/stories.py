@@ -54,6 +54,8 @@ def every_op(rg: Any, shift: float = 0.0) -> tuple[Any, list[Any]]:
     gradients add up. ``shift`` moves each leaf within its domain, by a share of its width."""
     leaves, results = [], []
     for op in rg.ops.values():
+        if op.absent:
+            continue
         point = []
         for low, high in op.domain:
             at = low + (high - low) * (0.37 + shift)

@@ -104,7 +104,7 @@ def points(op: Op, dense: int = 1) -> list[Point]:
 # ---- what is right there -------------------------------------------------------------------------
 
 
-CLOSE = 40
+CLOSE = 60
 """Bits that two points share whose difference is a slope: for a unit, a rough one will do."""
 
 

@@ -13,7 +13,8 @@ from retrograde.ops import OPS, Op
 from retrograde.ops.expr import variables
 from retrograde.ops.op import PRIMITIVES, RESULT
 
-from .expressions import evaluate
+from .exact_special import exact_special
+from .expressions import NotStated, evaluate
 
 mp = MPContext()
 mp.dps = 50
@@ -53,6 +54,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "pow": power, "abs": mp.fabs, "log2": lambda x: mp.log(x, 2),
     "exp": exp, **{name: far_enough(getattr(mp, name)) for name in ("expm1", "sinh", "cosh")},
     "erfc": erfc, "erf": lambda x: mp.erf(x) if abs(x) < FAR else mp.sign(x) * (1 - erfc(abs(x))),
+    **exact_special(mp),
 }  # fmt: skip
 """Primitives that mpmath has under another name, or not at all: one entry each."""
 
@@ -97,7 +99,10 @@ def partial(op: Op, index: int, inputs: tuple[Any, ...]) -> Any:
     known = dict(zip(op.inputs, inputs))
     if RESULT in variables(expression):
         known[RESULT] = value(op, inputs)
-    return evaluate(expression, known, call, mp.mpf)
+    try:
+        return evaluate(expression, known, call, mp.mpf)
+    except NotStated:
+        raise Undefined("no partial is stated") from None
 
 
 def difference(function: Callable[..., Any], index: int, inputs: tuple[Any, ...], step: Any) -> Any:

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from retrograde.ops import OPS, Op
-from retrograde.ops.emit import ieee
+from retrograde.ops.emit.python import on_floats
 from retrograde.ops.expr import (
+    Absent,
     Both,
     Call,
     Compare,
@@ -22,9 +23,11 @@ from retrograde.ops.expr import (
     Num,
     Var,
     Where,
+    calls,
     walk,
 )
 from retrograde.ops.op import PRIMITIVES, RESULT
+from retrograde.ops.special import ROUTINES
 
 COMPARISONS = {
     "<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": operator.gt,
@@ -33,8 +36,12 @@ COMPARISONS = {
 ARITHMETIC = {
     "add": operator.add, "sub": operator.sub, "mul": operator.mul, "neg": operator.neg,
 }  # fmt: skip
-EXACT = frozenset({"add", "sub", "mul", "div", "neg", "sqrt", "abs", "floor"})
+EXACT = frozenset({"add", "sub", "mul", "div", "neg", "sqrt", "abs", "floor", "fmod"})
 """The functions that IEEE 754 defines to the last bit."""
+
+
+class NotStated(ArithmeticError):
+    """A partial was needed that the law does not state."""
 
 
 def evaluate(
@@ -54,6 +61,10 @@ def evaluate(
 
     if isinstance(node, Var):
         return variables[node.name]
+    if isinstance(node, Absent):
+        if number is not float:
+            raise NotStated
+        return math.nan
     if isinstance(node, Num):
         if node.exact is not None and number is not float:
             return read(node.exact)
@@ -75,7 +86,7 @@ def float_call(name: str, *args: float) -> float:
     if name in ARITHMETIC:
         return ARITHMETIC[name](*args)
     if name in PRIMITIVES or OPS[name].tuned:
-        return getattr(ieee, name)(*args)
+        return on_floats(name)(*args)
     row = OPS[name]
     return evaluate(row.value, dict(zip(row.inputs, args)), float_call)
 
@@ -93,6 +104,9 @@ def distance_to_kink(op: Op, point: tuple[float, ...]) -> float:
                 yield abs(read(node.left) - read(node.right))
             elif isinstance(node, Call) and node.name == "abs":
                 yield abs(read(node.args[0]))
+            elif isinstance(node, Call) and node.name == "fmod":
+                ratio = read(node.args[0]) / read(node.args[1])
+                yield abs(ratio - round(ratio))
             elif isinstance(node, Call) and node.name == "floor":
                 yield abs(read(node.args[0]) - round(read(node.args[0])))
 
@@ -107,6 +121,10 @@ def libm_calls(node: Expr | Condition, op: Op) -> int:
         return max(libm_calls(node.then, op), libm_calls(node.otherwise, op))
     if isinstance(node, Call):
         inside = sum(libm_calls(arg, op) for arg in node.args)
+        if node.name in ROUTINES:
+            it = ROUTINES[node.name]
+            steps = (*(step for _, step in it.steps), it.value)
+            return inside + sum(libm_calls(step, op) for step in steps)
         if node.name in PRIMITIVES:
             return inside + (node.name not in EXACT)
         return inside + libm_calls(OPS[node.name].value, OPS[node.name])
@@ -116,6 +134,23 @@ def libm_calls(node: Expr | Condition, op: Op) -> int:
 def is_exact(op: Op) -> bool:
     """Whether IEEE 754 defines a row's value and partials to the last bit."""
     return not any(libm_calls(node, op) for node in (op.value, *op.partials))
+
+
+def orders() -> dict[str, float]:
+    """How many times the law can differentiate each row: infinitely often, or up to a partial that
+    it does not state."""
+    found = {name: 0.0 if op.absent else math.inf for name, op in OPS.items()}
+    for _ in OPS:
+        for name, op in OPS.items():
+            called = frozenset[str]().union(*map(calls, op.partials)) & OPS.keys()
+            found[name] = min([found[name], *(found[other] + 1 for other in called)])
+    return found
+
+
+ORDERS = orders()
+DIFFERENTIABLE = sorted(name for name, order in ORDERS.items() if order >= 1)
+SMOOTH = sorted(name for name, order in ORDERS.items() if order >= 3)
+"""Rows that can be differentiated once, and three times and more."""
 
 
 def same_bits(left: float, right: float) -> bool:

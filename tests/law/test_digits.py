@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +17,7 @@ import numpy as np
 import pytest
 
 from retrograde.ops import OPS, Op
-from retrograde.ops.expr import Num
+from retrograde.ops.expr import Absent, Num
 
 from ..program.support import LEVELS, kernels, same
 from . import exact
@@ -41,7 +42,8 @@ def eagerly(rg: Any, function: Callable[..., Any], where: list[Point]) -> Number
     for point in where:
         inputs = [rg.Value(number) for number in point]
         result = function(*inputs)
-        result.backward()
+        with suppress(rg.errors.NotDifferentiable):
+            result.backward()
         found.append((result.data, *(x.grad for x in inputs)))
     return found
 
@@ -50,7 +52,10 @@ def replayed(rg: Any, function: Callable[..., Any], where: list[Point], level: s
     """The same by a compiled function, the points being its rows."""
     compiled = rg.compile(lambda xs: function(*xs))
     with kernels(level):
-        values, gradients = compiled.value_and_grad(np.array(where))
+        try:
+            values, gradients = compiled.value_and_grad(np.array(where))
+        except rg.errors.NotDifferentiable:
+            values, gradients = compiled(np.array(where)), np.zeros_like(where)
     return [(value, *slopes) for value, slopes in zip(values.tolist(), gradients.tolist())]
 
 
@@ -161,7 +166,7 @@ def test_partials_are_the_slopes_of_the_value_over_the_whole_range(name: str) ->
                 verdict = is_slope(op, index, point, claimed)
                 tried += verdict is not None
                 assert verdict is not False, (point, op.inputs[index])
-    assert tried >= 20 or all(partial == Num(0) for partial in op.partials)
+    assert tried >= 20 or all(partial in (Num(0), Absent()) for partial in op.partials)
 
 
 # ---- the measure itself --------------------------------------------------------------------------
@@ -171,6 +176,8 @@ def test_partials_are_the_slopes_of_the_value_over_the_whole_range(name: str) ->
 def test_a_partial_wrong_in_the_ninth_digit_is_found(name: str) -> None:
     op, known = OPS[name], truths(name)
     for index, right in enumerate(op.partials):
+        if right == Absent():
+            continue
         bent = right + 1e-9 if right == Num(0) else right * (1 + 1e-9)
         row = replace(op, partials=(*op.partials[:index], bent, *op.partials[index + 1 :]))
         found = [(value := row.evaluate(*point), *row.evaluate_partials(*point, value))

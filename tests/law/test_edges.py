@@ -54,6 +54,8 @@ def test_an_edge_holds_eagerly(rg: Any, op: Op, edge: Edge) -> None:
     inputs = [rg.Value(number) for number in edge.at]
     result = getattr(rg, op.name)(*inputs)
     assert_edge(result.data, result.partials, edge)
+    if op.absent:
+        return
     result.backward()
     assert_edge(result.data, tuple(value.grad for value in inputs), edge)
 

@@ -43,7 +43,8 @@ def test_every_op_has_a_sentence_for_every_choice_of_inputs(op):
 def test_a_zero_upstream_and_a_nan_are_said(op):
     row = OPS[op]
     middle = [(low + high) / 2 + 0.1 for low, high in row.domain]
-    assert "has nothing to hand on" in said(op, *middle, upstream=0.0)
+    if not row.absent:
+        assert "has nothing to hand on" in said(op, *middle, upstream=0.0)
     assert "the upstream gradient is NaN" in said(op, *middle, upstream=math.nan)
 
 

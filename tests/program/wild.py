@@ -25,11 +25,12 @@ from retrograde.program.program import (
     Program,
 )
 
+from ..law.expressions import SMOOTH as LASTING
 from ..law.expressions import is_exact
 from .support import AWKWARD
 
 EXACT = sorted(name for name, op in OPS.items() if is_exact(op))
-SMOOTH = sorted(set(OPS) - set(EXACT))
+SMOOTH = sorted(set(LASTING) - set(EXACT))
 TAME = sorted(
     "add sub mul neg square tanh sigmoid sin cos atan erf softplus gelu silu relu abs maximum "
     "minimum where clip less leaky_relu".split()

@@ -43,6 +43,8 @@ def two_routes(rg):
 
 def visit_ops(rg, capsys, tmp_path):
     for name, row in part(rg, "ops").OPS.items():
+        if any(isinstance(partial, part(rg, "ops.expr").Absent) for partial in row.partials):
+            continue
         point = [0.5 * (low + high) + 0.1 for low, high in row.domain]
         values = [rg.Value(x) for x in point]
         result = getattr(part(rg, "elementwise"), name)(*values)

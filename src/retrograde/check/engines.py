@@ -1,8 +1,9 @@
 """Other engines: a recorded graph handed to PyTorch or JAX, op by op, by their own functions.
 
-A row of the law has a counterpart there, with a derivative rule of its own, or its value is composed
-of such; so no rule of ours takes part in their gradient. A custom op is tried by calling its function on their numbers. The
-packages are imported when they are first asked for; everything runs in float64 on the CPU.
+Rows of the law have counterparts there, with a derivative rule of their own, so nothing of ours
+takes part in their gradient. A row without one is its own value spelled in their functions, which
+they differentiate. A custom op is tried by calling its function on their numbers. The packages are
+imported when they are first asked for; everything runs in float64 on the CPU.
 """
 
 from __future__ import annotations
@@ -52,10 +53,18 @@ class Engine:
             raise CheckError.untranslatable(step.node, self.name)
         if step.kind == CUSTOM:
             return self._custom(step, operands)
-        if step.op not in self.functions:
-            scope = {**self.functions, "real": lambda number: number}
-            self.functions[step.op] = compiled(step.op, scope)
-        return self.functions[step.op](*operands)
+        return self.function(step.op)(*operands)
+
+    def function(self, name: str) -> Callable[..., Any]:
+        """A row on the engine's numbers: its counterpart, or else its value in their functions."""
+        if name not in self.functions:
+            choose = {"where": self.where, "real": lambda x: x}
+            self.functions[name] = compiled(name, {**self.functions, **choose})
+        return self.functions[name]
+
+    def where(self, condition: Any, then: Any, otherwise: Any) -> Any:
+        """A choice between the engine's numbers or plain ones."""
+        raise NotImplementedError
 
     def _custom(self, step: Step, operands: list[Any]) -> Any:
         """A custom op's own function, where it is written so that it runs on any numbers."""
@@ -108,12 +117,21 @@ class Torch(Engine):
         functional = torch.nn.functional
         plain = "exp expm1 log log1p log2 log10 sqrt tanh sigmoid relu sin cos tan asin acos atan "
         plain += "atan2 sinh cosh asinh acosh atanh hypot sign abs floor maximum minimum erf erfc "
-        plain += "square reciprocal pow"
+        plain += (
+            "square reciprocal pow rsqrt exp2 logaddexp xlogy logit sinc ceil trunc round fmod "
+        )
+        plain += "remainder lgamma digamma erfinv"
         self.functions = {
             **{name: getattr(torch, name) for name in plain.split()},
             **_operators(),
             "leaky_relu": lambda x, slope: torch.where(x > 0, x, slope * x),
             "softplus": lambda x: torch.logaddexp(x, torch.zeros_like(x)),
+            **{name: getattr(functional, name) for name in "mish relu6 selu hardswish".split()},
+            **{name: getattr(torch.special, name) for name in "ndtri log_ndtr erfcx".split()},
+            "logsigmoid": functional.logsigmoid,
+            "softsign": functional.softsign,
+            "trigamma": lambda x: torch.polygamma(1, x),
+            "betaln": lambda x, y: torch.lgamma(x) + torch.lgamma(y) - torch.lgamma(x + y),
             "silu": functional.silu,
             "gelu": functional.gelu,
             "norm_cdf": torch.special.ndtr,
@@ -127,6 +145,11 @@ class Torch(Engine):
     def scalar(self, number: float) -> Any:
         """A number as a tensor without axes."""
         return self._torch.tensor(number, dtype=self._torch.float64)
+
+    def where(self, condition: Any, then: Any, otherwise: Any) -> Any:
+        """torch.where, in float64 also between plain numbers."""
+        tensors = [x if self.is_own(x) else self.scalar(x) for x in (then, otherwise)]
+        return self._torch.where(self._torch.as_tensor(condition), *tensors)
 
     def is_own(self, thing: object) -> bool:
         """Whether a thing is a tensor."""
@@ -171,7 +194,8 @@ class Jax(Engine):
         self._jnp = jnp
         self.version = str(jax.__version__)
         plain = "exp expm1 log log1p log2 log10 sqrt tanh sin cos tan sinh cosh hypot sign abs "
-        plain += "floor maximum minimum square reciprocal"
+        plain += "floor maximum minimum square reciprocal exp2 cbrt logaddexp sinc ceil trunc fmod "
+        plain += "round remainder"
         arcs = "sin cos tan tan2 sinh cosh tanh"
         self.functions = {
             **{name: getattr(jnp, name) for name in plain.split()},
@@ -184,6 +208,17 @@ class Jax(Engine):
             "softplus": nn.softplus,
             "silu": nn.silu,
             "gelu": lambda x: nn.gelu(x, approximate=False),
+            **{name: getattr(nn, name) for name in "mish relu6 selu".split()},
+            **{name: getattr(special, name) for name in "xlogy logit ndtri log_ndtr".split()},
+            "betaln": special.betaln,
+            "digamma": special.digamma,
+            "erfinv": special.erfinv,
+            "hardswish": nn.hard_swish,
+            "lgamma": special.gammaln,
+            "logsigmoid": nn.log_sigmoid,
+            "rsqrt": jax.lax.rsqrt,
+            "softsign": nn.soft_sign,
+            "trigamma": lambda x: special.polygamma(1, x),
             "erf": special.erf,
             "erfc": special.erfc,
             "norm_cdf": special.ndtr,
@@ -205,6 +240,10 @@ class Jax(Engine):
     def scalar(self, number: float) -> Any:
         """A number as an array without axes."""
         return self._jnp.asarray(number, dtype="float64")
+
+    def where(self, condition: Any, then: Any, otherwise: Any) -> Any:
+        """jnp.where."""
+        return self._jnp.where(condition, then, otherwise)
 
     def is_own(self, thing: object) -> bool:
         """Whether a thing is an array of JAX."""

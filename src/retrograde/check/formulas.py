@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from math import fabs
+from math import fabs, nan
 from typing import Any
 
 import numpy as np
 
 from ..ops import OPS
-from ..ops.emit import ieee
-from ..ops.emit.python import python
+from ..ops.emit.python import on_floats, python, routines
 from ..ops.expr import Both, Call, Compare, Condition, Either, Expr, Num, Var, Where, calls, walk
 
 _INFIX = {"add": "+", "sub": "-", "mul": "*"}
@@ -53,8 +52,9 @@ def compiled(name: str, functions: Mapping[str, Any]) -> Callable[..., Any]:
     op = OPS[name]
     scope = dict(functions)
     for called in calls(op.value):
-        if called not in scope and called not in _INFIX and called != "neg":
+        if called not in scope and called in OPS and called not in _INFIX and called != "neg":
             scope[called] = compiled(called, functions)
+    scope |= routines(calls(op.value), functions, source)
     code = f"lambda {', '.join(op.inputs)}: {source(op.value)}"
     function: Callable[..., Any] = eval(compile(code, f"<law: {name}>", "eval"), scope)
     return function
@@ -90,12 +90,11 @@ def magnitudes(name: str) -> Callable[..., tuple[float, ...]]:
     op = OPS[name]
     listed = ", ".join(magnitude(partial) for partial in op.partials)
     scope: dict[str, Any] = {
-        called: getattr(ieee, called) if hasattr(ieee, called) else OPS[called].evaluate
-        for called in (op.calls | {"div"}) - _INFIX.keys() - {"neg"}
+        called: on_floats(called) for called in (op.calls | {"div"}) - _INFIX.keys() - {"neg"}
     }
     code = f"lambda {', '.join(op.inputs)}, z: ({listed},)"
     function: Callable[..., tuple[float, ...]] = eval(
-        compile(code, f"<law: {name}>", "eval"), {**scope, "fabs": fabs}
+        compile(code, f"<law: {name}>", "eval"), {**scope, "fabs": fabs, "nan": nan}
     )
     return function
 
@@ -119,6 +118,9 @@ def _tests(name: str) -> Callable[..., Any]:
         elif isinstance(node, Call) and node.name == "floor":
             inner = source(node.args[0])
             distances.append(f"size({inner} - rint({inner}))")
+        elif isinstance(node, Call) and node.name == "fmod":
+            ratio = " / ".join(f"real({source(arg)})" for arg in node.args)
+            distances.append(f"size({ratio} - rint({ratio}))")
         elif isinstance(node, Call) and node.name in ("hypot", "atan2"):
             distances.append("+".join(f"size({source(arg)})" for arg in node.args))
         elif isinstance(node, Call) and node.name in ("sqrt", "pow"):
@@ -126,6 +128,7 @@ def _tests(name: str) -> Callable[..., Any]:
     code = f"lambda {', '.join(op.inputs)}: least({', '.join(distances)})"
     scope = {**_COMPLEX, "size": lambda x: np.abs(np.real(x)), "least": _least, "inf": np.inf}
     scope |= {called: on_complex(called) for called in calls(op.value) if called in OPS} | _COMPLEX
+    scope |= routines(calls(op.value), _COMPLEX, source)
     function: Callable[..., Any] = eval(compile(code, f"<law: {name}>", "eval"), scope)
     return function
 
@@ -161,6 +164,10 @@ def _pow(x: Any, y: Any) -> Any:
     size = np.exp(y * np.log(_abs(x)))
     below = np.where(whole, np.where(odd, -size, size), np.nan)
     return np.where(np.real(x) < 0.0, below, size)
+
+
+def _fmod(x: Any, y: Any) -> Any:
+    return x - y * np.trunc(np.real(x) / np.real(y))
 
 
 def _log1p(x: Any) -> Any:
@@ -213,6 +220,7 @@ _COMPLEX: dict[str, Any] = {
     "pow": _pow,
     "abs": _abs,
     "floor": lambda x: np.floor(np.real(x)) + 0j,
+    "fmod": _fmod,
     "log1p": _log1p,
     "hypot": _hypot,
     "atan2": _atan2,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import DoctorError
-from ..ops import OPS
+from ..ops import OPS, Op
 from ..surveying import CARRIES, CHOOSE, COUNTS, FLAT, GATE, SATURATE, SOFT
 from ..value import core
 
@@ -67,12 +67,21 @@ class Thresholds:
 
 
 _KINDS = {
-    "gate": GATE, "saturate": SATURATE, "soft-gate": SOFT, "choose": CHOOSE, "flat": FLAT,
+    "gate": GATE, "window": GATE, "saturate": SATURATE, "soft-gate": SOFT, "choose": CHOOSE,
+    "flat": FLAT,
 }  # fmt: skip
 _COPIES = ("add", "sub", "neg", "sum")
 _PRODUCTS = ("mul", "dot", "div")
-STEEPEST = {"sigmoid": 0.25}
-"""The steepest slope of ops whose slope is not 1 there."""
+
+
+def _steepest(op: Op) -> float:
+    """The steepest slope of an activation, where that is less than 1: of sigmoid, a quarter."""
+    others = tuple((low + high) / 2 for low, high in op.domain[1:])
+    slopes = []
+    for step in range(-12, 13):
+        at = (step / 4.0, *others)
+        slopes.append(abs(op.evaluate_partials(*at, op.evaluate(*at))[0]))
+    return min(1.0, max(slopes))
 
 
 def _kind(name: str) -> int:
@@ -97,5 +106,5 @@ def limits_of(thresholds: Thresholds) -> bytes:
     limits = np.zeros(256)
     for code, name in enumerate(_CODES):
         if KINDS[code] & 7 in (SATURATE, SOFT):
-            limits[code] = thresholds.saturated * STEEPEST.get(name, 1.0)
+            limits[code] = thresholds.saturated * _steepest(OPS[name])
     return limits.tobytes()

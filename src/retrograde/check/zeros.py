@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from ..ops import OPS
 from ..sites import Site
 from ..surveying import ALIVE, BY_FACTOR, BY_FLAT, BY_GATE, BY_SATURATION, BY_UNDERFLOW
 from ..value import Value
@@ -67,9 +68,13 @@ def zero_of(
 
 
 def _shut(gate: Value | None) -> str:
-    if gate is None or gate.op in ("relu", "leaky_relu"):
+    if gate is None or _is_gate(gate):
         return "is off"
     return "does not take that operand"
+
+
+def _is_gate(node: Any) -> bool:
+    return node.op in OPS and OPS[node.op].kind in ("gate", "window")
 
 
 def _at(kind: str, node: Value | None, what: str) -> Zero:
@@ -122,6 +127,6 @@ def _what(zero: Any) -> str:
         return f"'{zero.label}' = 0"
     if zero.op == "leaf":
         return "a leaf that is 0" if zero.requires_grad else "the number 0"
-    if zero.op == "relu":
+    if _is_gate(zero):
         return f"0, which the {_name(zero)} gives because it is off"
     return f"0, the result of the {_name(zero)}"

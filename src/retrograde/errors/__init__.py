@@ -12,6 +12,7 @@ from .checks import DoctorError as DoctorError
 from .checks import GradcheckError as GradcheckError
 from .derivatives import ArgumentError as ArgumentError
 from .derivatives import FunctionResultError as FunctionResultError
+from .derivatives import NotDifferentiable as NotDifferentiable
 from .derivatives import NotTwiceDifferentiable as NotTwiceDifferentiable
 from .derivatives import StaleGraph as StaleGraph
 from .derivatives import UnusedInputError as UnusedInputError

@@ -11,7 +11,29 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
+    from ..sites import Site
+
     Value: TypeAlias = Any  # of either engine
+
+
+class NotDifferentiable(RetrogradeError, RuntimeError):
+    """A gradient was asked for through an op whose slope the law does not state."""
+
+    @classmethod
+    def of(cls, value: Value) -> Self:
+        return cls(with_place(f"{describe(value)}: {_NO_SLOPE.format(value.op)}", value))
+
+    @classmethod
+    def recorded(cls, op: str, name: str, site: Site | None) -> Self:
+        """The same in a compiled function, where there are no values."""
+        text = f"{op} stands between the result and its {name}: {_NO_SLOPE.format(op)}"
+        return cls(f"{text}\n  {site}" if site else text)
+
+
+_NO_SLOPE = (
+    "the slope of {0} is not known here, so no gradient passes through it. Detach its input "
+    "(x.detach()), or give {0} a rule of your own with @rg.custom_op."
+)
 
 
 class NotTwiceDifferentiable(RetrogradeError, RuntimeError):

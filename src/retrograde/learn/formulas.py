@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..ops.expr import Both, Call, Compare, Either, Expr, Num, Var, Where
+from ..ops.expr import Absent, Both, Call, Compare, Either, Expr, Num, Var, Where
 
 _INFIX = {"add": (" + ", 1), "sub": (" − ", 1), "mul": ("·", 2), "div": (" / ", 2), "pow": ("^", 4)}
 _SIGNS = {"<=": "≤", ">=": "≥", "==": "=", "!=": "≠"}
@@ -21,6 +21,8 @@ def formula(it: object) -> str:
 def _text(it: object, outside: int) -> str:
     if isinstance(it, Var):
         return it.name
+    if isinstance(it, Absent):
+        return "not given"
     if isinstance(it, Num):
         return f"{it.value:g}".replace("-", "−")
     if isinstance(it, Where):

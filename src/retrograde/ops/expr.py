@@ -89,6 +89,11 @@ class Call(Expr):
     args: tuple[Expr, ...]
 
 
+@dataclass(frozen=True)
+class Absent(Expr):
+    """In place of a partial that the law does not state: a number that nobody knows."""
+
+
 class Condition:
     """Anything that is true or false when its variables have values."""
 

@@ -11,14 +11,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Real
 
-from .expr import Expr, Var, calls, variables
+from .expr import Absent, Expr, Var, calls, variables
+from .special import ROUTINES
 from .words import WORDS
 
 PRIMITIVES = frozenset(
     "add sub mul div neg pow sqrt exp expm1 log log1p log2 log10 tanh sin cos tan asin acos atan "
-    "atan2 sinh cosh asinh acosh atanh hypot abs floor erf erfc".split()
-)
-"""The functions a row may call without their being ops further up: arithmetic and libm."""
+    "atan2 sinh cosh asinh acosh atanh hypot abs floor erf erfc fmod".split()
+).union(ROUTINES)
+"""What a row may call without its being an op further up: arithmetic, libm and routines."""
 
 RESULT = "z"
 
@@ -131,7 +132,14 @@ class Op:
     @property
     def linear(self) -> bool:
         """Whether every partial is a constant."""
-        return not self.saves
+        return not self.saves and not self.absent
+
+    @cached_property
+    def absent(self) -> tuple[str, ...]:
+        """The inputs along which the law states no partial: a backward pass there raises."""
+        return tuple(
+            name for name, partial in zip(self.inputs, self.partials) if isinstance(partial, Absent)
+        )
 
     @cached_property
     def calls(self) -> frozenset[str]:
@@ -177,6 +185,11 @@ class Op:
         numbers = self._numbers("backward", inputs)
         if not isinstance(dy, Real):
             raise TypeError(f"ops[{self.name!r}].backward: dy is {type(dy).__name__}, not a number")
+        if self.absent:
+            raise ValueError(
+                f"ops[{self.name!r}].backward: the law states no slope of {self.name} along "
+                f"{', '.join(self.absent)}"
+            )
         partials = self.evaluate_partials(*numbers, self.evaluate(*numbers))
         contributions = tuple(partial * float(dy) for partial in partials)
         return contributions[0] if self.arity == 1 else contributions

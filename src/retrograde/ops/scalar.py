@@ -12,13 +12,24 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from .expr import Num, Var, equal, function, unequal, where
+from .expr import Absent, Num, Var, equal, function, unequal, where
 from .op import Edge, Op, result
+from .special.gamma import log_beta, log_gamma, psi, psi1, psi_drop
+from .special.normal import inverse_erf, normal_quantile, scaled_erfc, scaled_erfc_slope
+from .special.waves import (
+    cube_root,
+    gated_by_softplus,
+    gated_by_softplus_slope,
+    growth_gap,
+    sine_cardinal,
+    sine_cardinal_slope,
+)
 
 inf, nan = math.inf, math.nan
 
 x, y, z = Var("x"), Var("y"), result()
 low, high, slope, condition = Var("low"), Var("high"), Var("slope"), Var("condition")
+alpha = Var("alpha")
 
 exp, expm1, log, log1p, log2, log10 = map(
     function, ("exp", "expm1", "log", "log1p", "log2", "log10")
@@ -34,6 +45,8 @@ erf, erfc = map(function, ("erf", "erfc"))
 sigmoid, norm_cdf, sign, sech2, gauss, norm_pdf = map(
     function, ("sigmoid", "norm_cdf", "sign", "sech2", "gauss", "norm_pdf")
 )
+fmod, round_, erfcx = map(function, ("fmod", "round", "erfcx"))
+digamma, trigamma = map(function, ("digamma", "trigamma"))
 
 HALF = Num(0.5, r"\tfrac12")
 LN2 = Num(math.log(2.0), r"\ln 2", log(2))
@@ -44,6 +57,12 @@ PI = Num(math.pi, r"\pi", 4 * atan(1))
 SQRT_HALF = Num(math.sqrt(0.5), r"\sqrt{\tfrac12}", sqrt(HALF))
 TWO_OVER_SQRT_PI = Num(2.0 / math.sqrt(math.pi), r"\tfrac{2}{\sqrt\pi}", 2 / sqrt(PI))
 ONE_OVER_SQRT_2PI = Num(1.0 / math.sqrt(2.0 * math.pi), r"\tfrac{1}{\sqrt{2\pi}}", 1 / sqrt(2 * PI))
+
+SQRT_HALF_PI = Num(math.sqrt(0.5 * math.pi), r"\sqrt{\tfrac\pi2}", sqrt(HALF * PI))
+SQRT_2_OVER_PI = Num(math.sqrt(2.0 / math.pi), r"\sqrt{\tfrac2\pi}", sqrt(2 / PI))
+HALF_SQRT_PI = Num(0.5 * math.sqrt(math.pi), r"\tfrac{\sqrt\pi}{2}", HALF * sqrt(PI))
+SELU_ALPHA = Num(1.6732632423543772848170429916717, r"\alpha")
+SELU_SCALE = Num(1.0507009873554804934193349852946, r"\lambda")
 
 POSITIVE = ((0.1, 4.0),)
 UNIT = ((-0.9, 0.9),)
@@ -77,6 +96,17 @@ half_bell = gauss(HALF * x)
 
 raised = where((x < low) | unequal(low, low), low, x)
 lowered = (raised > high) | unequal(high, high)
+whole, apart = floor(abs_(x)), abs_(x) - floor(abs_(x))
+to_even = whole + (whole - 2 * floor(HALF * whole))
+rounded = where(apart < HALF, whole, where(apart > HALF, whole + 1, to_even))
+rounds = (abs_(x) < 2.0**52) & unequal(x, 0)
+folded = fmod(x, y)
+crossed = ((folded < 0) & (y > 0)) | ((folded > 0) & (y < 0))
+under = (x <= low) | unequal(low, low)
+over = (x >= high) | unequal(high, high)
+left, right = where(x < 0, x, 0), where(x < 0, 0, x)
+tail = where(x < HALF, x, 1 - x)
+edge = where(x < 0, 1 + x, 1 - x)
 
 _ROWS: Final = (
     # arithmetic
@@ -151,6 +181,12 @@ _ROWS: Final = (
         cure="keep the input above -1",
     ),
     Op(
+        "exp2", pow_(2, x), (LN2 * z,), kind="power",
+        edges=(Edge((-inf,), 0.0, (0.0,), "the limit"),
+               Edge((2000.0,), inf, (inf,), "past 1024 the result overflows")),
+        cure="keep the input below 1024",
+    ),
+    Op(
         "log2", log2(x), (LOG2_E / x,), kind="inverse", domain=POSITIVE,
         shown=(1 / (x * LN2),),
         edges=(Edge((0.0,), -inf, (inf,), "the limit"),),
@@ -169,6 +205,43 @@ _ROWS: Final = (
             Edge((-1.0,), nan, (nan,), "no real root below 0"),
         ),
         cure="keep the input above 0, as in rg.sqrt(x + 1e-12)",
+    ),
+    Op(
+        "rsqrt", 1 / sqrt(x), (-(HALF * (z / x)),), kind="power", domain=POSITIVE,
+        edges=(
+            Edge((0.0,), inf, (-inf,), "the limit; an infinity, not an error"),
+            Edge((-1.0,), nan, (nan,), "no real root below 0"),
+        ),
+        cure="keep the input above 0, as in rg.rsqrt(x + 1e-12)",
+    ),
+    Op(
+        "cbrt", cube_root(x), (1 / (3 * (z * z)),), kind="power", domain=((0.2, 3.0),),
+        edges=(
+            Edge((0.0,), 0.0, (inf,), "infinitely steep at 0: a zero upstream makes NaN here"),
+            Edge((-8.0,), -2.0, (1.0 / 12.0,), "real below 0 too, unlike x ** (1/3)"),
+        ),
+        cure="keep the input away from 0",
+    ),
+    Op(
+        "xlogy", where(equal(x, 0) & equal(y, y), 0, x * log(y)),
+        (where(equal(x, 0) & (y <= 0), 0, log(y)), where(equal(x, 0) & equal(y, 0), 0, x / y)),
+        kind="entropy", domain=((-3.0, 3.0), (0.1, 4.0)),
+        edges=(
+            Edge((0.0, 0.0), 0.0, (0.0, 0.0), "0 log 0 is 0 and flat (PyTorch: NaN along y)"),
+            Edge((0.0, -1.0), 0.0, (0.0, 0.0), "0 times anything, as in PyTorch"),
+            Edge((0.0, nan), nan, (nan, nan), "NaN stays NaN"),
+            Edge((1.0, 0.0), -inf, (-inf, inf), "the limit"),
+        ),
+        cure="keep the second input above 0",
+    ),
+    Op(
+        "logit", log(x / (1 - x)), (1 / x / (1 - x),), kind="quantile", domain=((0.05, 0.95),),
+        edges=(
+            Edge((0.0,), -inf, (inf,), "the limit"),
+            Edge((1.0,), inf, (inf,), "the limit"),
+            Edge((2.0,), nan, (-0.5,), "there are odds between 0 and 1 only"),
+        ),
+        cure="keep the input between 0 and 1, as in rg.logit(rg.clip(x, 1e-9, 1 - 1e-9))",
     ),
     # hyperbolic functions and activations
     Op(
@@ -212,6 +285,84 @@ _ROWS: Final = (
     Op(
         "silu", x * sigmoid(x), (sigmoid(x) + z * sigmoid(-x),), kind="soft-gate", tuned=True,
         edges=(Edge((-inf,), nan, (nan,), "-inf × 0 is NaN"),),
+    ),
+    Op(
+        "logsigmoid", where(x < 0, x, 0) - log1p(exp(-abs_(x))), (sigmoid(-x),), kind="fade",
+        edges=(
+            Edge((1000.0,), 0.0, (0.0,), "no overflow"),
+            Edge((-1000.0,), -1000.0, (1.0,), "no overflow"),
+        ),
+    ),
+    Op(
+        "logaddexp",
+        where(equal(x, y), x + LN2, where(x > y, x, y) + log1p(exp(-abs_(x - y)))),
+        (sigmoid(x - y), sigmoid(y - x)), kind="share",
+        edges=(
+            Edge((-inf, -inf), -inf, (nan, nan), "no share of nothing, as in PyTorch and JAX"),
+            Edge((inf, inf), inf, (nan, nan), "inf - inf, as in PyTorch (JAX: 1 and 1)"),
+            Edge((-inf, 1.0), 1.0, (0.0, 1.0), "adding nothing"),
+            Edge((1000.0, 0.0), 1000.0, (1.0, 0.0), "no overflow"),
+        ),
+    ),
+    Op(
+        "elu", where(x > 0, x, alpha * expm1(x)),
+        (where(x > 0, 1, alpha * exp(x)), where(x > 0, 0, expm1(x))),
+        kind="soft-gate", inputs=("x", "alpha"), defaults=(1.0,),
+        edges=(Edge((0.0, 1.0), 0.0, (1.0, 0.0), "0 counts as the lower side, as in PyTorch"),
+               Edge((-inf, 1.0), -1.0, (0.0, -1.0), "the limit")),
+    ),
+    Op(
+        "celu", where((x > 0) | (abs_(x / alpha) < 1e-290), x, alpha * expm1(x / alpha)),
+        (where(x > 0, 1, exp(x / alpha)), where(x > 0, 0, growth_gap(x / alpha))),
+        kind="soft-gate", inputs=("x", "alpha"), defaults=(1.0,),
+        domain=((-3.0, 3.0), (0.3, 3.0)),
+        edges=(Edge((0.0, 1.0), 0.0, (1.0, 0.0), "0 counts as the lower side, as in PyTorch"),),
+    ),
+    Op(
+        "selu", SELU_SCALE * where(x > 0, x, SELU_ALPHA * expm1(x)),
+        (SELU_SCALE * where(x > 0, 1, SELU_ALPHA * exp(x)),), kind="soft-gate",
+        edges=(Edge((0.0,), 0.0, (SELU_SCALE.value * SELU_ALPHA.value,),
+                    "0 counts as the lower side, as in PyTorch and JAX"),),
+    ),
+    Op(
+        "mish", gated_by_softplus(x), (gated_by_softplus_slope(x),), kind="soft-gate",
+        edges=(Edge((-inf,), nan, (nan,), "-inf × 0 is NaN"),),
+    ),
+    Op(
+        "softsign", x / (1 + abs_(x)), (1 / (1 + abs_(x)) / (1 + abs_(x)),), kind="saturate",
+        edges=(Edge((inf,), nan, (0.0,), "inf/inf is NaN, as in PyTorch and JAX"),),
+    ),
+    Op(
+        "relu6", where(x <= 0, 0, where(x >= 6, 6, x)), (where((x <= 0) | (x >= 6), 0, 1),),
+        kind="window", symbol="ReLU6", domain=((-3.0, 9.0),),
+        edges=(
+            Edge((0.0,), 0.0, (0.0,), "the bounds belong to the outside, as in PyTorch and JAX"),
+            Edge((6.0,), 6.0, (0.0,), "the bounds belong to the outside, as in PyTorch and JAX"),
+            Edge((nan,), nan, (1.0,), "NaN stays NaN"),
+        ),
+    ),
+    Op(
+        "hardtanh", where(over, high, where(under, low, x)),
+        (where(under | over, 0, 1), where(over, 0, where(under, 1, 0)), where(over, 1, 0)),
+        kind="window", inputs=("x", "low", "high"), defaults=(-1.0, 1.0),
+        domain=((-3.0, 3.0), (-1.5, -1.0), (1.0, 1.5)),
+        edges=(
+            Edge((1.0, -1.0, 1.0), 1.0, (0.0, 0.0, 1.0),
+                 "the bounds belong to the outside, as in PyTorch (JAX: to the inside)"),
+            Edge((-1.0, -1.0, 1.0), -1.0, (0.0, 1.0, 0.0),
+                 "the bounds belong to the outside, as in PyTorch (JAX: to the inside)"),
+            Edge((nan, -1.0, 1.0), nan, (1.0, 0.0, 0.0), "NaN stays NaN"),
+        ),
+    ),
+    Op(
+        "hardswish", where(x <= -3, 0, where(x >= 3, x, x * (x + 3) / 6)),
+        (where(x <= -3, 0, where(x >= 3, 1, x / 3 + HALF)),), kind="soft-gate",
+        domain=((-5.0, 5.0),),
+        edges=(
+            Edge((-3.0,), 0.0, (0.0,), "the flat side has the kink, as in PyTorch and JAX"),
+            Edge((3.0,), 3.0, (1.0,), "the open side has the kink, as in PyTorch and JAX"),
+            Edge((-inf,), 0.0, (0.0,), "the limit (PyTorch and JAX: NaN)"),
+        ),
     ),
     # trigonometry
     Op(
@@ -270,6 +421,13 @@ _ROWS: Final = (
         domain=((0.3, 3.0), (0.3, 3.0)),
         edges=(Edge((0.0, 0.0), 0.0, (0.0, 0.0), "the middle of the slopes around it, as |x|"),),
     ),
+    Op(
+        "sinc", sine_cardinal(x), (sine_cardinal_slope(x),), kind="wave",
+        edges=(
+            Edge((0.0,), 1.0, (0.0,), "sin(πx) / (πx), as in NumPy and PyTorch; its limit at 0"),
+            Edge((inf,), nan, (nan,), "as sin"),
+        ),
+    ),
     # kinks and choices
     Op(
         "sign", where(x > 0, 1, where(x < 0, -1, x)), (Num(0),), kind="flat",
@@ -285,6 +443,44 @@ _ROWS: Final = (
     Op(
         "floor", floor(x), (Num(0),), kind="flat",
         edges=(Edge((2.0,), 2.0, (0.0,), "a step has slope 0, also where it steps"),),
+    ),
+    Op(
+        "ceil", -floor(-x), (Num(0),), kind="flat",
+        edges=(Edge((2.0,), 2.0, (0.0,), "a step has slope 0, also where it steps"),),
+    ),
+    Op(
+        "trunc", where(x < 0, -floor(-x), floor(x)), (Num(0),), kind="flat",
+        edges=(Edge((-1.5,), -1.0, (0.0,), "towards 0"),),
+    ),
+    Op(
+        "round", where(rounds, where(x < 0, -rounded, rounded), x), (Num(0),),
+        kind="flat",
+        edges=(
+            Edge((2.5,), 2.0, (0.0,), "a half goes to the even neighbour, as in Python"),
+            Edge((3.5,), 4.0, (0.0,), "a half goes to the even neighbour, as in Python"),
+        ),
+    ),
+    Op(
+        "fmod", fmod(x, y), (Num(1), -round_((x - z) / y)), kind="fold",
+        domain=((-3.0, 3.0), (0.7, 2.0)),
+        edges=(
+            Edge((-5.0, 3.0), -2.0, (1.0, 1.0), "the sign of the first input, as in C"),
+            Edge((6.0, 3.0), 0.0, (1.0, -2.0), "where it jumps the slope is that of the right"),
+            Edge((5.0, inf), 5.0, (1.0, 0.0), "nothing is taken off"),
+            Edge((5.0, 0.0), nan, (1.0, nan), "no remainder by 0 (PyTorch and JAX: -inf along y)"),
+        ),
+        cure="keep the second input away from 0",
+    ),
+    Op(
+        "remainder", where(crossed, folded + y, folded),
+        (Num(1), where(crossed, 1, 0) - round_((x - folded) / y)), kind="fold",
+        domain=((-3.0, 3.0), (0.7, 2.0)),
+        edges=(
+            Edge((-5.0, 3.0), 1.0, (1.0, 2.0), "the sign of the second input, as % in Python"),
+            Edge((-5.0, inf), inf, (1.0, 1.0), "as % in Python"),
+            Edge((5.0, 0.0), nan, (1.0, nan), "no remainder by 0 (PyTorch and JAX: -inf along y)"),
+        ),
+        cure="keep the second input away from 0",
     ),
     Op(
         "maximum", where((x >= y) | x_is_nan, x, y),
@@ -369,6 +565,89 @@ _ROWS: Final = (
         "gelu", x * norm_cdf(x), (norm_cdf(x) + ONE_OVER_SQRT_2PI * x * half_bell * half_bell,),
         kind="soft-gate", shown=(norm_cdf(x) + x * norm_pdf(x),), tuned=True, ulps=8.0,
         edges=(Edge((-inf,), nan, (nan,), "-inf × 0 is NaN"),),
+    ),
+    Op(
+        "erfcx", scaled_erfc(x), (scaled_erfc_slope(x),), kind="fade",
+        edges=(
+            Edge((inf,), 0.0, (0.0,), "the limit (PyTorch: a NaN slope)"),
+            Edge((-30.0,), inf, (-inf,), "below -26.6 the result overflows"),
+        ),
+        cure="keep the input above -26",
+    ),
+    Op(
+        "log_ndtr",
+        where(
+            x < 0,
+            log(HALF * erfcx(-(x * SQRT_HALF))) - HALF * (x * x),
+            log1p(-(HALF * erfc(x * SQRT_HALF))),
+        ),
+        (where(
+            x < 0,
+            SQRT_2_OVER_PI / erfcx(-(left * SQRT_HALF)),
+            norm_pdf(right) / norm_cdf(right),
+        ),),
+        kind="fade", shown=(norm_pdf(x) / norm_cdf(x),),
+        edges=(Edge((inf,), 0.0, (0.0,), "the limit"),
+               Edge((-inf,), -inf, (inf,), "the limit (PyTorch and JAX: a NaN slope)")),
+    ),
+    Op(
+        "erfinv", inverse_erf(x),
+        (where(
+            equal(edge, 0), 1 / edge, HALF_SQRT_PI * erfcx(where(x < 0, -z, z)) / edge
+        ),),
+        kind="quantile", domain=UNIT, shown=(HALF_SQRT_PI * exp(z * z),),
+        edges=(
+            Edge((1.0,), inf, (inf,), "the limit"),
+            Edge((-1.0,), -inf, (inf,), "the limit"),
+            Edge((2.0,), nan, (nan,), "erf stays between -1 and 1"),
+        ),
+        cure="keep the input between -1 and 1",
+    ),
+    Op(
+        "ndtri", normal_quantile(x),
+        (where(
+            equal(tail, 0),
+            1 / tail,
+            SQRT_HALF_PI * erfcx(where(x < HALF, -z, z) * SQRT_HALF) / tail,
+        ),),
+        kind="quantile", domain=((0.05, 0.95),), shown=(1 / norm_pdf(z),),
+        edges=(
+            Edge((0.0,), -inf, (inf,), "the limit, as in PyTorch"),
+            Edge((1.0,), inf, (inf,), "the limit, as in PyTorch"),
+            Edge((2.0,), nan, (nan,), "a probability is between 0 and 1"),
+        ),
+        cure="keep the input between 0 and 1",
+    ),
+    # the gamma function
+    Op(
+        "trigamma", psi1(x), (Absent(),), kind="ladder", domain=POSITIVE,
+        edges=(Edge((0.0,), inf, (nan,), "a pole"), Edge((inf,), 0.0, (nan,), "the limit")),
+    ),
+    Op(
+        "digamma", psi(x), (trigamma(x),), kind="ladder", domain=POSITIVE,
+        edges=(
+            Edge((0.0,), -inf, (inf,), "a pole, from the right, as in PyTorch"),
+            Edge((-1.0,), nan, (inf,), "a pole without a sign"),
+        ),
+        cure="keep the input above 0",
+    ),
+    Op(
+        "lgamma", log_gamma(x), (digamma(x),), kind="ladder", domain=POSITIVE,
+        edges=(
+            Edge((0.0,), inf, (-inf,), "a pole"),
+            Edge((-1.0,), inf, (nan,), "a pole without a side"),
+            Edge((-inf,), inf, (nan,), "as in C"),
+        ),
+        cure="keep the input above 0",
+    ),
+    Op(
+        "betaln", log_beta(x, y), (psi_drop(x, y), psi_drop(y, x)), kind="ladder",
+        domain=((0.1, 4.0), (0.1, 4.0)),
+        edges=(
+            Edge((0.0, 1.0), inf, (-inf, 0.0), "a pole"),
+            Edge((-0.5, 2.0), nan, (nan, nan), "for positive inputs (JAX: ln of the absolute)"),
+        ),
+        cure="keep both inputs above 0",
     ),
 )  # fmt: skip
 

@@ -42,6 +42,19 @@ WORDS: Final = MappingProxyType(
         "angle": "shares the upstream gradient out by how each input turns the angle",
         "length": "shares the upstream gradient out by how much of the length each input makes up",
         "sign": "multiplies the upstream gradient by the sign of its input",
+        "ladder": "multiplies the upstream gradient by the next function of its family",
+        "quantile": "divides the upstream gradient by the density at its own result: the rarer "
+        "that is, the larger the slope",
+        "fade": "multiplies the upstream gradient by a slope that fades from one side to the other",
+        "share": "shares the upstream gradient out: each input receives its part, and the parts "
+        "add up to one",
+        "entropy": "hands the first input the upstream gradient times the logarithm of the second, "
+        "and the second the upstream gradient times their ratio",
+        "wave": "multiplies the upstream gradient by the slope of the wave",
+        "fold": "copies the upstream gradient to the first input, and hands it to the second times "
+        "minus how often that was taken off",
+        "window": "is a window: it passes the upstream gradient between its bounds and stops it "
+        "outside",
         "flat": "is flat: it stops the upstream gradient, for its slope is zero wherever it has "
         "one",
         "choose": "chooses: the input that was taken receives the whole upstream gradient, the "

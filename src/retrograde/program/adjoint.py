@@ -18,9 +18,11 @@ from math import isfinite
 from struct import pack
 from typing import Union
 
-from ..errors import NotTwiceDifferentiable
+from ..errors import NotDifferentiable, NotTwiceDifferentiable
 from ..ops import OPS
-from ..ops.expr import Both, Call, Compare, Condition, Either, Expr, Num, Var, Where
+from ..ops.expr import Absent, Both, Call, Compare, Condition, Either, Expr, Num, Var, Where
+from ..ops.routine import Routine
+from ..ops.special import ROUTINES
 from .check import check
 from .customs import inlined, key_of
 from .program import CONSTANT, Input, Instruction, Program
@@ -32,9 +34,12 @@ Template = tuple[tuple[tuple[str, tuple[Operand, ...]], ...], Operand]
 
 
 @cache
-def templates(name: str) -> tuple[Template, ...]:
-    """The partials of a row as templates."""
-    return tuple(_template(partial) for partial in OPS[name].partials)
+def templates(name: str) -> tuple[Template | None, ...]:
+    """The partials of a row as templates; None for one that is not stated."""
+    return tuple(
+        None if isinstance(partial, Absent) else _template(partial)
+        for partial in OPS[name].partials
+    )
 
 
 def _template(expression: Expr) -> Template:
@@ -53,13 +58,26 @@ def _template(expression: Expr) -> Template:
             return holds if node.symbol == "==" else emit("sub", 1.0, holds)
         return emit("less" if node.symbol in ("<", ">") else "less_equal", left, right)
 
+    known: list[dict[str, Operand]] = [{}]  # of each routine being spelled out: its names
+
+    def called(it: Routine, *operands: Operand) -> Operand:
+        known.append(dict(zip(it.inputs, operands)))
+        for name, step in it.steps:
+            known[-1][name] = visit(step)
+        value = visit(it.value)
+        known.pop()
+        return value
+
     def visit(node: Expr | Condition) -> Operand:
         if isinstance(node, Var):
-            return node.name
+            return known[-1].get(node.name, node.name)
         if isinstance(node, Num):
             return node.value
         if isinstance(node, Call):
-            return emit(node.name, *[visit(arg) for arg in node.args])
+            operands = [visit(arg) for arg in node.args]
+            if node.name in ROUTINES:
+                return called(ROUTINES[node.name], *operands)
+            return emit(node.name, *operands)
         if isinstance(node, Where):
             return emit("where", visit(node.condition), visit(node.then), visit(node.otherwise))
         if isinstance(node, Compare):
@@ -319,8 +337,10 @@ class _Adjoint:
         else:
             variables = dict(zip(OPS[op].inputs, args))
             variables["z"] = results[0]
-            for arg, template in zip(args, templates(op)):
+            for name, arg, template in zip(OPS[op].inputs, args, templates(op)):
                 if arg in self.active:
+                    if template is None:
+                        raise NotDifferentiable.recorded(op, name, self.program.site(site))
                     partial = self.build.partial(template, variables, site)
                     self._add(arg, partial, upstream, site, rows)
 

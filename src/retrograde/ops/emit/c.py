@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..expr import Both, Call, Compare, Condition, Either, Expr, Num, Var, Where
+from ..expr import Absent, Both, Call, Compare, Condition, Either, Expr, Num, Var, Where
 from ..op import PRIMITIVES, Op
+from ..routine import Routine
+from ..special import ROUTINES
 
 INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 LIBM = {"abs": "fabs"}
+ABSENT = """\
+/* A partial that is not stated: backward passes look for such nodes once one has been made. */
+extern int rg_absent_met;
+RG_RULE double rg_absent(void) {
+    rg_absent_met = 1;
+    return NAN;
+}"""
 
 
 def c(node: Expr | Condition) -> str:
@@ -22,14 +31,15 @@ def c(node: Expr | Condition) -> str:
         return node.name
     if isinstance(node, Num):
         return repr(node.value)
+    if isinstance(node, Absent):
+        return "rg_absent()"
     if isinstance(node, Call):
         args = [c(arg) for arg in node.args]
         if node.name in INFIX:
             return f"({args[0]} {INFIX[node.name]} {args[1]})"
         if node.name == "neg":
             return f"(-{args[0]})"
-        name = LIBM.get(node.name, node.name) if node.name in PRIMITIVES else f"rg_{node.name}"
-        return f"{name}({', '.join(args)})"
+        return f"{_function(node.name)}({', '.join(args)})"
     if isinstance(node, Where):
         return f"({c(node.condition)} ? {c(node.then)} : {c(node.otherwise)})"
     if isinstance(node, Compare):
@@ -37,6 +47,20 @@ def c(node: Expr | Condition) -> str:
     if isinstance(node, (Either, Both)):
         return f"({c(node.left)} {'||' if isinstance(node, Either) else '&&'} {c(node.right)})"
     raise TypeError(f"no C for {type(node).__name__}")
+
+
+def _function(name: str) -> str:
+    if name in ROUTINES:
+        return f"rgs_{name}"
+    return LIBM.get(name, name) if name in PRIMITIVES else f"rg_{name}"
+
+
+def routine(it: Routine) -> str:
+    """A routine as C."""
+    inputs = ", ".join(f"double {name}" for name in it.inputs)
+    steps = "\n".join(f"    double {name} = {c(expression)};" for name, expression in it.steps)
+    body = f"{steps}\n    return {c(it.value)};"
+    return f"RG_RULE double rgs_{it.name}({inputs}) {{\n{body}\n}}"
 
 
 def functions(op: Op) -> str:
@@ -81,6 +105,7 @@ def header(ops: Iterable[Op]) -> str:
         f'    {{"{op.name}", "{op.symbol}", {op.arity}, {len(op.defaults)}, '
         f"{{{', '.join(map(repr, op.defaults or (0.0,)))}}}, "
         f"{{{', '.join(_quoted(name) for name in op.inputs)}}}, "
+        f"{sum(1 << op.inputs.index(name) for name in op.absent)}, "
         f"rg_eval_{op.name}, rg_slopes_{op.name}}},"
         for op in rows
     )
@@ -96,10 +121,13 @@ def header(ops: Iterable[Op]) -> str:
             "/* The rules on doubles; the vector kernels have rules of their own. */\n"
             "#ifndef RG_LISTS_ONLY",
             '#include "tuned.h"\n\n#define RG_RULE static inline __attribute__((unused))',
+            ABSENT,
+            "\n\n".join(map(routine, ROUTINES.values())),
             "\n\n".join(functions(op) for op in rows),
             "\n".join(generic),
             "typedef struct {\n    const char *name;\n    const char *symbol;\n    int arity;\n"
             "    int defaults;\n    double default_value[2];\n    const char *inputs[3];\n"
+            "    int absent; /* a bit an input: no partial is stated along it */\n"
             "    double (*eval)(const double *inputs);\n"
             "    void (*slopes)(const double *inputs, double z, double *partials);\n} RgOp;",
             f"static const RgOp RG_OPS[RG_OP_COUNT] __attribute__((unused)) = {{\n{table}\n}};",

@@ -30,6 +30,14 @@ def pow(x: float, y: float) -> float:
         return math.copysign(inf, x) if y % 2.0 == 1.0 else inf
 
 
+def fmod(x: float, y: float) -> float:
+    """The remainder of x / y with the sign of x, as C's fmod: exact."""
+    try:
+        return math.fmod(x, y)
+    except ValueError:
+        return nan
+
+
 def floor(x: float) -> float:
     """The largest whole float not above x; zeros keep their sign, NaN and infinities stay."""
     return math.copysign(float(math.floor(x)), x) if math.isfinite(x) else x

@@ -11,7 +11,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..expr import Both, Call, Compare, Condition, Either, Expr, Num, Var, Where
+from ..expr import Absent, Both, Call, Compare, Condition, Either, Expr, Num, Var, Where
+from ..routine import Routine
+from ..special import ROUTINES
 
 if TYPE_CHECKING:
     from ..op import Op
@@ -35,6 +37,8 @@ def javascript(node: Expr | Condition) -> str:
         return node.name
     if isinstance(node, Num):
         return number(node.value)
+    if isinstance(node, Absent):
+        return "NaN"
     if isinstance(node, Call):
         args = [javascript(arg) for arg in node.args]
         if node.name in INFIX:
@@ -78,8 +82,15 @@ def row(op: Op) -> str:
     return f"law.{op.name} = {{ value: {value}, partials: [{partials}] }};"
 
 
+def routine(it: Routine) -> str:
+    """A routine as a property of ``special``."""
+    steps = " ".join(f"const {name} = {javascript(expression)};" for name, expression in it.steps)
+    value = f"{{ {steps} return {javascript(it.value)}; }}"
+    return f"special.{it.name} = ({', '.join(it.inputs)}) => {value};"
+
+
 def law(names: Iterable[str], table: Mapping[str, Op]) -> str:
-    """The named rows, and those they call, as one piece of JavaScript.
+    """The named rows, and what they call, as one piece of JavaScript.
 
     >>> from retrograde.ops import OPS
     >>> [line[:14] for line in law(["silu"], OPS).splitlines()[-3:]]
@@ -88,14 +99,21 @@ def law(names: Iterable[str], table: Mapping[str, Op]) -> str:
     from ..op import PRIMITIVES
 
     wanted: set[str] = set()
+    called: set[str] = set()
     pending = list(names)
     while pending:
         name = pending.pop()
         if name not in wanted:
             wanted.add(name)
+            called |= table[name].calls & ROUTINES.keys()
             pending.extend(table[name].calls - PRIMITIVES)
+    for name in reversed(ROUTINES):  # each stands below those it calls
+        if name in called:
+            called |= ROUTINES[name].calls & ROUTINES.keys()
+    routines = [routine(it) for name, it in ROUTINES.items() if name in called]
+    opening = ["const special = {};", *routines] if routines else []
     rows = [row(op) for name, op in table.items() if name in wanted]
-    return "\n".join([primitives(), "const law = {};", *rows]) + "\n"
+    return "\n".join([primitives(), *opening, "const law = {};", *rows]) + "\n"
 
 
 def primitives() -> str:
@@ -106,4 +124,6 @@ def primitives() -> str:
 def _function(name: str) -> str:
     from ..op import PRIMITIVES
 
+    if name in ROUTINES:
+        return f"special.{name}"
     return f"primitive.{name}" if name in PRIMITIVES else f"law.{name}.value"

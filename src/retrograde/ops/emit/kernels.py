@@ -6,6 +6,8 @@ from collections.abc import Iterable
 
 from ..expr import Both, Call, Compare, Condition, Either, Expr, Num, Var, Where
 from ..op import PRIMITIVES, Op
+from ..routine import Routine
+from ..special import ROUTINES
 
 TUNED = frozenset(("sigmoid",))
 """Rows whose value the vector functions provide as a whole, faster than term by term, besides those
@@ -27,6 +29,7 @@ def lanes(node: Expr | Condition) -> str:
         return f"v_set({node.value!r})"
     if isinstance(node, Call):
         prefix = "v_" if node.name in PRIMITIVES else "rgv_"
+        prefix = "rgs_" if node.name in ROUTINES else prefix
         return f"{prefix}{node.name}({', '.join(lanes(arg) for arg in node.args)})"
     if isinstance(node, Where):
         parts = (lanes(node.condition), lanes(node.then), lanes(node.otherwise))
@@ -39,11 +42,21 @@ def lanes(node: Expr | Condition) -> str:
     raise TypeError(f"no lanes for {type(node).__name__}")
 
 
+def routine(it: Routine) -> str:
+    """A routine as a function of lanes; called, for it is long."""
+    inputs = ", ".join(f"vd {name}" for name in it.inputs)
+    steps = "\n".join(f"    vd {name} = {lanes(expression)};" for name, expression in it.steps)
+    body = f"{steps}\n    return {lanes(it.value)};"
+    return f"CALLED vd rgs_{it.name}({inputs}) {{\n{body}\n}}"
+
+
 def header(ops: Iterable[Op]) -> str:
     """The value of every row as a function of lanes."""
     lines = [
         "/* Generated from src/retrograde/ops/scalar.py by tools/regenerate.py: do not edit. */",
         "#ifndef RG_ROWS_GEN_H\n#define RG_ROWS_GEN_H\n",
+        "#define CALLED static __attribute__((noinline, unused))\n",
+        *(routine(it) + "\n" for it in ROUTINES.values()),
     ]
     for op in ops:
         inputs = ", ".join(f"vd {name}" for name in op.inputs)

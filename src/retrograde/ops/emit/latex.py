@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from enum import IntEnum
 from typing import NamedTuple, TypeGuard
 
-from ..expr import Both, Call, Compare, Condition, Either, Expr, Num, Var, Where
+from ..expr import Absent, Both, Call, Compare, Condition, Either, Expr, Num, Var, Where
 from ..op import Op
+from ..special import ROUTINES
 
 NAMES = {
     "acos": r"\arccos",
@@ -118,6 +120,8 @@ def _tex(node: Expr) -> Tex:
     if isinstance(node, Num):
         text = node.latex or number(node.value)
         return Tex(text, Binds.MINUS if text.startswith("-") else Binds.ATOM)
+    if isinstance(node, Absent):
+        return Tex(r"\text{not given}", Binds.ATOM)
     if isinstance(node, Where):
         return _where(node)
     if isinstance(node, Call):
@@ -165,9 +169,20 @@ def _call(node: Call) -> Tex:
         return Tex(f"{opening}{_tex(args[0]).text}{closing}", Binds.ATOM)
     if name in NAMES and isinstance(args[0], Var):
         return Tex(f"{NAMES[name]} {_tex(args[0]).text}", Binds.WORD)
+    if name in ROUTINES:
+        return _routine(ROUTINES[name].latex, [_tex(arg).text for arg in args])
     escaped = name.replace("_", r"\_")
     word = NAMES.get(name) or LETTERS.get(name) or rf"\operatorname{{{escaped}}}"
     return Tex(word + _fenced(", ".join(_tex(arg).text for arg in args)), Binds.ATOM)
+
+
+def _routine(written: str, args: Sequence[str]) -> Tex:
+    """A routine: a name before its inputs, or a formula around them."""
+    if "#" not in written:
+        return Tex(written + _fenced(", ".join(args)), Binds.ATOM)
+    for place, arg in enumerate(args, start=1):
+        written = written.replace(f"#{place}", arg)
+    return Tex(written, Binds.SUM if " - " in written else Binds.POWER)
 
 
 def _sum(left: Expr, right: Expr, sign: str) -> Tex:

@@ -7,6 +7,8 @@ const primitive = (() => {
   // JavaScript has NaN for 1**NaN and (-1)**Infinity, where C has 1.
   const pow = (x, y) => (x === 1 || (x === -1 && abs(y) === Infinity) ? 1 : x ** y);
 
+  const fmod = (x, y) => x % y;
+
   // 2/sqrt(pi) e^(-x²) times a series without cancellation: for |x| up to 2.
   const series = (x) => {
     let term = x, total = x;
@@ -66,6 +68,6 @@ const primitive = (() => {
   };
 
   return { abs, acos, acosh, asin, asinh, atan, atan2, atanh, cos, cosh, erf, erfc, exp, expm1,
-    floor, gauss, gelu, hypot, log, log10, log1p, log2, norm_cdf, norm_pdf, pow, sech2, silu, sin,
+    floor, fmod, gauss, gelu, hypot, log, log10, log1p, log2, norm_cdf, norm_pdf, pow, sech2, silu, sin,
     sinh, sqrt, tan, tanh };
 })();

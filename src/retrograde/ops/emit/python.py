@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from ..expr import Both, Call, Compare, Condition, Either, Expr, Num, Var, Where
+from ..expr import Absent, Both, Call, Compare, Condition, Either, Expr, Num, Var, Where
+from ..special import ROUTINES
 from . import ieee
 
 if TYPE_CHECKING:
@@ -27,6 +29,8 @@ def python(node: Expr | Condition) -> str:
         return node.name
     if isinstance(node, Num):
         return repr(node.value)
+    if isinstance(node, Absent):
+        return "nan"
     if isinstance(node, Call):
         args = [python(arg) for arg in node.args]
         if node.name in INFIX:
@@ -54,30 +58,65 @@ def source(op: Op) -> str:
     )
 
 
-def compile_partials(op: Op, functions: Mapping[str, Any]) -> tuple[Callable[..., Any], ...]:
-    """The partials as functions of inputs and result that are generic in the number type.
+def compile_partials(op: Op, functions: Mapping[str, Any]) -> tuple[Callable[..., Any] | None, ...]:
+    """The partials as functions of inputs and result that are generic in the number type; None
+    for one that is not stated.
 
-    ``functions`` gives every named function of the law; on values they build graph, so what comes
-    back can be differentiated again.
+    ``functions`` gives every row of the law; on values they build graph, so what comes back can be
+    differentiated again. Routines are spelled out in them.
     """
     inputs = ", ".join(op.inputs)
-    compiled = []
+    scope = {**functions, **routines(op.calls, functions)}
+    compiled: list[Callable[..., Any] | None] = []
     for partial in op.partials:
+        if isinstance(partial, Absent):
+            compiled.append(None)
+            continue
         code = f"lambda {inputs}, z: {python(partial)}"
-        compiled.append(eval(compile(code, f"<law: {op.name}>", "eval"), dict(functions)))
+        compiled.append(eval(compile(code, f"<law: {op.name}>", "eval"), scope))
     return tuple(compiled)
+
+
+def routines(
+    names: Iterable[str],
+    functions: Mapping[str, Any],
+    spelled: Callable[[Expr], str] = python,
+) -> dict[str, Callable[..., Any]]:
+    """Those of the names that are routines, as functions made of ``functions``."""
+    scope = dict(functions)
+    wanted = set(names) & ROUTINES.keys()
+    for name in reversed(ROUTINES):  # each stands below those it calls
+        if name in wanted:
+            wanted |= ROUTINES[name].calls & ROUTINES.keys()
+    for name, it in ROUTINES.items():
+        if name in wanted:
+            steps = "".join(f"    {step} = {spelled(made)}\n" for step, made in it.steps)
+            code = f"def {name}({', '.join(it.inputs)}):\n{steps}    return {spelled(it.value)}\n"
+            exec(compile(code, f"<law: {name}>", "exec"), scope)
+    return {name: scope[name] for name in wanted}
+
+
+@cache
+def _own_routine(name: str) -> Callable[..., float]:
+    return routines([name], vars(ieee))[name]
+
+
+def on_floats(name: str) -> Callable[..., float]:
+    """Any function the law may name, on floats: of IEEE arithmetic, a routine or a row."""
+    from ..scalar import OPS
+
+    if name in ROUTINES:
+        return _own_routine(name)
+    function: Callable[..., float] = getattr(ieee, name, None) or OPS[name].evaluate
+    return function
 
 
 def compile_row(
     op: Op,
 ) -> tuple[Callable[..., float], Callable[..., tuple[float, ...]]]:
     """The row's value and partials as functions of floats, with IEEE arithmetic."""
-    from ..scalar import OPS
-
-    namespace: dict[str, Any] = {
-        name: getattr(ieee, name) if hasattr(ieee, name) else OPS[name].evaluate
-        for name in op.calls - INFIX.keys() - {"neg", op.name}
-    }
+    named = op.calls - INFIX.keys() - {"neg", op.name}
+    namespace: dict[str, Any] = {"nan": ieee.nan, **{name: on_floats(name) for name in named}}
     exec(compile(source(op), f"<law: {op.name}>", "exec"), namespace)
     namespace.setdefault(op.name, getattr(ieee, op.name, namespace["value"]))
     return namespace["value"], namespace["partials"]

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from types import MappingProxyType
 from typing import Final
 
-from ..expr import Expr
+from ..expr import Absent, Expr
 from ..op import Op
 from ..words import WORDS
 from .python import python
@@ -124,5 +124,7 @@ def plain(node: Expr) -> str:
     >>> plain(OPS["softplus"].value)
     '(0 if x <= 0 else x) + log1p(exp(-abs(x)))'
     """
+    if isinstance(node, Absent):
+        return "not given"
     tree = _AsTyped().visit(ast.parse(python(node), mode="eval"))
     return re.sub(r"\b(\d+)\.0\b", r"\1", ast.unparse(tree))
