@@ -2,7 +2,8 @@
 
 Rows of the law have counterparts there, with a derivative rule of their own, so nothing of ours
 takes part in their gradient. A row without one is its own value spelled in their functions, which
-they differentiate. A custom op is tried by calling its function on their numbers. The packages are imported when they are first asked for; everything runs in float64 on the CPU.
+they differentiate. A custom op is tried by calling its function on their numbers. The packages are
+imported when they are first asked for; everything runs in float64 on the CPU.
 """
 
 from __future__ import annotations

@@ -61,7 +61,8 @@ class Thresholds:
 
 
 _KINDS = {
-    "gate": GATE, "window": GATE, "saturate": SATURATE, "soft-gate": SOFT, "choose": CHOOSE, "flat": FLAT,
+    "gate": GATE, "window": GATE, "saturate": SATURATE, "soft-gate": SOFT, "choose": CHOOSE,
+    "flat": FLAT,
 }  # fmt: skip
 _COPIES = ("add", "sub", "neg", "sum")
 _PRODUCTS = ("mul", "dot", "div")
