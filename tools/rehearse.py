@@ -32,6 +32,7 @@ ROWS = """\
 """
 
 PROGRAM = """
+import importlib.util
 import math
 import sys
 import numpy as np
@@ -66,6 +67,20 @@ y = rg.rehearsed_blend(a, 0.25, b)
 y.backward()
 assert (y.data, a.grad, b.grad) == (2.0, 0.75, 0.25), (y, a, b)
 assert "rehearsed_damp" in rg.ops
+
+# compared with other engines, whether they have the op or not; and told as a page
+def loss(x, y):
+    return rg.rehearsed_damp(x, y) + rg.rehearsed_cube(x) * rg.rehearsed_blend(x, y, 0.5)
+
+against = ["complex-step", "finite-differences"]
+against += [name for name in ("torch", "jax") if importlib.util.find_spec(name)]
+for engine in against:
+    found = rg.compare(loss, (2.0, 0.5), against=engine)
+    assert found.agrees, found
+assert rg.gradcheck(loss, (2.0, 0.5))
+from retrograde.explain.html import page_html
+page = page_html(rg.story(loss(Value(2.0, label="x"), Value(0.5, label="y"))))
+assert "law.rehearsed_damp = " in page
 
 # replayed over rows, with gradients
 if core_name == "native":
