@@ -72,6 +72,23 @@ def test_the_sentences_say_how_far_since_when_and_how_often():
 
 
 @pytest.mark.parametrize("which", ["vanishing", "exploding"])
+def test_a_spell_need_not_be_longer_than_those_before(which):
+    made = record(20)
+    spell(getattr(made, which), 3, 18, total=20, longest=9, past=(1, 9))
+    assert alarms(made) == [which]
+
+
+@pytest.mark.parametrize("which", ["vanishing", "exploding"])
+def test_two_passes_are_counted_and_one_is_not(which):
+    made = record(2)
+    spell(getattr(made, which), 1, 2, seen=1, total=2)
+    assert "; in 1 of 1 passes)" in only(made).sentence
+    made = record(1)
+    spell(getattr(made, which), 1)
+    assert "passes)" not in only(made).sentence
+
+
+@pytest.mark.parametrize("which", ["vanishing", "exploding"])
 @pytest.mark.parametrize(("longest", "said"), [(2, False), (3, True)])
 def test_a_profile_that_is_over_is_a_note(which, longest, said):
     made = record(20)
@@ -118,6 +135,29 @@ def test_a_faint_group_is_measured_by_the_root_mean_square():
     assert "gradients of 'a' are 9.5e-09 of those of 'b' (threshold 1e-08)" in only(made).sentence
 
 
+@pytest.mark.parametrize("strongest", [100.0, 0.01])
+def test_a_faint_group_is_measured_by_the_strongest(strongest):
+    for ratio, sick in ((0.9e-8, True), (1.1e-8, False)):
+        made = faint(ratio * strongest)
+        made._squares[0][2:] = strongest**2
+        assert bool(verdicts(made)) == sick
+
+
+def test_at_its_thresholds_a_group_is_not_faint():
+    made = faint(2.0**-27)
+    made.thresholds = type(made.thresholds)(faint=2.0**-27)
+    assert verdicts(made) == []
+    made = faint(2.0**-28, weight=2.0)
+    made.thresholds = type(made.thresholds)(faint=2.0**-27)
+    assert verdicts(made) == []  # by what it would change
+
+
+def test_a_group_without_gradients_does_not_vanish():
+    made = faint(0.0)
+    made._largest[0][:2] = 0.0
+    assert verdicts(made) == []
+
+
 def test_rounding_is_not_vanishing():
     made = faint(0.9e-8)
     made.noise = np.array([True, True, False, False])
@@ -154,6 +194,21 @@ def test_gradient_times_weight_is_measured_by_the_loss(norm, sick, loss, scale):
         found = only(made)
         assert (found.group, found.groups, found.began) == ("a", ("a",), 4)
         assert found.sentence.startswith("Exploding since pass 4 of 5: gradient × weight of 'a' is")
+
+
+def test_at_its_threshold_a_group_is_not_steep():
+    made = record(5, (("a", 1), ("b", 1)), steep=2.0**20)
+    made._squares[0][0] = 2.0**40
+    assert verdicts(made) == []
+    made._squares[0][0] = 2.0**42
+    assert alarms(made) == ["exploding"]
+
+
+def test_the_worst_of_steep_groups_is_so_by_its_weights_too():
+    made = record(5, (("a", 1), ("b", 1)))
+    made._squares[0][:] = 1e18
+    made.parameters.values[0].data = 10.0
+    assert only(made).group == "a"
 
 
 def test_of_steep_groups_the_worst_is_named():
@@ -1201,6 +1256,28 @@ def test_a_loop_without_steps_is_a_note(steps, intervals, loss, said):
         found = only(made)
         assert found.sentence == "Nothing moves: in 4 passes no parameter has changed."
         assert "step()" in found.cure
+
+
+def test_a_report_has_the_births_of_the_record():
+    made = record(3)
+    assert not report_of(made).births
+    made = born((Born("forward"),))
+    assert report_of(made).births is made.births
+
+
+def test_one_name_twice_is_enough_for_two_models():
+    import retrograde as rg
+    from retrograde.check.groups import parameters_of
+    from retrograde.check.record import Record
+    from retrograde.check.thresholds import Thresholds
+
+    values = [rg.Value(1.0, label=label) for label in ("w", "b", "w")]
+    made = Record(parameters_of(values, lambda name: "all"), Thresholds())
+    made.reached[:] = True
+    made.component[:] = [0, 0, 2]
+    assert {k: v.tolist() for k, v in members_of(made).items()} == {
+        "all, model 1": [0, 1], "all, model 2": [2],
+    }  # fmt: skip
 
 
 def test_a_report_is_of_the_record():
