@@ -47,7 +47,7 @@ from .value import Value as Value
 
 ops = _OPS
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 _WHEN_ASKED = {
     "assert_gradients": "check.gradcheck",

@@ -79,7 +79,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code.
 
     >>> main(["--version"])
-    retrograde 0.1.0
+    retrograde 0.2.0.dev0
     0
     """
     try:
