@@ -1,8 +1,9 @@
 """Other engines: a recorded graph handed to PyTorch or JAX, op by op, by their own functions.
 
-A row of the law has a counterpart there, with a derivative rule of its own, or its value is composed
-of such; so no rule of ours takes part in their gradient. A custom op is tried by calling its function on their numbers. The
-packages are imported when they are first asked for; everything runs in float64 on the CPU.
+A row of the law has a counterpart there, with a derivative rule of its own, or its value is
+composed of such; so no rule of ours takes part in their gradient. A custom op is tried by calling
+its function on their numbers. The packages are imported when they are first asked for; everything
+runs in float64 on the CPU.
 """
 
 from __future__ import annotations
