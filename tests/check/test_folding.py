@@ -27,7 +27,9 @@ def verdict(kind, severity=ALARM, site=LINE, began=1, groups=("a",), **more):
     return Verdict(kind, severity, group, kind, site, began=began, groups=groups, **more)
 
 
-@pytest.mark.parametrize(("cause", "others", "test"), FOLLOWS, ids=lambda x: str(x)[:40])
+@pytest.mark.parametrize(
+    ("cause", "others", "test"), FOLLOWS, ids=lambda x: getattr(x, "__name__", str(x)[:40])
+)
 def test_every_row_of_the_table_folds(cause, others, test):
     """The cause keeps its alarm and has the other under it, in whatever order they come."""
     for kind in others:
