@@ -6,8 +6,8 @@
     python tools/every_python.py --others        all but the version this command runs on
 
 Each has its virtual environment in .cache/pythons, kept for the next time. What depends on the
-interpreter is tested: the contracts of values on both cores, programs, and the house; slow tests
-are left out. Exits 1 when any fails.
+interpreter is tested: every room briefly, the contracts of values on both cores, what reads
+bytecode and frames, and the house; slow tests are left out. Exits 1 when any fails.
 """
 
 from __future__ import annotations
@@ -27,7 +27,11 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 CACHE = ROOT / ".cache" / "pythons"
 OLDEST = (3, 10)
-TESTS = ("tests/contract", "tests/program", "tests/test_house.py")
+TESTS = (
+    "tests/contract", "tests/smoke", "tests/test_house.py", "tests/program/test_names.py",
+    "tests/program/test_reads.py", "tests/program/test_recording.py", "tests/program/test_traces.py",
+    "tests/compat/test_numpy_protocol.py",
+)  # fmt: skip
 
 QUESTION = """
 import platform, sys, sysconfig
