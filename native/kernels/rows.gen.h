@@ -130,7 +130,7 @@ CALLED vd rgs_psi_drop(vd x, vd y) {
     vd s29 = v_add(v_mul(s27, s5), s28);
     vd s31 = v_mul(v_div(v_div(s2, s3), s4), v_add(v_div(v_set(1.0), s3), v_div(v_set(1.0), s4)));
     vd s32 = v_add(v_log1p(v_div(s2, s3)), v_add(v_mul(v_set(0.5), v_div(v_div(s2, s3), s4)), v_mul(s31, s29)));
-    vd s33 = v_add(v_div(v_div(s2, s1), v_add(s1, s2)), v_add(v_div(v_div(s2, v_add(s1, v_set(1.0))), v_add(v_add(s1, v_set(1.0)), s2)), v_div(v_div(s2, v_add(s1, v_set(2.0))), v_add(v_add(s1, v_set(2.0)), s2))));
+    vd s33 = v_add(v_div(v_div(s2, v_add(s1, s2)), s1), v_add(v_div(v_div(s2, v_add(v_add(s1, v_set(1.0)), s2)), v_add(s1, v_set(1.0))), v_div(v_div(s2, v_add(v_add(s1, v_set(2.0)), s2)), v_add(s1, v_set(2.0)))));
     return v_sub(v_sqrt(v_select(vm_or(v_lt(x, v_set(0.0)), v_lt(y, v_set(0.0))), v_set(-1.0), v_set(0.0))), v_select(v_lt(s1, v_set(3.0)), v_add(s32, s33), s32));
 }
 

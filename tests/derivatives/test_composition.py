@@ -72,7 +72,7 @@ def test_every_op_to_third_order(rg, op):
                 assert close(got, expected, 1e-10), (op.name, point, along, got, expected)
 
 
-@pytest.mark.parametrize("op", map(OPS.get, SMOOTH), ids=SMOOTH)
+@pytest.mark.parametrize("op", [OPS[name] for name in SMOOTH], ids=SMOOTH)
 def test_every_op_has_a_symmetric_hessian_equal_to_its_products(rg, op):
     function = getattr(rg, op.name)
     (point,) = points(op, 1)

@@ -167,5 +167,5 @@ def psi_drop(let: Steps, x: Expr, y: Expr) -> Expr:
         at_w = let(at_w * w + coefficient)
     apart = let(y / a / b * (1 / a + 1 / b))
     far = let(log1p(y / a) + (0.5 * (y / a / b) + apart * quotient))
-    near = let(y / x / (x + y) + (y / (x + 1) / ((x + 1) + y) + y / (x + 2) / ((x + 2) + y)))
+    near = let(y / (x + y) / x + (y / ((x + 1) + y) / (x + 1) + y / ((x + 2) + y) / (x + 2)))
     return undefined_where(bad) - where(x < 3, far + near, far)
