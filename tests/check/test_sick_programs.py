@@ -101,6 +101,12 @@ def flat_op(rg):
 
 def saturated_for_good(rg):
     w, v = leaves(rg, "w", 0.5), leaves(rg, "v", 0.7)
+    outputs = [v[0] * rg.tanh(w[0] * x[0] + 900.0) for x in ROWS]  # sick
+    return squares(rg, outputs), [w, v]
+
+
+def saturated_but_not_to_nothing(rg):
+    w, v = leaves(rg, "w", 0.5), leaves(rg, "v", 0.7)
     outputs = [v[0] * rg.tanh(w[0] * x[0] + 90.0) for x in ROWS]  # sick
     return squares(rg, outputs), [w, v]
 
@@ -225,6 +231,7 @@ KNOWN = {
     two_zero_matrices: ("zero factor", "a"),
     flat_op: ("flat", "w"),
     saturated_for_good: ("saturated gate", "w"),
+    saturated_but_not_to_nothing: ("saturated units", "w"),
     saturated_units: ("saturated units", "b"),
     nan_forward: ("birth forward", ""),
     zero_over_zero: ("birth forward", ""),

@@ -105,13 +105,11 @@ def test_compiled_second_derivatives_in_the_tails_are_right(native: Any, name: s
 
 def derivatives(op: Any, x: float) -> list[Any]:
     """The first three derivatives of a row's value, by mpmath."""
-    found = []
     with mp.workprec(3000):
         at = mp.mpf(x)
         step = mp.ldexp(min(abs(at), 1) or 1, -300)
         left, middle, right = (exact.partial(op, 0, (at + s,)) for s in (-step, 0, step))
-        found = [middle, (right - left) / (2 * step), (right - 2 * middle + left) / step**2]
-    return found
+        return [middle, (right - left) / (2 * step), (right - 2 * middle + left) / step**2]
 
 
 def close(got: float, right: Any) -> bool:

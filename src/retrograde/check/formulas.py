@@ -15,7 +15,7 @@ import numpy as np
 
 from ..ops import OPS
 from ..ops.emit.python import on_floats, python, routines
-from ..ops.expr import Both, Call, Compare, Condition, Either, Expr, Num, Var, Where, walk
+from ..ops.expr import Both, Call, Compare, Condition, Either, Expr, Num, Var, Where, calls, walk
 
 _INFIX = {"add": "+", "sub": "-", "mul": "*"}
 
@@ -51,10 +51,10 @@ def compiled(name: str, functions: Mapping[str, Any]) -> Callable[..., Any]:
     """A row's value over the functions given; rows it calls are compiled over them too."""
     op = OPS[name]
     scope = dict(functions)
-    for called in op.calls:
-        if called not in scope and called in OPS and called not in _INFIX and called != "neg":
+    for called in calls(op.value) & OPS.keys() - _INFIX.keys() - {"neg"}:
+        if called not in scope:
             scope[called] = compiled(called, functions)
-    scope |= routines(op.calls, functions, source)
+    scope |= routines(calls(op.value), functions, source)
     code = f"lambda {', '.join(op.inputs)}: {source(op.value)}"
     function: Callable[..., Any] = eval(compile(code, f"<law: {name}>", "eval"), scope)
     return function
@@ -127,8 +127,9 @@ def _tests(name: str) -> Callable[..., Any]:
             distances.append(f"size({source(node.args[0])})")
     code = f"lambda {', '.join(op.inputs)}: least({', '.join(distances)})"
     scope = {**_COMPLEX, "size": lambda x: np.abs(np.real(x)), "least": _least, "inf": np.inf}
-    scope |= {called: on_complex(called) for called in op.calls if called in OPS} | _COMPLEX
-    scope |= routines(op.calls, _COMPLEX, source)
+    named = calls(op.value)
+    scope |= {called: on_complex(called) for called in named if called in OPS} | _COMPLEX
+    scope |= routines(named, _COMPLEX, source)
     function: Callable[..., Any] = eval(compile(code, f"<law: {name}>", "eval"), scope)
     return function
 
