@@ -151,7 +151,7 @@ TINY = mpf(2) ** -60
 SIXTEENTH = mpf(1) / 16 - TINY
 TASKS = {
     "STIRLING": Task(stirling, lambda w: w, mpf("1e-4"), NINTH, 10),
-    "PSI": Task(psi_rest, lambda w: w, mpf("1e-4"), NINTH, 11),
+    "PSI": Task(psi_rest, lambda w: mpf("0.1"), mpf("1e-5"), NINTH * mpf("1.05"), 15),
     "PSI1": Task(psi1_rest, lambda w: w, mpf("1e-4"), NINTH, 12),
     "LOG_GAMMA": Task(log_gamma, lambda s: mpf(2), mpf("-0.5"), mpf("0.5"), 22),
     "TAIL_NEAR": relative(lambda v: tail(near(v)), mpf("0.25"), 18),

@@ -130,6 +130,7 @@ class Torch(Engine):
             **{name: getattr(torch.special, name) for name in "ndtri log_ndtr erfcx".split()},
             "logsigmoid": functional.logsigmoid,
             "softsign": functional.softsign,
+            "cbrt": lambda x: torch.sign(x) * torch.pow(torch.abs(x), 1.0 / 3.0),
             "trigamma": lambda x: torch.polygamma(1, x),
             "betaln": lambda x, y: torch.lgamma(x) + torch.lgamma(y) - torch.lgamma(x + y),
             "silu": functional.silu,

@@ -51,8 +51,8 @@ def compiled(name: str, functions: Mapping[str, Any]) -> Callable[..., Any]:
     """A row's value over the functions given; rows it calls are compiled over them too."""
     op = OPS[name]
     scope = dict(functions)
-    for called in calls(op.value):
-        if called not in scope and called in OPS and called not in _INFIX and called != "neg":
+    for called in calls(op.value) & OPS.keys() - _INFIX.keys() - {"neg"}:
+        if called not in scope:
             scope[called] = compiled(called, functions)
     scope |= routines(calls(op.value), functions, source)
     code = f"lambda {', '.join(op.inputs)}: {source(op.value)}"
@@ -127,8 +127,9 @@ def _tests(name: str) -> Callable[..., Any]:
             distances.append(f"size({source(node.args[0])})")
     code = f"lambda {', '.join(op.inputs)}: least({', '.join(distances)})"
     scope = {**_COMPLEX, "size": lambda x: np.abs(np.real(x)), "least": _least, "inf": np.inf}
-    scope |= {called: on_complex(called) for called in calls(op.value) if called in OPS} | _COMPLEX
-    scope |= routines(calls(op.value), _COMPLEX, source)
+    named = calls(op.value)
+    scope |= {called: on_complex(called) for called in named if called in OPS} | _COMPLEX
+    scope |= routines(named, _COMPLEX, source)
     function: Callable[..., Any] = eval(compile(code, f"<law: {name}>", "eval"), scope)
     return function
 
