@@ -1,9 +1,10 @@
-"""One illness, one alarm: which verdicts are told under which."""
+"""One illness, one alarm: which verdicts are told under which; and the words and cures."""
 
 from __future__ import annotations
 
 import pytest
 
+from retrograde.check.cures import cure_of, rate_cure
 from retrograde.check.folding import (
     FOLLOWS,
     after,
@@ -17,6 +18,7 @@ from retrograde.check.folding import (
     same_line,
 )
 from retrograde.check.report import ALARM, NOTE, Verdict
+from retrograde.check.wording import all_rows, listed, on_line, over, parameters, since
 from retrograde.sites import Site
 
 LINE, OTHER = Site("net.py", 7, "f"), Site("net.py", 9, "f")
@@ -131,3 +133,62 @@ def test_no_verdict_is_lost():
     folded = folded_under_causes(every)
     told = [v.kind for top in folded for v in (top, *top.consequences)]
     assert sorted(told) == sorted(v.kind for v in every)
+
+
+# ---- words and cures --------------------------------------------------------------------------
+
+
+def test_words_of_lists_and_times():
+    assert listed(list("abcd")) == "'a', 'b', 'c', 'd'"
+    assert listed(list("abcde")) == "'a', 'b', 'c', 'd' and 1 more group"
+    assert listed(["a"]) == "'a'"
+    assert [since(began, 9) for began in (0, 1, 2)] == ["", "", " since pass 2 of 9"]
+    assert [over(3, 3), over(3, 4)] == ["in pass 3", "in passes 3 to 4"]
+    assert [on_line(None), on_line(LINE)] == ["", " on line 7"]
+    assert [parameters("w", 1), parameters("w", 2000)] == ["'w'", "2,000 parameters ('w', …)"]
+    assert [all_rows(1), all_rows(2), all_rows(2000)] == [
+        "the only row",
+        "all 2 rows",
+        "all 2,000 rows",
+    ]
+
+
+ILLNESSES = {
+    "vanishing", "exploding", "dead units", "saturated units", "identical units", "no optimizer",
+    "reset too soon", "rebuilt", "ascent", "stale", "never reached", "overwrites", "unreachable",
+    "detached", "dead gate", "zero factor", "flat", "saturated gate", "growing graph", "no step",
+}  # fmt: skip
+
+
+def test_every_illness_has_its_cure():
+    for kind in ILLNESSES:
+        assert cure_of(kind).endswith("."), kind
+    assert cure_of("frozen") == cure_of("cancelled") == ""
+    for kind, word in {
+        "vanishing": "residual", "exploding": "clip_grad_norm", "dead units": "leaky_relu",
+        "saturated units": "sqrt(1 / inputs)", "identical units": "random", "stale": "zero_grad()",
+    }.items():  # fmt: skip
+        assert word in cure_of(kind)
+
+
+@pytest.mark.parametrize("kind", ["dead units", "saturated units", "dead gate", "saturated gate"])
+def test_what_shut_while_learning_is_cured_by_shorter_steps(kind):
+    assert cure_of(kind, 1) == cure_of(kind)
+    assert cure_of(kind, 2).startswith("A step before pass 2 was too long. Lower the learning rate")
+    assert cure_of(kind, 2).endswith(cure_of(kind))
+    assert cure_of("flat", 2) == cure_of("flat")
+
+
+@pytest.mark.parametrize(
+    ("ratio", "usual", "cure"),
+    [
+        (1.0, 1e-2, "Divide the learning rate by about 100."),
+        (0.0123, 1e-3, "Divide the learning rate by about 10."),
+        (1e-3, 1e-3, "Multiply the learning rate by about 1."),
+        (3e-8, 1e-3, "Multiply the learning rate by about 30,000."),
+    ],
+)
+def test_the_learning_rate_is_given_a_factor(ratio, usual, cure):
+    assert rate_cure(ratio, usual) == cure
+    if usual == 1e-3:
+        assert rate_cure(ratio) == cure

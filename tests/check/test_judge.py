@@ -297,6 +297,7 @@ def test_births_say_where_when_and_what_to_do():
     found = only(born((Born("forward"),)))
     assert found.sentence == "Birth in the forward pass (pass 2): log made -inf on line 7."
     assert (found.site, found.cure, found.began, found.ended) == (LINE, "Keep it above 0.", 2, 0)
+    assert "(pass 2)" in only(born((Born("forward"),), passes=2)).sentence
     found = only(born((), (Born("backward", None),), passes=1))
     assert found.sentence == (
         "Birth in the backward pass: log made the gradient of x -inf: partial inf × upstream 0.0 "
@@ -519,6 +520,8 @@ def test_a_late_silence_of_a_part_is_told_only_where_it_is_cut_off():
         silent(made, [0], zero, times=5, began=16, missing=missing, total=20)
         assert bool(verdicts(made)) == said
     made = record(20)
+    silent(made, [0], gate(), began=2, times=19, total=20)
+    assert verdicts(made) == []
     silent(made, [0], gate(), began=1)
     assert verdicts(made) == [("note", "dead gate", "a")]
     silent(made, [0, 1], gate(), times=4, began=17, uses=5, total=20)
@@ -547,6 +550,21 @@ def test_a_zero_that_learns_ends_with_the_next_step():
     found = only(made)
     assert found.severity == "alarm"
     assert found.sentence == "'a': multiplied by an exact zero: the mul multiplies by 'b' = 0."
+
+
+def test_the_first_parameter_may_be_the_zero_that_learns():
+    made = record(4)
+    silent(made, [2, 3], factor(0))
+    assert only(made).severity == "note"
+
+
+def test_every_zero_must_learn():
+    made = record(4, (("a", 2), ("b", 2), ("c", 2)))
+    silent(made, [0], factor(2))
+    silent(made, [1], factor(4))
+    assert only(made).severity == "note"
+    silent(made, [4, 5], gate(OTHER))
+    assert ("alarm", "zero factor", "a") in verdicts(made)
 
 
 def test_a_square_at_its_minimum_is_no_illness():
@@ -760,6 +778,29 @@ def test_revived_units_count_with_those_that_are_still_shut():
     assert "saturated in passes 3 to 6" in found[0].sentence
 
 
+@pytest.mark.parametrize(("past", "said"), [(9, True), (8, False)])
+def test_revived_units_are_told_where_they_were_most(past, said):
+    made = record(20, (("a", 10), ("b", 2)))
+    for number in range(10):
+        unit(made, number, 80, 40, longest=40 if number < past else 0,
+             past=(3, 7) if number < past else (0, 0))  # fmt: skip
+    assert bool(verdicts(made)) == said
+
+
+def test_units_of_one_group_are_shut_since_the_last_of_them():
+    made = record(20)
+    unit(made, 0, 80, 72, run=72, passes=9, began=2)
+    unit(made, 1, 80, 40, run=40, passes=5, began=5)
+    found = only(made)
+    assert found.began == 5
+    assert "dead since pass 5 of 20" in found.sentence
+    assert "in all 40 rows" in found.sentence
+    spell(made.zero_loss, 16, 4)
+    assert verdicts(made) == [("note", "dead units", "a")]
+    spell(made.zero_loss, 16, 6)
+    assert verdicts(made) == [("alarm", "dead units", "a")]
+
+
 # ---- twins ------------------------------------------------------------------------------------
 
 
@@ -809,6 +850,16 @@ def test_layers_of_twins_are_one_illness():
     made.twins.began[2:] = 3
     found = only(made)
     assert (found.groups, [v.groups for v in found.consequences]) == (("a",), [("b",)])
+
+
+def test_groups_of_two_units_are_layers_of_their_own():
+    made = twins(2, 4, groups=(("a", 2), ("b", 2)))
+    made.depths[:] = 2
+    found = only(made)
+    assert (found.groups, found.parameters) == (("a",), 2)
+    assert "2 of 2 units of 'a' have" in found.sentence
+    both = only(twins(4, 4, groups=(("a", 2), ("b", 2))))
+    assert "4 of 4 units of 'a', 'b' have" in both.sentence
 
 
 # ---- overwriting ------------------------------------------------------------------------------
@@ -1165,6 +1216,8 @@ def test_ascent_in_words():
     spell(made.motion.ascent, 4, 4, 0, total=4)
     found = only(made)
     assert (found.groups, found.began, found.parameters) == (("a", "b"), 3, 4)
+    made.motion.ascent.began[0] = 0  # it is over
+    assert only(made).groups == ("b",)
 
 
 def hasty(times, seen=None, total=None, loss=2.0, at=1.0, began=1, ratio=3.0):
@@ -1174,6 +1227,11 @@ def hasty(times, seen=None, total=None, loss=2.0, at=1.0, began=1, ratio=3.0):
     made.motion.loss_at["hasty"] = at
     made.motion.ratio, made.motion.hastiest = ratio, 1
     spell(made.motion.hasty, times, began, seen=seen, total=times if total is None else total)
+    return made
+
+
+def again(made):
+    made.motion.hasty.longest[0] = 9
     return made
 
 
@@ -1189,6 +1247,7 @@ def hasty(times, seen=None, total=None, loss=2.0, at=1.0, began=1, ratio=3.0):
         (hasty(3, loss=0.9), False),
         (hasty(3, loss=math.nan), True),
         (hasty(0), False),
+        (again(hasty(3, total=9)), True),  # as long as before
     ],
 )
 def test_steps_that_are_too_long(made, sick):

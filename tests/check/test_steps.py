@@ -248,4 +248,4 @@ def test_a_record_does_not_grow_with_the_passes(native):
             for _ in loop(network, 300):
                 pass
             sizes.append(size_of(watched._record, set()))
-    assert sizes[-1] <= 1.1 * sizes[0]
+    assert sizes[-1] <= 1.5 * sizes[0]  # the history has its bound, and is thinned by halves

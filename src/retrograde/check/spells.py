@@ -17,7 +17,7 @@ class Spells:
 
     >>> spells = Spells(1)
     >>> for number, sick in enumerate((False, True, True, True, False), start=1):
-    ...     spells.update(number, np.array([sick]))
+    ...     _ = spells.update(number, np.array([sick]))
     >>> int(spells.began[0]), int(spells.past_began[0]), int(spells.past_ended[0])
     (0, 2, 4)
     """
@@ -58,11 +58,6 @@ class Spells:
         self.seen += (self.began > 0) & counts
         self.last[hit] = number
         return ending
-
-    @property
-    def always(self) -> Any:
-        """Where the condition held in every pass that counted."""
-        return (self.total > 0) & (self.times == self.total)
 
     def present(self, patience: int, beyond: Any = 2, share: float = 1.0) -> Any:
         """Where the condition holds now: always, or as a spell that is not the usual thing.
