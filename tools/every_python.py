@@ -29,8 +29,8 @@ CACHE = ROOT / ".cache" / "pythons"
 OLDEST = (3, 10)
 TESTS = (
     "tests/contract", "tests/smoke", "tests/test_house.py", "tests/program/test_names.py",
-    "tests/program/test_reads.py", "tests/program/test_recording.py", "tests/program/test_traces.py",
-    "tests/compat/test_numpy_protocol.py",
+    "tests/program/test_reads.py", "tests/program/test_recording.py",
+    "tests/program/test_traces.py", "tests/compat/test_numpy_protocol.py",
 )  # fmt: skip
 
 QUESTION = """

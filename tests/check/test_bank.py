@@ -92,6 +92,8 @@ def test_every_row_of_the_law_is_right_and_one_per_mille_off_is_found(reference,
     rg = reference
     missed, alarms, tried = [], [], 0
     for name, op in rg.ops.items():
+        if op.absent:
+            continue
         rng = random.Random(name)
 
         def function(*values, name=name):

@@ -153,7 +153,7 @@ REFUSED: dict[str, tuple[Any, str, str]] = {
     "text": (lambda v: np.add(v, "a"), "OperandError", "float\\(...\\)"),
     "range": (lambda v: list(range(v)), "GraphExitError", "int\\(n.data\\)"),
     "index": (lambda v: [1.0, 2.0][v], "GraphExitError", "rg.take\\(items, i\\)"),
-    "%": (lambda v: np.remainder(v, 2), "GraphExitError", "rg.floor"),
+    "//": (lambda v: np.floor_divide(v, 2), "GraphExitError", "rg.floor"),
 }  # fmt: skip
 
 

@@ -113,6 +113,7 @@ def test_value_and_partials_have_their_digits_over_the_whole_range(
 
 
 @pytest.mark.slow
+@pytest.mark.sweep
 @every_row
 def test_value_and_partials_have_their_digits_at_many_points(
     native: Any, reference: Any, name: str

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from math import fabs, isfinite
+from math import fabs, isfinite, nan
 from pathlib import Path
 from typing import Any
 
@@ -131,7 +131,8 @@ def _own_function(step: Step) -> Callable[..., float]:
 
     def value(*numbers: float) -> float:
         outcome = function(*numbers)
-        return float(outcome[0] if isinstance(outcome, tuple) else outcome)
+        outcome = outcome[0] if isinstance(outcome, tuple) else outcome
+        return nan if isinstance(outcome, complex) else float(outcome)  # Python's (-1.0)**0.5
 
     return value
 

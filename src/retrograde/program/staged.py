@@ -39,7 +39,8 @@ def prepared(program: Program, outputs: list[tuple[str, int]], arguments: int) -
         stored: list[tuple[str, int]] = [("store", i) for i in wanted]
         ready = _ready(part, laid_out(part, stored), arguments, columns)
         stages.append(_Stage(ready, now, {i: at for at, i in enumerate(wanted)}))
-    last = _cut(program, len(stages) + 1, levels, made, program.outputs)
+    kept = list(dict.fromkeys([*program.outputs, *(index for _, index in outputs)]))
+    last = _cut(program, len(stages) + 1, levels, made, kept)
     ready = _ready(last, laid_out(last, outputs), arguments, columns)
     ready.program = program
     ready.stages = _Stages(stages, columns, _ready(last, ready.plan, arguments, columns))
