@@ -11,11 +11,14 @@ from html import escape
 
 TOKEN = re.compile(r"\\[A-Za-z]+|\\.|\d+(?:\.\d+)?|[A-Za-z]|\s+|.")
 WORDS = frozenset("ln log sin cos tan arcsin arccos arctan sinh cosh tanh max min".split())
-LETTERS = {r"\sigma": "σ", r"\Phi": "Φ", r"\pi": "π", r"\infty": "∞", r"\partial": "∂"}
+LETTERS = {
+    r"\sigma": "σ", r"\Phi": "Φ", r"\varphi": "φ", r"\pi": "π", r"\infty": "∞", r"\partial": "∂",
+    r"\Gamma": "Γ", r"\psi": "ψ", r"\alpha": "α", r"\lambda": "λ",
+}  # fmt: skip
 BAR = "&#124;"  # a bar as such would end the cell of a table
 SIGNS = {
     r"\le": "≤", r"\ge": "≥", r"\ne": "≠", r"\cdot": "·", r"\lvert": BAR, r"\rvert": BAR,
-    r"\lfloor": "⌊", r"\rfloor": "⌋", "-": "−",
+    r"\lfloor": "⌊", r"\rfloor": "⌋", "-": "−", "'": "′",
 }  # fmt: skip
 FENCES = frozenset(["(", ")", "[", "]", "⌊", "⌋", BAR])
 BEFORE_A_SIGN = frozenset(["{", "(", "=", "&", ",", r"\\", r"\le", r"\ge", r"\ne", "<", ">"])
@@ -97,6 +100,11 @@ class _Reader:
             return self.argument()
         if token in (r"\frac", r"\tfrac"):
             return f"<mfrac>{self.argument()}{self.argument()}</mfrac>"
+        if token == r"\sqrt" and self.peek() == "[":
+            self.take("[")
+            degree = self.row(until="]")
+            self.take("]")
+            return f"<mroot>{self.argument()}{degree}</mroot>"
         if token == r"\sqrt":
             return f"<msqrt>{self.argument()}</msqrt>"
         if token == r"\begin":
