@@ -11,7 +11,9 @@ from html import escape
 
 TOKEN = re.compile(r"\\[A-Za-z]+|\\.|\d+(?:\.\d+)?|[A-Za-z]|\s+|.")
 WORDS = frozenset("ln log sin cos tan arcsin arccos arctan sinh cosh tanh max min".split())
-LETTERS = {r"\sigma": "σ", r"\Phi": "Φ", r"\pi": "π", r"\infty": "∞", r"\partial": "∂"}
+LETTERS = {
+    r"\sigma": "σ", r"\Phi": "Φ", r"\varphi": "φ", r"\pi": "π", r"\infty": "∞", r"\partial": "∂",
+}  # fmt: skip
 BAR = "&#124;"  # a bar as such would end the cell of a table
 SIGNS = {
     r"\le": "≤", r"\ge": "≥", r"\ne": "≠", r"\cdot": "·", r"\lvert": BAR, r"\rvert": BAR,
