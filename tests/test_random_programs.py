@@ -376,7 +376,8 @@ def torch_call(torch: Any, name: str, *tensors: Any) -> Any:
 
 @pytest.mark.parametrize(
     "row",
-    [row for row in DIFFERENTIABLE if row != "digamma"],  # PyTorch's trigamma has 10 digits
+    # PyTorch's trigamma has ten digits, and its slope of sinc loses them near 0
+    [row for row in DIFFERENTIABLE if row not in ("digamma", "sinc")],
 )
 @steady(max_examples=15)
 @given(data=st.data())
@@ -415,7 +416,7 @@ def test_compiled_it_sees_what_helpers_read_and_shows_no_number(
 
     def step(step: Step, operands: Sequence[Any]) -> Any:
         value = engine_step(native, step, operands)
-        shown.append(f"{step.name} {value!s} {value:.17g}")
+        shown.append(f"{value!s} {value:.17g}")
         return value
 
     def function(x: Any) -> Any:
