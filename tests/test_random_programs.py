@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import operator
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -416,7 +417,7 @@ def test_compiled_it_sees_what_helpers_read_and_shows_no_number(
 
     def step(step: Step, operands: Sequence[Any]) -> Any:
         value = engine_step(native, step, operands)
-        shown.append(f"{value!s} {value:.17g}")
+        shown.append(re.sub(r"<\w+#", "<#", f"{value!s} {value:.17g}"))  # names may have digits
         return value
 
     def function(x: Any) -> Any:

@@ -299,7 +299,7 @@ REFUSED: dict[str, tuple[Any, str, str]] = {
     "math": (lambda q: math.exp(q), "GraphExitError", "rg.exp(v)"),
     "//": (lambda q: q // 2, "GraphExitError", "rg.floor(a / b)"),
     "np.interp": (lambda q: np.interp(q, [0, 1], [0, 1]), "NumpyError", "np.array(q) is an array"),
-    "np.rint": (lambda q: np.rint(q), "NumpyError", "Write rg.floor(v + 0.5)"),
+    "np.rint": (lambda q: np.rint(q), "NumpyError", "Write rg.round(v)"),
     "reduce": (lambda q: np.add.reduce(q), "NumpyError", "Write rg.sum(values)"),
     "out": (lambda q: np.exp(q, out=np.zeros(3)), "NumpyError", "never written in place"),
     "where": (lambda q: np.exp(q, where=[True] * 3), "NumpyError", "rg.where(condition, a, b)"),

@@ -141,7 +141,7 @@ def test_a_value_answers_like_an_array_without_axes(rg: Any) -> None:
 
 
 REFUSED: dict[str, tuple[Any, str, str]] = {
-    "rint": (lambda v: np.rint(v), "NumpyError", "np.rint of values .* Write rg.floor"),
+    "rint": (lambda v: np.rint(v), "NumpyError", "np.rint of values .* Write rg.round"),
     "fmax": (lambda v: np.fmax(v, 1), "NumpyError", "Write np.maximum"),
     "gcd": (lambda v: np.gcd(v, 1), "NumpyError", "works where there is an rg.NAME"),
     "out": (lambda v: np.exp(v, out=np.zeros(1)), "NumpyError", "never written in place"),

@@ -328,7 +328,7 @@ CASES = {
     "CheckpointError": (checkpoint, RuntimeError, "no checkpoint at", "Begin one without --resume"),
     "TrainingError": (training, ArithmeticError, "document is nan", "a learning rate below 0.01"),
     "SequenceError": (sequence_, TypeError, "does not change", "Write q = np.array(q) before"),
-    "NumpyError": (numpy_, TypeError, "np.rint of values", "Write rg.floor(v + 0.5)"),
+    "NumpyError": (numpy_, TypeError, "np.rint of values", "Write rg.round(v)"),
     "HookError": (hook, TypeError, "got int (3)", "takes a function of the gradient"),
 }  # fmt: skip
 FURTHER = {
