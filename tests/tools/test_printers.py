@@ -88,6 +88,7 @@ def test_the_cells_of_every_table_line_up() -> None:
         {6},
         {5},
         {3},
+        {3},
     ]
 
 

@@ -30,11 +30,12 @@ a zero upstream gradient is multiplied like any other, so 0 × inf is NaN."""
 DIGITS = """\
 ## Digits
 
-Every value and every partial is within {usual} units in the last place of $\\max(|f|, |x\\,f'|)$,
-where $f$ is that value or partial and $x$ each of the inputs: about as much as rounding the inputs
-may bring about. This holds over the whole range, down to the last denormal, eagerly on both cores
-and replayed at every SIMD level. Partials are computed in forms that keep their digits; the table
-above shows the plain ones. These rows have bounds of their own:"""
+Every value and every partial is within {usual} units in the last place of max(|f|, |x·f′|), where f
+is that value or partial and x each of the inputs: about as much as rounding the inputs
+may bring about, so a denormal input counts with the digits it has. This holds over the whole range,
+down to the last denormal, eagerly on both cores and replayed at every SIMD level. Partials are
+computed in forms that keep their digits; the table above shows the plain ones. These rows have
+bounds of their own:"""
 
 CURES = """\
 ## Keeping away from them
