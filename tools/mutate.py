@@ -229,7 +229,7 @@ def main() -> int:
     parser.add_argument("files", nargs="+", type=Path, help="the files to change")
     parser.add_argument("--tests", required=True, help="pytest's arguments, in one string")
     parser.add_argument("--part", default="1/1", metavar="K/N", help="only the K-th of N parts")
-    parser.add_argument("--limit", type=float, default=120.0, help="seconds a mutant may take")
+    parser.add_argument("--limit", type=float, default=60.0, help="seconds a mutant may take")
     parser.add_argument("--share", type=float, default=0.0, help="the least share to be killed")
     options = parser.parse_args()
     part, parts = (int(x) for x in options.part.split("/"))

@@ -16,8 +16,9 @@ from .records import LINE, OTHER, alarms, gate, record, silent, spell, unit, ver
 
 
 def only(made):
-    """The one verdict of a record."""
+    """The one verdict of a record; what is over is no alarm."""
     (found,) = report_of(made).verdicts
+    assert found.severity == "note" or found.ended == 0
     return found
 
 
@@ -234,7 +235,7 @@ def test_an_explosion_that_ended_in_infinities_is_told():
     made = record(8)
     made.birth_pass = 6
     spell(made.not_finite, 3, 6)
-    for began, told in ((5, True), (6, False), (0, False)):
+    for began, told in ((1, True), (5, True), (6, False), (0, False)):
         spell(made.exploding, 1, began, seen=1)
         made.exploding.began[0] = began
         assert alarms(made) == (["exploding"] if told else []), began
@@ -1018,8 +1019,11 @@ def test_stale_gradients_in_words():
     assert (found.severity, found.began, found.ended) == ("note", 3, 6)
     assert "Stale gradients: after passes 3 to 6, and no longer, the" in found.sentence
     made = stale(3)
+    made.motion.stale[2] = 1
+    assert only(made).parameters == 3
     made.motion.stale[:] = 0
     assert verdicts(made) == []
+    assert only(stale(3, 3, total=9, longest=5)).severity == "alarm"  # shorter than before
 
 
 @pytest.mark.parametrize(
@@ -1028,7 +1032,7 @@ def test_stale_gradients_in_words():
 )
 def test_gradients_reset_too_soon(times, seen, total, sick):
     made = record(10)
-    spell(made.motion.wiped, times, 4, seen=seen, total=total)
+    spell(made.motion.wiped, times, 4, seen=seen, total=total, longest=5)
     made.motion.optimizer, made.motion.wiped_site = "Adam", LINE
     made.motion.held[:3] = True
     made.motion.updated[:] = True
@@ -1063,6 +1067,7 @@ def test_what_moves_without_a_pass(updated, reached, severity):
     if severity == "alarm":
         assert found[0].sentence.startswith("'a' was updated, but no backward pass ever reached it")
         assert (found[0].parameters, found[0].groups) == (2, ("a",))
+        assert (found[0].began, found[0].ended) == (0, 0)
         assert "leave it out" in found[0].cure
     elif severity:
         assert found[0].sentence.startswith(
@@ -1105,13 +1110,15 @@ def test_parameters_that_no_optimizer_holds(made, said):
             "'a' is held by no optimizer: gradients arrive, and nothing moves. SGD moves 2 other "
             "parameters."
         )
-        assert (found.groups, found.parameters) == (("a",), 2)
+        assert (found.groups, found.parameters, found.began) == (("a",), 2, 0)
         assert "requires_grad to False" in found.cure
 
 
 def test_parameters_that_no_optimizer_holds_in_words():
     found = only(unheld((0, 1, 0, 1)))
     assert found.sentence.startswith("2 parameters of 'a', 'b' are held by no optimizer")
+    found = only(unheld((0, 0, 0, 1)))
+    assert found.sentence.startswith("3 parameters of 'a', 'b' are held by no optimizer")
     found = only(unheld((0, 1, 1, 1)))
     assert found.sentence.startswith("1 parameter of 'a' is held by no optimizer")
     made = record(10, (("a", 1), ("b", 1), ("c", 1)))
@@ -1164,6 +1171,7 @@ def test_parameters_made_anew(astray, began, reached, said):
             "is not in the loss."
         )
         assert (found[0].groups, found[0].parameters, found[0].began) == (("a", "b"), 4, began)
+        assert (found[0].group, found[0].ended) == ("a", 0)
     made.motion.held[:] = False
     if not began:
         assert not [v for v in report_of(made).alarms if v.kind == "rebuilt"]
@@ -1300,7 +1308,7 @@ def test_a_graph_that_grows(times, steps, severity):
         assert found.sentence.startswith(
             "The graph grows with every pass since pass 4 of 12: it had 100 values and has 2,000."
         )
-        assert (found.began, "detach()" in found.cure) == (4, True)
+        assert (found.began, found.parameters, "detach()" in found.cure) == (4, 0, True)
 
 
 @pytest.mark.parametrize(

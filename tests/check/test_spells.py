@@ -84,6 +84,13 @@ def test_things_are_followed_apart_and_ends_are_told():
 )
 def test_what_is_present(text, slack, patience, beyond, share, present):
     assert after(text, slack).present(patience, beyond, share).tolist() == [present]
+    if (beyond, share) == (2, 1.0):
+        assert after(text, slack).present(patience).tolist() == [present]
+
+
+def test_what_has_ended_is_not_present_whatever_is_asked():
+    assert after("xx-").present(0, 0, 0.0).tolist() == [False]
+    assert after("---").present(0, 0, 0.0).tolist() == [False]
 
 
 # ---- units ------------------------------------------------------------------------------------
@@ -103,6 +110,10 @@ def test_a_unit_is_followed():
     found = unit((8, 8), (8, 7), (8, 8), (8, 8), (8, 0), (8, 8), (8, 8), (8, 0))
     assert (found.longest, found.past, found.began, found.run) == (16, (3, 4), 0, 0)
     assert unit((8, 0)).past == (0, 0)
+    fresh = Unit("relu", False)
+    assert (fresh.began, fresh.run, fresh.longest, fresh.last, fresh.site) == (0, 0, 0, 0, None)
+    code = test_a_unit_is_followed.__code__
+    assert Unit("relu", False, (code, 0)).site.line >= code.co_firstlineno
 
 
 @pytest.mark.parametrize(
