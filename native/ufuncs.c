@@ -44,7 +44,7 @@ static PyObject *known(long code, PyObject *const *operands, Py_ssize_t count) {
 static PyObject *array_ufunc(PyObject *Py_UNUSED(self), PyObject *const *args, Py_ssize_t count,
                              PyObject *kwnames) {
     Py_ssize_t named = kwnames ? PyTuple_GET_SIZE(kwnames) : 0;
-    if (count < 2 || otherwise == NULL) Py_RETURN_NOTIMPLEMENTED;
+    if (count < 2 || otherwise == NULL || !PyUnicode_Check(args[1])) Py_RETURN_NOTIMPLEMENTED;
     if (named == 0 && !PyUnicode_CompareWithASCIIString(args[1], "__call__")) {
         PyObject *code = PyDict_GetItemWithError(codes, args[0]);
         if (code == NULL && PyErr_Occurred()) return NULL;

@@ -437,7 +437,11 @@ def _columns(outputs: Any, result: Any) -> list[Any]:
     found = []
     for path in outputs.paths:
         part = result
-        for key in path:
+        for depth, key in enumerate(path):
+            if isinstance(part, np.ndarray):  # an array among the results: its rows come first
+                rest = path[depth:]
+                part = part[rest if part.ndim == len(rest) else (slice(None), *rest)]
+                break
             part = part[key]
         found.append(part)
     return found

@@ -176,5 +176,5 @@ def test_a_file_of_version_1_is_read_for_good(native: Any) -> None:
     assert {name: leaf.data for name, leaf in loaded.parameters.items()} == {"w": 2.0, "b[1]": -0.0}
     rows = np.array([3.0, 1.0, -1.0])
     result = loaded(rows, nest={"k": (1.0, rows)})
-    assert result["a"].tolist() == [[7.5, 3.5, 2.5]]
+    assert result["a"].tolist() == [[7.5], [3.5], [2.5]]
     assert result["b"][0].tolist() == rows.tolist()

@@ -41,6 +41,12 @@ from .shapes import plain
 from .traces import Family, Trace, collector_paused, outline
 
 
+def _is_of_a_class(function: Any) -> bool:
+    """Whether a function was defined in the body of a class."""
+    place = getattr(function, "__qualname__", "").rpartition(".")[0]
+    return bool(place) and not place.endswith("<locals>")
+
+
 def _found_by_name(function: Any) -> Any:
     """What its module has under the function's name."""
     found: Any = sys.modules.get(function.__module__)
@@ -68,7 +74,7 @@ class Compiled(Replayable):
             raise CompileError.call(
                 self._name, f"{error}; wrap it in a function of yours"
             ) from None
-        if next(iter(self._signature.parameters), None) == "self":
+        if next(iter(self._signature.parameters), None) == "self" and _is_of_a_class(function):
             raise CompileError.method(self._name)
         for parameter in self._signature.parameters.values():
             if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
