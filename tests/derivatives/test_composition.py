@@ -8,7 +8,7 @@ from itertools import combinations_with_replacement, product
 
 import mpmath
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from mpmath import MPContext
 
