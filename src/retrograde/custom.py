@@ -27,6 +27,7 @@ from typing import Any, overload
 import numpy as np
 
 from .errors import (
+    CustomDomainError,
     CustomOpError,
     GraphExitError,
     NotTwiceDifferentiable,
@@ -122,6 +123,13 @@ class CustomOp:
                     f"the rule with @{self.name}.partials or @{self.name}.vjp"
                 )
             outcome, partials = outcome
+        if isinstance(outcome, complex):
+            shown = ", ".join(f"{x:g}" for x in numbers)
+            raise self._wrong(
+                f"its function returned a complex number at ({shown}), outside its domain; return "
+                "math.nan there, or raise a ValueError that says what it takes",
+                kind=CustomDomainError,
+            )
         if isinstance(outcome, Value) or not is_real_scalar(outcome):
             raise self._wrong(
                 f"its function returned {kind_of(outcome)} for the value, not a number"
@@ -318,10 +326,12 @@ class CustomOp:
                 )
         return checked
 
-    def _wrong(self, problem: str, node: Value | None = None) -> CustomOpError:
+    def _wrong(
+        self, problem: str, node: Value | None = None, kind: type[CustomOpError] = CustomOpError
+    ) -> CustomOpError:
         """The error, at the line that used the op."""
         where = site_of(calling_instruction()) if node is None else node.site
-        return CustomOpError.of(self.name, problem, where)
+        return kind.of(self.name, problem, where)
 
 
 class RecordedOp:

@@ -686,3 +686,15 @@ def test_customs_deep_in_a_chain_are_freed_without_recursion(rg):
         value = op(value, 1.5707963267948966)
     value.backward()
     assert x.grad == pytest.approx(1.0)
+
+
+def test_a_complex_result_is_said_to_be_outside_the_domain(rg):
+    @rg.custom_op
+    def root(x):
+        return x**0.5
+
+    root.partials(lambda x, z: (0.5 / z,))
+    assert root(rg.Value(4.0)).data == 2.0
+    with pytest.raises(rg.errors.CustomDomainError, match=r"complex number at \(-4\).*math\.nan"):
+        root(rg.Value(-4.0))
+    assert issubclass(rg.errors.CustomDomainError, (rg.errors.CustomOpError, ValueError))

@@ -114,13 +114,13 @@ class _Walk:
                 waiting.extend(self._entries(name, thing))
             else:
                 waiting.append((name, thing))
-        while waiting and self._left > 0:
+        while waiting:
             path, thing = waiting.popleft()
             if isinstance(thing, Value):
                 if id(thing) not in self._named:
                     self._named.add(id(thing))
                     self.found.append((thing, path))
-            elif id(thing) not in self._entered:
+            elif self._left > 0 and id(thing) not in self._entered:
                 self._entered.add(id(thing))
                 waiting.extend(self._inside(path, thing))
 

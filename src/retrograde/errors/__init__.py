@@ -20,6 +20,7 @@ from .engine import AnomalyError as AnomalyError
 from .engine import ClosureStyleError as ClosureStyleError
 from .engine import CopyError as CopyError
 from .engine import CoreError as CoreError
+from .engine import CustomDomainError as CustomDomainError
 from .engine import CustomOpError as CustomOpError
 from .engine import CycleError as CycleError
 from .engine import GraphExitError as GraphExitError

@@ -497,6 +497,10 @@ class CustomOpError(RetrogradeError, TypeError):
         return cls(f"custom op '{op}': {problem}" + (f"\n  at {where}" if where else ""))
 
 
+class CustomDomainError(CustomOpError, ValueError):
+    """A custom op was used where its function has no real number."""
+
+
 class CopyError(RetrogradeError, TypeError):
     """A graph holds something that cannot be copied or pickled."""
 
