@@ -108,7 +108,7 @@ PyObject *rg_tuple_of(Value **roots, Py_ssize_t count) {
 int rg_run_hooks(Value *v, double *total, int anomaly) {
     PyObject *hooks = rg_note_get(v, RG_HOOKED);
     if (hooks == NULL) return 0;
-    PyObject *seen = rg_call("retrograde.hooks", "run", "Od", v, *total);
+    PyObject *seen = rg_call("retrograde._shared.hooks", "run", "Od", v, *total);
     if (seen == NULL) return -1;
     *total = PyFloat_AsDouble(seen);
     Py_DECREF(seen);

@@ -103,7 +103,7 @@ PyObject *rg_other_operand(int op, PyObject *const *operands, Py_ssize_t count) 
     if (tuple == NULL) return NULL;
     for (Py_ssize_t i = 0; i < count; i++) PyTuple_SET_ITEM(tuple, i, Py_NewRef(operands[i]));
     PyObject *result =
-        rg_call("retrograde.operands", "other_operand", "sO", RG_OPS[op].name, tuple);
+        rg_call("retrograde._shared.operands", "other_operand", "sO", RG_OPS[op].name, tuple);
     Py_DECREF(tuple);
     return result;
 }

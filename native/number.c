@@ -1,7 +1,7 @@
 /* What may stand where a number is expected: int, float, and real scalars such as NumPy's. */
 #include "retrograde.h"
 
-/* Types that retrograde.operands has accepted before; strong references, a handful in practice. */
+/* Types that retrograde._shared.operands has accepted before; strong references, a handful in practice. */
 #define ACCEPTED 16
 static PyTypeObject *accepted[ACCEPTED];
 
@@ -9,7 +9,7 @@ static int is_accepted(PyObject *object) {
     PyTypeObject *type = Py_TYPE(object);
     for (int i = 0; i < ACCEPTED && accepted[i]; i++)
         if (accepted[i] == type) return 1;
-    PyObject *verdict = rg_call("retrograde.operands", "is_real_scalar", "(O)", object);
+    PyObject *verdict = rg_call("retrograde._shared.operands", "is_real_scalar", "(O)", object);
     if (verdict == NULL) return -1;
     int real = PyObject_IsTrue(verdict);
     Py_DECREF(verdict);

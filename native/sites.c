@@ -83,7 +83,7 @@ void rg_site_capture_caller(Value *v) {
 PyObject *rg_site_get(PyObject *self, void *Py_UNUSED(closure)) {
     Value *v = (Value *)self;
     if (v->code == NULL) Py_RETURN_NONE;
-    return rg_call("retrograde.sites", "Site", "OiO", v->code->co_filename,
+    return rg_call("retrograde._shared.sites", "Site", "OiO", v->code->co_filename,
                    PyCode_Addr2Line(v->code, (int)v->instruction), v->code->co_name);
 }
 

@@ -3,14 +3,14 @@
  *
  * While no Python code can run, `instruction` is lent to the survey: first for the numbers of the
  * parameters, then for depths, and for a closer look for a node's place in the order. What was there
- * is kept beside. src/retrograde/surveying.py does the same for the reference engine. */
+ * is kept beside. src/retrograde/_core/surveying.py does the same for the reference engine. */
 
 #include "walk.h"
 
 /* What an op is to the doctor, in the table given by Python: a kind, and two flags. */
 enum { FACTOR, GATE, SATURATE, SOFT, CHOOSE, FLAT, KINDS = 7, CARRIES = 8, COUNTS = 16 };
 
-/* Why a gradient is zero; check/zeros.py has the same. */
+/* Why a gradient is zero; diagnose/zeros.py has the same. */
 enum { BY_GATE = 1, BY_FLAT = 2, BY_SATURATION = 4, BY_FACTOR = 8, BY_UNDERFLOW = 16, ALIVE = 32 };
 
 #define LEVELS 256 /* the most levels a profile has */

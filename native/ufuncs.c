@@ -1,7 +1,7 @@
 /* NumPy's functions given values: np.exp(v), np.add(array, v).
  *
  * The common ones are known by a code and make their node here; arrays, options and the rest go to
- * retrograde.protocols, which hands both in when it is imported.
+ * retrograde._values.protocols, which hands both in when it is imported.
  *
  * In an operator NumPy need not take that road, which costs it 0.4 µs before anyone is asked: told
  * that __array_ufunc__ is None, it leaves np.float64(2) * v to the value at once. So the attribute
@@ -11,7 +11,7 @@
 
 #include "sites.h"
 
-/* A code below RG_OP_COUNT is a row; these follow. retrograde.protocols has the same numbers. */
+/* A code below RG_OP_COUNT is a row; these follow. retrograde._values.protocols has the same numbers. */
 enum { POWER = 256, COMPARISON };
 
 static PyObject *codes = NULL, *otherwise = NULL;
@@ -140,5 +140,5 @@ int rg_add_array_ufunc(void) {
 
 /* v[index]: v[None] is a sequence of one. */
 PyObject *rg_indexed(PyObject *self, PyObject *index) {
-    return rg_call("retrograde.operands", "indexed", "OO", self, index);
+    return rg_call("retrograde._shared.operands", "indexed", "OO", self, index);
 }

@@ -1,6 +1,6 @@
 /* The Value type: construction, attributes, operators.
  *
- * What need not be fast is written once in Python (retrograde.face) for both engines. */
+ * What need not be fast is written once in Python (retrograde._core.face) for both engines. */
 #include "sites.h"
 
 PyTypeObject *RgValue_Type = NULL;
@@ -587,7 +587,7 @@ PyObject *rg_compare(PyObject *self, PyObject *other, int symbol) {
         int converted = rg_number(other, &right);
         if (converted < 0) return NULL;
         if (converted == 0)
-            return rg_call("retrograde.operands", "other_comparison", "OOi", self, other, symbol);
+            return rg_call("retrograde._shared.operands", "other_comparison", "OOi", self, other, symbol);
     }
     Py_RETURN_RICHCOMPARE(left, right, symbol);
 }

@@ -58,7 +58,7 @@ def generate(root: Path = ROOT) -> Mapping[str, str]:
         "native/ops.gen.h": c.header(ops),
         "native/kernels/rows.gen.h": kernels.header(ops),
         "docs/ops.md": docs.page(ops),
-        "src/retrograde/elementwise.pyi": stubs.module(ops),
+        "src/retrograde/_values/elementwise.pyi": stubs.module(ops),
         native_stub: with_region(written_by_hand, stubs.methods(ops), native_stub),
     }
 

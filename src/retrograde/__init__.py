@@ -5,44 +5,44 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from . import errors as errors
 from . import nn as nn
 from . import optim as optim
-from . import protocols as _protocols  # noqa: F401  NumPy's functions find values through it
-from .bulk import assign as assign
-from .bulk import data as data
-from .bulk import freeze as freeze
-from .bulk import grads as grads
-from .bulk import unfreeze as unfreeze
-from .bulk import zero_grad as zero_grad
-from .custom import custom_op as custom_op
-from .derivatives import grad as grad
-from .derivatives import gradients as gradients
-from .derivatives import hessian as hessian
-from .derivatives import hvp as hvp
-from .derivatives import jacobian as jacobian
-from .derivatives import jvp as jvp
-from .derivatives import value_and_grad as value_and_grad
-from .derivatives import vjp as vjp
-from .elementwise import *  # noqa: F403  one function a row of the law
+from ._derivatives.derivatives import grad as grad
+from ._derivatives.derivatives import gradients as gradients
+from ._derivatives.derivatives import hessian as hessian
+from ._derivatives.derivatives import hvp as hvp
+from ._derivatives.derivatives import jacobian as jacobian
+from ._derivatives.derivatives import jvp as jvp
+from ._derivatives.derivatives import value_and_grad as value_and_grad
+from ._derivatives.derivatives import vjp as vjp
+from ._derivatives.optimize import least_squares as least_squares
+from ._derivatives.optimize import minimize as minimize
+from ._derivatives.optimize import root as root
+from ._derivatives.optimize import root_scalar as root_scalar
+from ._values import protocols as _protocols  # noqa: F401  NumPy's functions find values through it
+from ._values.bulk import assign as assign
+from ._values.bulk import data as data
+from ._values.bulk import freeze as freeze
+from ._values.bulk import grads as grads
+from ._values.bulk import unfreeze as unfreeze
+from ._values.bulk import zero_grad as zero_grad
+from ._values.custom import custom_op as custom_op
+from ._values.elementwise import *  # noqa: F403  one function a row of the law
+from ._values.functions import dot as dot
+from ._values.functions import logsumexp as logsumexp
+from ._values.functions import mean as mean
+from ._values.functions import norm as norm
+from ._values.functions import softmax as softmax
+from ._values.functions import sum as sum
+from ._values.graph import backward as backward
+from ._values.graph import order as order
+from ._values.modes import anomaly as anomaly
+from ._values.modes import grad_enabled as grad_enabled
+from ._values.modes import no_grad as no_grad
+from ._values.take import take as take
 from .errors import RetrogradeError as RetrogradeError
-from .functions import dot as dot
-from .functions import logsumexp as logsumexp
-from .functions import mean as mean
-from .functions import norm as norm
-from .functions import softmax as softmax
-from .functions import sum as sum
-from .graph import backward as backward
-from .graph import order as order
-from .modes import anomaly as anomaly
-from .modes import grad_enabled as grad_enabled
-from .modes import no_grad as no_grad
 from .ops import OPS as _OPS
-from .optimize import least_squares as least_squares
-from .optimize import minimize as minimize
-from .optimize import root as root
-from .optimize import root_scalar as root_scalar
 from .program import compile as compile
 from .program import load as load
 from .program import uniform as uniform
-from .take import take as take
 from .value import Value as Value
 
 ops = _OPS
@@ -51,13 +51,13 @@ __version__ = "0.2.0.dev0"
 
 _WHEN_ASKED = {
     "assert_gradients": "check.gradcheck",
-    "births": "check.births",
+    "births": "diagnose.births",
     "compare": "check.compare",
-    "doctor": "check.doctor",
+    "doctor": "diagnose.doctor",
     "explain": "",
     "gradcheck": "check.gradcheck",
     "ledger": "explain",
-    "memory": "check.memory",
+    "memory": "diagnose.memory",
     "story": "explain",
     "thermometer": "explain",
 }
@@ -65,12 +65,12 @@ _WHEN_ASKED = {
 
 if _TYPE_CHECKING:
     from . import explain as explain
-    from .check.births import births as births
     from .check.compare import compare as compare
-    from .check.doctor import doctor as doctor
     from .check.gradcheck import assert_gradients as assert_gradients
     from .check.gradcheck import gradcheck as gradcheck
-    from .check.memory import memory as memory
+    from .diagnose.births import births as births
+    from .diagnose.doctor import doctor as doctor
+    from .diagnose.memory import memory as memory
     from .explain import ledger as ledger
     from .explain import story as story
     from .explain import thermometer as thermometer

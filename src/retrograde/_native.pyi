@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import disjoint_base
 
-from .custom import CustomOp, RecordedOp
-from .elementwise import *  # noqa: F403  one function a row of the law
-from .hooks import Hook, HookHandle
-from .sites import Site
+from ._shared.hooks import Hook, HookHandle
+from ._shared.sites import Site
+from ._values.custom import CustomOp, RecordedOp
+from ._values.elementwise import *  # noqa: F403  one function a row of the law
 
 _Number: TypeAlias = float | np.floating[Any] | np.integer[Any]
 

@@ -13,7 +13,8 @@ from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-from . import face, operands
+from ._core import face
+from ._shared import operands
 from .errors import CoreError
 
 _PACKAGE = __name__.rpartition(".")[0]
@@ -35,7 +36,7 @@ def _choose() -> tuple[Any, str, str]:
         raise CoreError.unknown(asked)
     if asked == "reference":
         return (
-            import_module(f"{_PACKAGE}.fallback"),
+            import_module(f"{_PACKAGE}._core.fallback"),
             "reference",
             "RETROGRADE_CORE=reference asks for it",
         )
@@ -45,7 +46,7 @@ def _choose() -> tuple[Any, str, str]:
         why = _why_no_native() if isinstance(error, ModuleNotFoundError) else str(error)
         if asked == "native":
             raise CoreError.absent(why) from error
-        return import_module(f"{_PACKAGE}.fallback"), "reference", why
+        return import_module(f"{_PACKAGE}._core.fallback"), "reference", why
     why = "RETROGRADE_CORE=native asks for it" if asked else "it is built for this interpreter"
     return native, "native", why
 

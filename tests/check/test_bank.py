@@ -80,7 +80,7 @@ def test_a_faulty_step_is_named_with_its_line(rg):
 
 
 def away_from_kinks(rg, op, rng):
-    formulas = importlib.import_module(f"{rg.__name__}.check.formulas")
+    formulas = importlib.import_module(f"{rg.__name__}.check.printed")
     while True:
         point = tuple(rng.uniform(*bounds) for bounds in op.domain)
         if not formulas.at_a_kink(op.name, *point):

@@ -107,7 +107,7 @@ def test_no_rows(native):
 def test_the_same_rows_whatever_the_batch(native, monkeypatch):
     import importlib
 
-    module = importlib.import_module("retrograde.check.compiled_births")
+    module = importlib.import_module("retrograde.diagnose.compiled_births")
     f = native.compile(lambda x: native.log(x) * native.sqrt(x + 1.0))
     x = np.random.default_rng(3).normal(size=5000)
     whole = f.births(x)

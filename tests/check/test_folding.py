@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from retrograde.check.cures import cure_of, rate_cure
-from retrograde.check.folding import (
+from retrograde._shared.sites import Site
+from retrograde.diagnose.cures import cure_of, rate_cure
+from retrograde.diagnose.folding import (
     FOLLOWS,
     after,
     always,
@@ -17,9 +18,8 @@ from retrograde.check.folding import (
     same_groups,
     same_line,
 )
-from retrograde.check.report import ALARM, NOTE, Verdict
-from retrograde.check.wording import all_rows, listed, on_line, over, parameters, since
-from retrograde.sites import Site
+from retrograde.diagnose.phrases import all_rows, listed, on_line, over, parameters, since
+from retrograde.diagnose.report import ALARM, NOTE, Verdict
 
 LINE, OTHER = Site("net.py", 7, "f"), Site("net.py", 9, "f")
 

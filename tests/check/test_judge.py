@@ -7,12 +7,12 @@ import math
 import numpy as np
 import pytest
 
-from retrograde.check.births import Births
-from retrograde.check.judge import members_of, report_of
-from retrograde.check.rebuilding import Rebuilding
-from retrograde.check.zeros import Zero
+from retrograde.diagnose.births import Births
+from retrograde.diagnose.judge import members_of, report_of
+from retrograde.diagnose.rebuilding import Rebuilding
+from retrograde.diagnose.zeros import Zero
 
-from .records import LINE, OTHER, alarms, gate, record, silent, spell, unit, verdicts
+from .histories import LINE, OTHER, alarms, gate, record, silent, spell, unit, verdicts
 
 
 def only(made):
@@ -616,7 +616,7 @@ def test_cancelled_contributions_are_a_note():
 
 
 def past(made, numbers, began, ended, zero):
-    from retrograde.check.record import Past
+    from retrograde.diagnose.history import Past
 
     for number in numbers:
         made.past[number] = Past(began, ended, zero)
@@ -867,7 +867,7 @@ def test_groups_of_two_units_are_layers_of_their_own():
 
 
 def test_a_rule_that_overwrites_is_an_alarm_until_it_is_gone():
-    from retrograde.check.rules import Overwrite
+    from retrograde.diagnose.overwriting import Overwrite
 
     made = record(9)
     made.rules._met[Overwrite("cube", "'x'", LINE)] = (3, 6, 6)
@@ -933,12 +933,12 @@ def test_groups_count_their_units():
 
 def test_groups_without_a_name_are_split_by_depth():
     import retrograde as rg
-    from retrograde.check.groups import parameters_of
-    from retrograde.check.record import Record
-    from retrograde.check.thresholds import Thresholds
+    from retrograde.diagnose.history import History
+    from retrograde.diagnose.parameters import parameters_of
+    from retrograde.diagnose.thresholds import Thresholds
 
     values = [rg.Value(1.0) for _ in range(4)]
-    made = Record(parameters_of(values), Thresholds())
+    made = History(parameters_of(values), Thresholds())
     (name,) = made.parameters.group_names
     made.depths[:] = [2, 2, 2, -1]
     assert {k: v.tolist() for k, v in members_of(made).items()} == {name: [0, 1, 2, 3]}
@@ -952,12 +952,12 @@ def test_groups_without_a_name_are_split_by_depth():
 
 def test_models_that_share_labels_are_told_apart_by_their_passes():
     import retrograde as rg
-    from retrograde.check.groups import parameters_of
-    from retrograde.check.record import Record
-    from retrograde.check.thresholds import Thresholds
+    from retrograde.diagnose.history import History
+    from retrograde.diagnose.parameters import parameters_of
+    from retrograde.diagnose.thresholds import Thresholds
 
     values = [rg.Value(1.0, label=label) for label in ("w", "b", "w", "b", "w")]
-    made = Record(parameters_of(values), Thresholds())
+    made = History(parameters_of(values), Thresholds())
     made.reached[:4] = True
     made.component[:] = [0, 0, 2, 2, 4]
     assert {k: v.tolist() for k, v in members_of(made).items()} == {
@@ -966,7 +966,7 @@ def test_models_that_share_labels_are_told_apart_by_their_passes():
     made.component[:] = [0, 0, 0, 0, 4]
     assert set(members_of(made)) == {"w", "b"}
     values = [rg.Value(1.0, label=f"w[{i}]") for i in range(3)]
-    made = Record(parameters_of(values), Thresholds())
+    made = History(parameters_of(values), Thresholds())
     made.reached[:] = True
     made.component[:] = [0, 1, 2]
     assert set(members_of(made)) == {"w"}  # one table, a row a pass
@@ -1334,12 +1334,12 @@ def test_a_report_has_the_births_of_the_record():
 
 def test_one_name_twice_is_enough_for_two_models():
     import retrograde as rg
-    from retrograde.check.groups import parameters_of
-    from retrograde.check.record import Record
-    from retrograde.check.thresholds import Thresholds
+    from retrograde.diagnose.history import History
+    from retrograde.diagnose.parameters import parameters_of
+    from retrograde.diagnose.thresholds import Thresholds
 
     values = [rg.Value(1.0, label=label) for label in ("w", "b", "w")]
-    made = Record(parameters_of(values, lambda name: "all"), Thresholds())
+    made = History(parameters_of(values, lambda name: "all"), Thresholds())
     made.reached[:] = True
     made.component[:] = [0, 0, 2]
     assert {k: v.tolist() for k, v in members_of(made).items()} == {

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import retrograde as rg
-from retrograde.check.motion import Motion, Step
-from retrograde.check.rebuilding import Rebuilding
-from retrograde.check.thresholds import Thresholds
+from retrograde.diagnose.motion import Motion, Step
+from retrograde.diagnose.rebuilding import Rebuilding
+from retrograde.diagnose.thresholds import Thresholds
 
 
 class Loop:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from retrograde.check.severed import MOST_LINES, Cuts
-from retrograde.check.spells import Spells
-from retrograde.check.units import Unit
-from retrograde.cuts import OFTEN
-from retrograde.sites import Site
+from retrograde._shared.sites import Site
+from retrograde._values.cuts import OFTEN
+from retrograde.diagnose.severed import MOST_LINES, Cuts
+from retrograde.diagnose.spells import Spells
+from retrograde.diagnose.units import Unit
 
 
 def after(text, slack=1):

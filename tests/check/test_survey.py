@@ -12,7 +12,7 @@ from .networks import Network
 
 def seen(rg, seed):
     """A survey of a random network, without the values in it."""
-    thresholds = importlib.import_module(f"{rg.__name__}.check.thresholds")
+    thresholds = importlib.import_module(f"{rg.__name__}.diagnose.thresholds")
     network = Network(rg, seed, rows=8)
     source = random.Random(seed)
     for value in network.values():
@@ -52,7 +52,7 @@ def test_gradients_are_those_of_backward(rg, seed):
 
 def test_levels_are_merged_where_there_are_many(native, reference):
     def levels(rg, depth):
-        thresholds = importlib.import_module(f"{rg.__name__}.check.thresholds")
+        thresholds = importlib.import_module(f"{rg.__name__}.diagnose.thresholds")
         y = x = rg.Value(1.0)
         for _ in range(depth):
             y = y * 1.0
@@ -67,7 +67,7 @@ def test_nothing_is_left_behind_when_memory_runs_out(native):
     inject = native.value.core.inject_allocation_failure
     x = native.Value(2.0, label="x")
     loss = native.relu(x * -3.0) * x
-    thresholds = importlib.import_module("retrograde.check.thresholds")
+    thresholds = importlib.import_module("retrograde.diagnose.thresholds")
     x.grad = 5.0
     failures = 0
     for count in range(40):

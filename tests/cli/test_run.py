@@ -870,7 +870,7 @@ def test_labels_are_set_where_there_are_none_and_taken_away_again(labels, rg):
 
 def test_labels_are_lent_while_a_watcher_is_told_of_a_pass(cli, labels, rg, monkeypatch):
     monkeypatch.setattr(labels, "MOST_PARTS", 100)  # a variable has its name, whatever lies around
-    watch = importlib.import_module(f"{rg.__name__}.watch")
+    watch = importlib.import_module(f"{rg.__name__}._values.watch")
     w, told = rg.Value(2.0), []
     watcher = watch.watching(lambda this: told.append(w.label),
                              begun=lambda this: told.append(w.label))  # fmt: skip

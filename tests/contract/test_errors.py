@@ -139,7 +139,7 @@ def missing_package(rg):
 
 
 def program(rg):
-    from retrograde.program.check import check
+    from retrograde.program.checker import check
     from retrograde.program.program import Program
 
     raise_as(rg, lambda: check(Program(outputs=[3]), "a pass"))

@@ -10,8 +10,8 @@ import textwrap
 
 import pytest
 
-import retrograde.writing
-from retrograde.writing import write_whole
+import retrograde._shared.writing
+from retrograde._shared.writing import write_whole
 
 # A writer that is stopped, or stops itself, when its draft is complete and not yet in place.
 WRITER = """
@@ -101,7 +101,7 @@ def test_an_error_leaves_the_file_as_it_was(tmp_path, monkeypatch):
 
     for name in ("fsync", "replace", "chmod"):
         with monkeypatch.context() as patch:
-            patch.setattr(retrograde.writing.os, name, full)
+            patch.setattr(retrograde._shared.writing.os, name, full)
             with pytest.raises(OSError, match="No space left"):
                 write_whole(path, b"new")
         assert path.read_bytes() == b"old"

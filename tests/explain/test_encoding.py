@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from retrograde.explain.encoding import columns_of, plain, plains
 from retrograde.explain.html import PLAIN, page_html
+from retrograde.explain.page_data import columns_of, plain, plains
 
 from .stories import layers, walkthroughs
 

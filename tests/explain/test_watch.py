@@ -9,7 +9,7 @@ import pytest
 
 
 def watch_of(rg):
-    return importlib.import_module(f"{rg.__name__}.watch")
+    return importlib.import_module(f"{rg.__name__}._values.watch")
 
 
 def test_every_pass_is_reported_with_roots_seeds_and_line(rg):

@@ -17,13 +17,13 @@ import numpy as np
 
 import retrograde
 from retrograde.errors import GuardError, ProgramError, ProgramFileError, TakeError
-from retrograde.program.decoding import _Reader
-from retrograde.program.encoding import OPS, encoded
 from retrograde.program.files import opened, packed, sealed, unpacked
 from retrograde.program.loaded import Loaded
 from retrograde.program.program import CAPTURED, CONSTANT, OPERANDS, Guard, Instruction, Program
+from retrograde.program.reader import _Reader
 from retrograde.program.shapes import inputs_of
 from retrograde.program.traces import Family, Trace
+from retrograde.program.writer import OPS, encoded
 from retrograde.value import core
 
 from . import oracle

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from retrograde.ops import OPS
 from retrograde.program.adjoint import adjoint, templates, with_input
-from retrograde.program.check import check
+from retrograde.program.checker import check
 from retrograde.program.passes import improved
 from retrograde.program.program import CONSTANT, ROW, SEED, Input, Instruction, Program
 

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from retrograde._shared.sites import Site
 from retrograde.errors import ProgramError
-from retrograde.program.check import check
+from retrograde.program.checker import check
 from retrograde.program.program import (
     CONSTANT,
     KINDS,
@@ -24,7 +25,6 @@ from retrograde.program.program import (
     Instruction,
     Program,
 )
-from retrograde.sites import Site
 
 from .support import CASES, steady
 from .wild import Wild, wild_programs

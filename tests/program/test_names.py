@@ -876,7 +876,7 @@ def test_user_functions_are_all_but_the_librarys() -> None:
     assert not is_user_file(np.__file__)
     import retrograde
 
-    assert not is_user_file(retrograde.functions.__file__)
+    assert not is_user_file(retrograde._values.functions.__file__)
     assert is_user_file(retrograde.nn.layers.__file__)
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 
 from retrograde.program import passes
 from retrograde.program.adjoint import adjoint, with_input
-from retrograde.program.check import check
+from retrograde.program.checker import check
 from retrograde.program.passes import (
     PASSES,
     fold_constants,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from retrograde.sequences import ComputingSequence
+from retrograde._values.sequences import ComputingSequence
 
 from .support import CASES, assert_within, eager, flat, same
 

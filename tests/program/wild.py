@@ -13,7 +13,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from retrograde.ops import OPS
-from retrograde.program.check import check
+from retrograde.program.checker import check
 from retrograde.program.program import (
     CAPTURED,
     CONSTANT,

@@ -79,12 +79,14 @@ CHAPTERS = {
         FUNCTIONS,
         (
             *_named("rg.", "retrograde._native", "sum dot"),
-            *_named("rg.", "retrograde.functions", "mean norm softmax logsumexp"),
-            *_named("rg.", "retrograde.take", "take"),
-            *_named("rg.", "retrograde.graph", "backward order"),
-            *_named("rg.", "retrograde.bulk", "data grads assign zero_grad freeze unfreeze"),
-            *_named("rg.", "retrograde.modes", "no_grad anomaly grad_enabled"),
-            *_named("rg.", "retrograde.elementwise", " ".join(sorted(OPS))),
+            *_named("rg.", "retrograde._values.functions", "mean norm softmax logsumexp"),
+            *_named("rg.", "retrograde._values.take", "take"),
+            *_named("rg.", "retrograde._values.graph", "backward order"),
+            *_named(
+                "rg.", "retrograde._values.bulk", "data grads assign zero_grad freeze unfreeze"
+            ),
+            *_named("rg.", "retrograde._values.modes", "no_grad anomaly grad_enabled"),
+            *_named("rg.", "retrograde._values.elementwise", " ".join(sorted(OPS))),
         ),
         {
             "rg.sum": "Of many values",
@@ -100,7 +102,7 @@ CHAPTERS = {
         "any order.",
         _named(
             "rg.",
-            "retrograde.derivatives",
+            "retrograde._derivatives.derivatives",
             "grad value_and_grad gradients jacobian hessian hvp vjp jvp",
         ),
     ),
@@ -109,12 +111,12 @@ CHAPTERS = {
         "A function with partials of its own becomes an op; `rg.ops` holds the rows of "
         "[the law](../ops.md) themselves.",
         (
-            Entry("rg.custom_op", "retrograde.custom.custom_op"),
-            Entry("CustomOp", "retrograde.custom.CustomOp"),
+            Entry("rg.custom_op", "retrograde._values.custom.custom_op"),
+            Entry("CustomOp", "retrograde._values.custom.CustomOp"),
             Entry("Op", "retrograde.ops.op.Op"),
             Entry("Edge", "retrograde.ops.op.Edge"),
-            Entry("HookHandle", "retrograde.hooks.HookHandle"),
-            Entry("Site", "retrograde.sites.Site"),
+            Entry("HookHandle", "retrograde._shared.hooks.HookHandle"),
+            Entry("Site", "retrograde._shared.sites.Site"),
         ),
     ),
     "compile": Chapter(
@@ -158,13 +160,13 @@ CHAPTERS = {
             Entry("rg.gradcheck", "retrograde.check.gradcheck.gradcheck"),
             Entry("rg.assert_gradients", "retrograde.check.gradcheck.assert_gradients"),
             Entry("rg.compare", "retrograde.check.compare.compare"),
-            Entry("rg.births", "retrograde.check.births.births"),
+            Entry("rg.births", "retrograde.diagnose.births.births"),
             Entry(
                 "rg.doctor",
-                "retrograde.check.doctor.Doctor",
+                "retrograde.diagnose.doctor.Doctor",
                 ('members: ["__call__", "watch"]', "filters: []"),
             ),
-            Entry("rg.memory", "retrograde.check.memory.memory"),
+            Entry("rg.memory", "retrograde.diagnose.memory.memory"),
         ),
     ),
     "nn": Chapter("Modules", "`rg.nn`: [the guide](../training.md).", _public("nn")),
@@ -173,7 +175,9 @@ CHAPTERS = {
     "optimize": Chapter(
         "SciPy",
         "SciPy's solvers with gradients wired in. They need SciPy when they are called.",
-        _named("rg.", "retrograde.optimize", "minimize least_squares root root_scalar"),
+        _named(
+            "rg.", "retrograde._derivatives.optimize", "minimize least_squares root root_scalar"
+        ),
     ),
     "learn": Chapter(
         "Learning",

@@ -18,8 +18,8 @@ from ..ops import OPS
 from ..value import core_name
 from . import complexstep
 from .engines import ENGINES, Engine, engine
-from .formulas import at_a_kink
 from .gradcheck import _Check
+from .printed import at_a_kink
 from .rounding import Bars, error_bars
 from .subject import MOST_ROWS, Subject, subject_of
 from .tape import ROW, Tape, read
@@ -78,7 +78,7 @@ class Comparison:
         return found
 
     def __str__(self) -> str:
-        from .tables import compare_text
+        from .report_text import compare_text
 
         return compare_text(self)
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import CheckError
-from .formulas import at_a_kink, on_complex
+from .printed import at_a_kink, on_complex
 from .tape import CUSTOM, DOT, LEAF, OPAQUE, ROW, SUM, Step, Tape
 
 STEP = 1e-100

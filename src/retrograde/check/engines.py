@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from ..errors import CheckError, MissingPackageError
-from .formulas import compiled
+from .printed import compiled
 from .tape import CUSTOM, DOT, LEAF, OPAQUE, SUM, Step, Tape
 
 ENGINES = ("torch", "jax")

@@ -15,7 +15,6 @@ from typing import Any
 from ..errors import CheckError, GradcheckError
 from ..value import core_name
 from . import complexstep
-from .diagnosis import causes_of_entries
 from .differences import (
     JUMP,
     LOST,
@@ -26,6 +25,7 @@ from .differences import (
     along_number,
     scales_of,
 )
+from .mistakes import causes_of_entries
 from .rounding import Bars, error_bars
 from .second import second_order
 from .steps import StepsFound, check_steps
@@ -392,7 +392,7 @@ def gradcheck(
         check.notes,
     )
     if raises and not report.right:
-        from .tables import gradcheck_error
+        from .report_text import gradcheck_error
 
         raise GradcheckError.of(gradcheck_error(report), report)
     return report

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-from .tables import compare_rows, coverage_text, gradcheck_rows, likely, notes, number
+from .report_text import compare_rows, coverage_text, gradcheck_rows, likely, notes, number
 from .verdicts import worst_first
 
 if TYPE_CHECKING:

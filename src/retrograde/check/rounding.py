@@ -13,7 +13,7 @@ from functools import cache
 from math import fabs, isfinite, sqrt
 
 from ..ops import OPS
-from .formulas import magnitudes
+from .printed import magnitudes
 from .tape import DOT, LEAF, ROW, SUM, Step, Tape
 from .tolerances import EPSILON
 

@@ -6,9 +6,9 @@ from math import fabs
 from random import Random
 from typing import Any
 
-from ..derivatives import gradients
+from .._derivatives.derivatives import gradients
+from .._values.functions import dot
 from ..errors import CheckError
-from ..functions import dot
 from ..value import Value
 from .differences import Line, along_direction, along_number, scales_of
 from .subject import Subject

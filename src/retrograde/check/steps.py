@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
+from .._shared.sites import Site
 from ..ops import OPS
-from ..sites import Site
 from .complexstep import FLOOR, STEP
-from .diagnosis import cause_of_step
 from .differences import EDGE, SMOOTH, Slope, along_number
-from .formulas import at_a_kink, on_complex
+from .mistakes import cause_of_step
+from .printed import at_a_kink, on_complex
 from .rounding import _partial_bars
 from .tape import CUSTOM, DOT, LEAF, ROW, SUM, Step, Tape, effective_partials
 from .tolerances import EPSILON, ROUNDINGS, STEP_TOLERANCE

@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from ..derivatives import _here, _recording
+from .._derivatives.derivatives import _here, _recording
+from .._shared.operands import is_real_scalar
+from .._values.nests import Nest, as_array, take_apart
+from .._values.sequences import ComputingSequence, sequence
 from ..errors import CheckError, FunctionResultError
-from ..nests import Nest, as_array, take_apart
-from ..operands import is_real_scalar
 from ..program.compiled import Compiled
 from ..program.rows import Uniform, uniform
-from ..sequences import ComputingSequence, sequence
 from ..value import Value, core
 
 MOST_ROWS = 256

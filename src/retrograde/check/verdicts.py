@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from math import fabs, isfinite, isinf, isnan
 from typing import Any
 
-from ..sites import Site
+from .._shared.sites import Site
 from .differences import EDGE, JUMP, LOST, SMOOTH, Slope
 from .tolerances import ROUNDINGS, SAFETY, TOLERANCE
 
@@ -118,7 +118,7 @@ class Report:
         return plain(found)  # type: ignore[no-any-return]
 
     def __str__(self) -> str:
-        from .tables import gradcheck_text
+        from .report_text import gradcheck_text
 
         return gradcheck_text(self)
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ..elementwise import exp, log, maximum, norm_cdf, sqrt
+from .._values.elementwise import exp, log, maximum, norm_cdf, sqrt
 
 SEED: Final = 1
 STEPS: Final = 252

@@ -13,10 +13,10 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .. import elementwise
+from .._values import elementwise
+from .._values.functions import dot, logsumexp, mean, norm
+from .._values.functions import sum as sum_of
 from ..errors import ExpressionError, RetrogradeError
-from ..functions import dot, logsumexp, mean, norm
-from ..functions import sum as sum_of
 from ..ops import OPS
 from ..value import Value
 

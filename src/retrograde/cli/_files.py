@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
+from .._shared.writing import write_whole
 from ..errors import OutputError
-from ..writing import write_whole
 
 
 def refuse_unwritable(path: str) -> None:

@@ -24,10 +24,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..check.discovery import variables_now
-from ..sites import Site
+from .._shared.sites import Site
+from .._values.watch import Pass, watching
+from ..diagnose.discovery import variables_now
 from ..value import Value
-from ..watch import Pass, watching
 from ._script import tree_of
 
 Watcher = TypeVar("Watcher")

@@ -13,8 +13,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from .._values.nests import take_apart
 from ..errors import CheckError
-from ..nests import take_apart
 from ..value import Value
 
 _HOW = (

@@ -19,12 +19,12 @@ from dataclasses import asdict, dataclass, field
 from types import FrameType
 from typing import Any
 
-from .. import watch
-from ..check.memory import bytes_of
+from .._shared.sites import Site, site_of
+from .._values import watch
+from .._values.watch import Pass, watching
+from ..diagnose.memory import bytes_of
 from ..errors import RetrogradeError
-from ..sites import Site, site_of
 from ..value import Value, core, core_name
-from ..watch import Pass, watching
 
 EVERY_SECONDS = 0.004
 MOST_OF_THE_TIME = 0.1

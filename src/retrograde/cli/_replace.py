@@ -14,9 +14,9 @@ from functools import partial
 from types import CodeType
 from typing import Any
 
+from .._values.watch import engine_backward, reporting, unwatched
 from ..errors import ReplaceError
 from ..value import Value, core
-from ..watch import engine_backward, reporting, unwatched
 from ._apart import tried_apart
 from ._construction import constructor_of
 from ._facts import Facts, facts_of, sources_of

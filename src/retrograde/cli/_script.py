@@ -16,7 +16,7 @@ from io import open_code
 from types import CodeType, ModuleType, TracebackType
 from typing import Any
 
-from .. import watch
+from .._values import watch
 from ..errors import RetrogradeError, ScriptError
 
 INTERRUPTED = 130

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from ..check.discovery import variables_now
+from .._values.watch import Pass, watching
+from ..diagnose.discovery import variables_now
 from ..errors import RetrogradeError, ScriptError
 from ..explain.reading import read
 from ..explain.story import Story
 from ..value import Value, core
-from ..watch import Pass, watching
 from ._labels import labelled
 from ._script import Outcome, run_script
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
-from .. import elementwise, graph
+from .._values import elementwise, graph
 from ..ops import OPS, WORDS
 from ..value import Value
 

@@ -16,7 +16,7 @@ from typing import Any
 from ..check import page as html_page
 from ..check.compare import AGAINST, Comparison, compare
 from ..check.gradcheck import gradcheck
-from ..check.tables import compare_rows, coverage_text, folded, gradcheck_rows, likely, notes
+from ..check.report_text import compare_rows, coverage_text, folded, gradcheck_rows, likely, notes
 from ..check.verdicts import Report, worst_first
 from ..errors import CheckError, RetrogradeError
 from ._layout import Row, print_line, print_rows

@@ -14,10 +14,10 @@ import sys
 from dataclasses import fields
 from pathlib import PurePath
 
-from ..check.births_text import WIDTH, counted
-from ..check.report import Report
-from ..check.scripted import Rounds, watching_a_program
-from ..check.thresholds import Thresholds
+from ..diagnose.births_text import WIDTH, counted
+from ..diagnose.report import Report
+from ..diagnose.scripted import Rounds, watching_a_program
+from ..diagnose.thresholds import Thresholds
 from ..errors import DoctorError, ScriptError
 from ._files import write_text
 from ._layout import print_line
@@ -69,7 +69,7 @@ def _thresholds(given: list[str]) -> Thresholds:
 def _show(options: argparse.Namespace, rounds: Rounds, reports: list[Report]) -> None:
     name = PurePath(options.script).name
     if options.html:
-        from ..check.doctor_html import pages
+        from ..diagnose.doctor_html import pages
 
         titled = [(_title(name, place, reports), report) for place, report in enumerate(reports)]
         write_text(options.html, pages(titled, f"The doctor on {name}"))
@@ -96,7 +96,7 @@ def _title(name: str, place: int, reports: list[Report]) -> str:
 
 
 def _print(name: str, reports: list[Report]) -> None:
-    from ..check.doctor_text import as_text
+    from ..diagnose.doctor_text import as_text
     from ._terminal import console
 
     page = console()

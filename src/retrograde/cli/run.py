@@ -135,7 +135,7 @@ class _Run:
             self._last_pass = LastPass(options.script, options.at, passing)
             watchers.enter_context(self._last_pass.watching())
         if options.doctor:
-            from ..check.scripted import watching_a_program
+            from ..diagnose.scripted import watching_a_program
 
             self._rounds = watchers.enter_context(Lent(passing).around(watching_a_program()))
         if self._profiler is not None:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from ..sites import Site
+    from .._shared.sites import Site
 
     Value: TypeAlias = Any  # of either engine
 

@@ -416,7 +416,7 @@ class AnomalyError(RetrogradeError, ArithmeticError):
 
     @classmethod
     def forward(cls, value: Value) -> Self:
-        from .. import birth
+        from .._shared import birth
 
         return cls.of(birth.forward(value), value)
 
@@ -430,27 +430,27 @@ class AnomalyError(RetrogradeError, ArithmeticError):
         before: float,
         roots: Sequence[Value] = (),
     ) -> Self:
-        from .. import birth
+        from .._shared import birth
 
         born = birth.backward(value, index, partial, upstream, before, roots)
         return cls.of(born, value)
 
     @classmethod
     def closure(cls, value: Value, index: int, total: float, roots: Sequence[Value] = ()) -> Self:
-        from .. import birth
+        from .._shared import birth
 
         target = value.inputs[index]
         return cls.of(birth.elsewhere(birth.BY_CLOSURE, value, total, target, roots), value)
 
     @classmethod
     def hook(cls, value: Value, total: float) -> Self:
-        from .. import birth
+        from .._shared import birth
 
         return cls.of(birth.elsewhere(birth.BY_HOOK, value, total), value)
 
     @classmethod
     def seed(cls, root: Value, seed: float) -> Self:
-        from .. import birth
+        from .._shared import birth
 
         return cls.of(birth.elsewhere(birth.BY_SEED, root, seed), root)
 

@@ -34,7 +34,7 @@ class RecordingError(RetrogradeError, RuntimeError):
 
     @classmethod
     def _here(cls, message: str) -> Self:
-        from ..sites import calling_instruction, site_of
+        from .._shared.sites import calling_instruction, site_of
 
         where = site_of(calling_instruction())
         text = linecache.getline(where.file, where.line).strip() if where else ""
@@ -238,7 +238,7 @@ class GuardError(RetrogradeError, RuntimeError):
 
     @classmethod
     def of(cls, rows: Any, total: int, site: Any, outcome: bool) -> Self:
-        from ..sites import source_line
+        from .._shared.sites import source_line
 
         listed = ", ".join(str(int(row)) for row in rows[:8]) + (", …" if len(rows) > 8 else "")
         text = source_line(site) if site else ""
@@ -375,7 +375,7 @@ class CompileError(RetrogradeError, TypeError):
 
     @classmethod
     def whole(cls, name: str, site: Any) -> Self:
-        from ..sites import source_line
+        from .._shared.sites import source_line
 
         text = source_line(site) if site else ""
         return cls(

@@ -9,7 +9,7 @@ from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from .records import Place
+from .entries import Place
 
 Rule = Callable[[int, float], "tuple[tuple[float, ...], Sequence[float | None]]"]
 """Of an op whose rule is a Python function: (value, upstream) -> its partials and contributions."""

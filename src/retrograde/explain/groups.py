@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Union
 
 if TYPE_CHECKING:
-    from .records import Node
+    from .entries import Node
 
 READABLE = 40
 """How many boxes a person can read in one drawing."""

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..ops import OPS
 from ..ops.emit.javascript import law
-from .encoding import columns_of, columns_of_pictures
 from .groups import READABLE, group
 from .marks import brief, escape, stored
+from .page_data import columns_of, columns_of_pictures
 from .pictures import pictures
 from .spelling import spell_whole
 from .svg import picture_svg

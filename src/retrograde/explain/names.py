@@ -12,7 +12,7 @@ import ast
 import linecache
 from collections.abc import Iterable, Sequence
 
-from ..sites import Span
+from .._shared.sites import Span
 
 _LONGEST_SOURCE = 20_000
 """Lines past which a file is not parsed for its variables."""

@@ -15,7 +15,7 @@ from .groups import Group, Part
 from .layout import Layout, layered
 
 if TYPE_CHECKING:
-    from .records import Node
+    from .entries import Node
 
 SIZES = {
     "value": (156.0, 64.0),

@@ -13,16 +13,16 @@ from collections.abc import Sequence
 from types import CodeType
 from typing import Any
 
+from .._shared.operands import is_real_scalar
+from .._shared.sites import site_of, span_of
 from ..errors import NotAValueError, RecordingError, StoryError
-from ..operands import is_real_scalar
 from ..ops import OPS
 from ..ops.sentences import shown
-from ..sites import site_of, span_of
 from ..value import Value, core
 from .columns import Columns, Pulled
+from .entries import Place
 from .names import Variables, given_names
 from .notes import note_of
-from .records import Place
 from .spelling import symbol_of
 from .story import Story
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..errors import StoryError
 from .columns import Columns, Pulled
-from .records import BackwardStep, Node, Place
+from .entries import BackwardStep, Node, Place
 from .story import SCHEMA, VERSION, Story
 
 _SPELLED_OUT = {float("inf"): "Infinity", float("-inf"): "-Infinity"}

@@ -18,12 +18,12 @@ from ..errors import StoryError
 from ..ops import OPS
 from ..ops.sentences import Operand, sentence, shown
 from .columns import Columns, Pulled
-from .records import BackwardStep as BackwardStep
-from .records import Contribution as Contribution
-from .records import ForwardStep as ForwardStep
-from .records import Node as Node
-from .records import Place as Place
-from .records import Steps
+from .entries import BackwardStep as BackwardStep
+from .entries import Contribution as Contribution
+from .entries import ForwardStep as ForwardStep
+from .entries import Node as Node
+from .entries import Place as Place
+from .entries import Steps
 from .spelling import expression, spell_whole, with_numbers
 
 SCHEMA, VERSION = "retrograde.story", 1

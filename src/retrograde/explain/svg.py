@@ -15,7 +15,7 @@ from .pictures import SIZES, Box, Line, Picture, pictures
 from .thermometer_svg import thermometer_svg as thermometer_svg
 
 if TYPE_CHECKING:
-    from .records import Node
+    from .entries import Node
     from .story import Story
 
 PULL = 5.0

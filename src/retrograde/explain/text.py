@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import PurePath
 
+from .._shared.sites import is_cell
 from ..ops.sentences import shown
-from ..sites import is_cell
 from .census import values_by_line
 from .lines import (
     Line,

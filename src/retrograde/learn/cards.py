@@ -9,10 +9,10 @@ import textwrap
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ..elementwise import exp, log, relu, tanh
+from .._values.elementwise import exp, log, relu, tanh
 from ..value import Value
 from .exhibits import BLUE, FAINT, MONO, exhibit_svg, svg_page, svg_text
-from .programs import Program, drawn
+from .samples import Program, drawn
 
 LEVELS = (
     (("add", "mul"), 2, 2), (("add", "mul", "sub"), 3, 3), (("add", "mul", "sub"), 4, 3),

@@ -9,7 +9,7 @@ from typing import Any
 from .diagnosis import Diagnosis, diagnose
 from .exercises import Exercise
 from .probes import probe
-from .programs import Answer
+from .samples import Answer
 from .sandbox import SECONDS, Ran, run
 
 

@@ -16,8 +16,8 @@ from typing import Any
 from .faults import CONFUSABLE, FAULTS, STYLES, engine, misconception_of
 from .misconceptions import MISCONCEPTIONS
 from .probes import probe
-from .programs import Answer, Program, program
 from .questions import ask_program, local
+from .samples import Answer, Program, program
 
 
 @dataclass(frozen=True)

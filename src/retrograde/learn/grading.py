@@ -19,8 +19,8 @@ from .diagnosis import Found, all_same, example_of, same, shown
 from .faults import CONFUSABLE, FAULTS, STYLES, engine, misconception_of
 from .misconceptions import MISCONCEPTIONS
 from .plain import plain
-from .programs import Answer, Program, drawn, ops_in, program
 from .questions import Asker, Engine, ask_engine, ask_program, local
+from .samples import Answer, Program, drawn, ops_in, program
 from .sandbox import SECONDS, run
 
 REQUIRED: Final = ("add", "mul", "reuse", "diamond", "order", "expressions")

@@ -15,9 +15,9 @@ from typing import Any
 from . import tasks
 from .faults import BINARY, FAULTS, engine
 from .inside.tasks import ASKS
-from .programs import Answer, Program, drawn, program
 from .questions import Asker, ask_call, ask_engine, ask_program, ask_task, local
 from .rules import RULES
+from .samples import Answer, Program, drawn, program
 
 Namespace = Mapping[str, Any]
 SEED = "retrograde"

@@ -8,8 +8,8 @@ import tokenize
 from pathlib import Path
 from typing import Any, Final
 
+from .._shared.writing import write_whole
 from ..errors import LearnError
-from ..writing import write_whole
 from .exercises import Exercise, exercises
 
 STATE: Final = ".retrograde-learn.json"

@@ -13,7 +13,7 @@ from typing import Any, Final
 from .inside.adapter import FUNCTIONS, OPERATORS
 from .inside.asking import Question, Reply, Subject
 from .plain import plain
-from .programs import Answer, Program
+from .samples import Answer, Program
 
 Asker = Callable[[Question], Reply]
 _LONGEST_NAME: Final = 80

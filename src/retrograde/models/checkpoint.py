@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from .._shared.writing import write_whole
 from ..errors import CheckpointError
-from ..writing import write_whole
 
 VERSION = 1
 ABOUT = "about"

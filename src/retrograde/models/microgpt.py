@@ -13,10 +13,10 @@ from dataclasses import asdict, dataclass
 from math import isfinite
 from typing import Any
 
+from .._values.functions import mean, softmax
+from .._values.lists import each
+from .._values.modes import no_grad
 from ..errors import SettingError, TrainingError
-from ..functions import mean, softmax
-from ..lists import each
-from ..modes import no_grad
 from ..nn import Attention, Embedding, Linear, Module, Past, RMSNorm, cross_entropy
 from ..nn.init import Seed, generator, normal, zeros
 from ..value import Value, belongs_to_caller

@@ -15,8 +15,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from .._values.modes import no_grad
 from ..errors import CheckpointError, RetrogradeError, SettingError, TrainingError
-from ..modes import no_grad
 from ..optim import Adam
 from ..value import core
 from .checkpoint import Checkpoint, load_checkpoint, save_checkpoint

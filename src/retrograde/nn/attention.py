@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from math import sqrt
 from typing import Any
 
+from .._values.functions import softmax
+from .._values.lists import each, linear
 from ..errors import SettingError, ShapeError
-from ..functions import softmax
-from ..lists import each, linear
 from ..value import Value, belongs_to_caller
 from .init import Initialiser, Seed, generator
 from .layers import Linear

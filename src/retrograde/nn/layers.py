@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from .._values.functions import dot
+from .._values.functions import sum as sum_
+from .._values.lists import each, linear
+from .._values.take import take
 from ..errors import ShapeError
-from ..functions import dot
-from ..functions import sum as sum_
-from ..lists import each, linear
-from ..take import take
 from ..value import Value, belongs_to_caller
 from .init import (
     Initialiser,

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import bulk
+from .._values import bulk
 from ..errors import SettingError, StateError
 from ..value import Value, core
 

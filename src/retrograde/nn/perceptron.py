@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from .._values.lists import linear
 from ..errors import SettingError
-from ..lists import linear
 from ..value import Value, belongs_to_caller
 from .init import Seed, checked_size, generator
 from .module import Module

@@ -6,7 +6,7 @@ from math import inf, isnan
 from numbers import Real
 from typing import Any
 
-from .. import bulk
+from .._values import bulk
 from ..errors import SettingError
 from ..value import Value, core
 from .optimizer import Optimizer

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .. import bulk
+from .._values import bulk
 from ..errors import SettingError
 from ..value import Value, core
 from .optimizer import Group, Optimizer

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .. import bulk
+from .._values import bulk
 from ..errors import ParameterError, SettingError, StateError
 from ..value import Value, core
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from threading import Lock
 from typing import Any
 
-from ..sites import Site, calling_instruction, site_of
+from .._shared.sites import Site, calling_instruction, site_of
 from .lbfgs import LBFGS
 from .optimizer import Optimizer
 

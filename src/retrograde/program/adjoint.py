@@ -23,7 +23,7 @@ from ..ops import OPS
 from ..ops.expr import Absent, Both, Call, Compare, Condition, Either, Expr, Num, Var, Where
 from ..ops.routine import Routine
 from ..ops.special import ROUTINES
-from .check import check
+from .checker import check
 from .customs import inlined, key_of
 from .program import CONSTANT, Input, Instruction, Program
 

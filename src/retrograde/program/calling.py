@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import hooks
+from .._shared import hooks
+from .._values.nests import Nest
 from ..errors import CompileError, FunctionResultError, RecordingError, RowsError
-from ..nests import Nest
 from ..value import core
 from .derived import REDUCED, STORED, VALUE, Mode
-from .encoding import Stored
 from .files import packed, write
 from .program import ROW
 from .replay import default_threads
@@ -26,9 +25,10 @@ from .rows import Bound, Shape, take_argument
 from .settling import whole
 from .text import family_text
 from .traces import Family, Taking, Trace
+from .writer import Stored
 
 if TYPE_CHECKING:
-    from ..check.compiled_births import RowBirths
+    from ..diagnose.compiled_births import RowBirths
     from ..explain.story import Story
 
 
@@ -342,7 +342,7 @@ class Replayable:
         >>> story.backward[0].words
         'relu is a gate, closed here since v1 = -6 is not above 0: nothing passes'
         """
-        from ..explain.rows import story_of_row
+        from ..explain.row_story import story_of_row
 
         return story_of_row(self, args, kwargs, row)
 
@@ -361,7 +361,7 @@ class Replayable:
         >>> [(g.birth.op, g.birth.cause, g.rows.tolist()) for g in found.backward]
         [('sqrt', '0 × inf', [1])]
         """
-        from ..check.compiled_births import births_of_rows
+        from ..diagnose.compiled_births import births_of_rows
 
         return births_of_rows(self, args, kwargs, threads)
 
@@ -455,7 +455,7 @@ class Replayable:
     ) -> None:
         """Under anomaly(): raise at the first row in which a NaN or an infinity is born."""
         if core.in_anomaly():
-            from ..check.anomalies import check_rows
+            from ..diagnose.anomalies import check_rows
 
             check_rows(self, family, bound, shapes, wrt, threads, seeds)
 

@@ -14,6 +14,9 @@ from typing import Any, overload
 
 import numpy as np
 
+from .._values.modes import unwatched
+from .._values.nests import Nest, take_apart
+from .._values.sequences import ComputingSequence
 from ..errors import (
     CompileError,
     CoreError,
@@ -22,12 +25,8 @@ from ..errors import (
     RecordingError,
     TraceBudgetWarning,
 )
-from ..modes import unwatched
-from ..nests import Nest, take_apart
-from ..sequences import ComputingSequence
 from ..value import Value, core, core_name, core_reason
 from .calling import Replayable
-from .encoding import Stored
 from .entered import Entered, watching
 from .loaded import Loaded
 from .misfits import retold
@@ -39,6 +38,7 @@ from .rows import RESERVED, Bound, Shape
 from .settling import add_settled, next_family
 from .shapes import plain
 from .traces import Family, Trace, collector_paused, outline
+from .writer import Stored
 
 
 def _is_of_a_class(function: Any) -> bool:

@@ -11,9 +11,9 @@ import sys
 from threading import local
 from typing import Any
 
-from .. import elementwise
-from ..operands import COMPARISONS, is_array, is_real_scalar, over_arrays
-from ..placeholders import Hidden, placeholder
+from .._shared.operands import COMPARISONS, is_array, is_real_scalar, over_arrays
+from .._shared.placeholders import Hidden, placeholder
+from .._values import elementwise
 from ..value import Value, belongs_to_caller, core
 
 

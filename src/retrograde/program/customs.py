@@ -20,7 +20,7 @@ from ..value import core
 from .program import CONSTANT, ROW, Input, Program
 
 if TYPE_CHECKING:
-    from ..custom import CustomOp, RecordedOp
+    from .._values.custom import CustomOp, RecordedOp
     from ..value import Value
 
 Rows = Callable[[list[Any]], list[Any]]

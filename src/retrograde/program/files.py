@@ -1,6 +1,6 @@
 """Program files: what ``save`` writes and ``rg.load`` reads, sealed and put in place whole.
 
-The format is documented in docs/file-format.md; ``encoding.py`` and ``decoding.py`` know what is
+The format is documented in docs/file-format.md; ``writer.py`` and ``reader.py`` know what is
 inside. A file is read back before it replaces another, and never half-written.
 """
 
@@ -11,10 +11,10 @@ import stat
 from hashlib import sha256
 from struct import Struct
 
+from .._shared.writing import write_whole
 from ..errors import ProgramFileError
-from ..writing import write_whole
-from .decoding import decoded
-from .encoding import Stored, encoded
+from .reader import decoded
+from .writer import Stored, encoded
 
 MAGIC = b"\x89RGP\r\n\x1a\n"
 VERSION = 1

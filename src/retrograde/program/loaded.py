@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
+from .._shared.operands import is_real_scalar
+from .._values.nests import take_apart
 from ..errors import ArgumentError, CompileError, CoreError, NumberError
-from ..nests import take_apart
-from ..operands import is_real_scalar
 from ..value import Value, core_name, core_reason
 from .calling import Replayable
-from .encoding import Stored
 from .files import packed, read, unpacked
 from .rows import Bound, Shape
 from .shapes import in_words, plain
 from .traces import Family
+from .writer import Stored
 
 
 class Loaded(Replayable):

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from .._shared.sites import site_of_error, source_line
 from ..errors import CompileError, GraphExitError, NumpyError, OperandError, SequenceError
-from ..sites import site_of_error, source_line
 from .rows import Shape
 
 _USED_AS_LIST = re.compile(

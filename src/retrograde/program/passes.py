@@ -9,7 +9,7 @@ from struct import pack
 
 from ..ops import OPS
 from ..value import core
-from .check import check
+from .checker import check
 from .program import CONSTANT, Guard, Input, Instruction, Program
 
 _INDEX = {name: index for index, name in enumerate(core.OP_NAMES)}

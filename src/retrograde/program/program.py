@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from .._shared.sites import Site, Span
 from ..ops import OPS
-from ..sites import Site, Span
 
 if TYPE_CHECKING:
     from .customs import Function

@@ -11,12 +11,12 @@ from collections.abc import Callable, Sequence
 from struct import pack
 from typing import Any
 
-from ..custom import RecordedOp
+from .._shared.placeholders import forget
+from .._shared.sites import Site, site_of, span_of
+from .._values.custom import RecordedOp
 from ..errors import RecordingError
-from ..placeholders import forget
-from ..sites import Site, site_of, span_of
 from ..value import Value, core
-from .check import check
+from .checker import check
 from .conditions import Decisions, recorders
 from .customs import function_of, key_of
 from .program import CAPTURED, CONSTANT, Guard, Input, Instruction, Program

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from .._values.nests import as_array
 from ..errors import RowsError
-from ..nests import as_array
 from .blocks import blocks
 from .rows import Bound, Shape, remade
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from .._shared.operands import is_real_scalar
+from .._values.sequences import sequence
 from ..errors import RowsError
-from ..operands import is_real_scalar
-from ..sequences import sequence
 from .program import ROW, UNIFORM
 
 RESERVED = ("wrt", "reduce", "threads", "dtype", "out", "weights", "vector")

@@ -1,0 +1,1 @@
+"""Derivatives of functions, to any order, and the minimisers that use them."""

@@ -1,0 +1,1 @@
+"""Functions on values: elementwise, sums, modes, graphs, bulk access, sequences, custom ops."""

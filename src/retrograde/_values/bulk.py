@@ -1,0 +1,174 @@
+"""Whole nests of values at once: gradients to zero, numbers in and out of NumPy arrays.
+
+A nest is a value, or a list, tuple or dict of nests; an object with ``parameters()`` stands for
+the list it returns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import NotAValueError, NumberError, ShapeError
+from ..value import Value, core
+from .sequences import ComputingSequence
+
+Nest = Any
+
+DEEPEST = 16
+"""How many lists may stand inside each other in a bulk transfer."""
+
+
+def values_in(nest: Nest, where: str) -> list[Value]:
+    """Every value of a nest, in order."""
+    found: list[Value] = []
+    pending = [nest]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, Value):
+            found.append(item)
+        elif isinstance(item, Mapping):
+            pending.extend(reversed(list(item.values())))
+        elif isinstance(item, (list, tuple)):
+            pending.extend(reversed(item))
+        elif isinstance(item, ComputingSequence) or (
+            isinstance(item, np.ndarray) and item.dtype == object
+        ):
+            pending.extend(reversed(item.reshape(-1).tolist()))
+        elif callable(getattr(item, "parameters", None)):
+            pending.extend(reversed(list(item.parameters())))
+        else:
+            raise NotAValueError.of(where, item)
+    return found
+
+
+def zero_grad(target: Nest) -> None:
+    """Set gradients to zero: of a list, of a module's parameters, of everything under a value.
+
+    >>> import retrograde as rg
+    >>> x = rg.Value(3.0)
+    >>> (x * x).backward(); x.grad
+    6.0
+    >>> rg.zero_grad([x]); x.grad
+    0.0
+    """
+    if isinstance(target, Value):
+        core.zero_under((target,))
+    else:
+        core.zero(values_in(target, "zero_grad"))
+
+
+def freeze(target: Nest) -> None:
+    """Have leaves take no gradient from now on: sets ``requires_grad = False``.
+
+    >>> import retrograde as rg
+    >>> w, x = rg.Value(2.0), rg.Value(3.0)
+    >>> rg.freeze([w])
+    >>> (w * x).backward(); w.grad, x.grad
+    (0.0, 2.0)
+    """
+    _set_requires_grad(target, False, "freeze")
+
+
+def unfreeze(target: Nest) -> None:
+    """Undo :func:`freeze`."""
+    _set_requires_grad(target, True, "unfreeze")
+
+
+def _set_requires_grad(target: Nest, wanted: bool, where: str) -> None:
+    values = values_in(target, where)
+    for value in values:
+        if value.op != "leaf":
+            value.requires_grad = False  # raises, before anything was changed
+    for value in values:
+        value.requires_grad = wanted
+
+
+def _as_lists(nest: Nest) -> Nest:
+    """Lists all the way down: arrays and objects with ``parameters()`` are taken apart."""
+    if isinstance(nest, (np.ndarray, ComputingSequence)):
+        return nest.tolist()
+    if isinstance(nest, (list, tuple)):
+        if any(hasattr(part, "tolist") or hasattr(part, "parameters") for part in nest):
+            return [_as_lists(part) for part in nest]
+        return nest
+    if callable(getattr(nest, "parameters", None)):
+        return list(nest.parameters())
+    return nest
+
+
+def _shape(nest: Nest) -> tuple[int, ...]:
+    """The shape of a rectangular nest, read along its first items."""
+    shape: list[int] = []
+    while isinstance(nest, (list, tuple)):
+        shape.append(len(nest))
+        if not nest:
+            break
+        if len(shape) == DEEPEST:
+            raise ShapeError.nest((0,) * DEEPEST, nest)
+        nest = nest[0]
+    return tuple(shape)
+
+
+def data(nest: Nest) -> Any:
+    """The numbers of a nest as a float64 array of its shape; a dict gives a dict of arrays.
+
+    >>> import retrograde as rg
+    >>> rg.data([[rg.Value(1.0), rg.Value(2.0)], [rg.Value(3.0), rg.Value(4.0)]])
+    array([[1., 2.],
+           [3., 4.]])
+    """
+    return _read(nest, core.read_data)
+
+
+def grads(nest: Nest) -> Any:
+    """The gradients of a nest as a float64 array of its shape; a dict gives a dict of arrays.
+
+    >>> import retrograde as rg
+    >>> x, y = rg.Value(2.0), rg.Value(5.0)
+    >>> (x * y).backward()
+    >>> rg.grads([x, y])
+    array([5., 2.])
+    """
+    return _read(nest, core.read_grad)
+
+
+def _read(nest: Nest, read: Any) -> Any:
+    if isinstance(nest, Mapping):
+        return {key: _read(part, read) for key, part in nest.items()}
+    nest = _as_lists(nest)
+    array = np.empty(_shape(nest))
+    read(nest, array)
+    return array
+
+
+def assign(nest: Nest, numbers: Any) -> None:
+    """Set the data of a nest from an array of its shape, or a dict of them; all or nothing.
+
+    >>> import retrograde as rg
+    >>> w = [rg.Value(0.0), rg.Value(0.0)]
+    >>> rg.assign(w, [0.5, -0.5])
+    >>> w
+    [Value(data=0.5, grad=0.0), Value(data=-0.5, grad=0.0)]
+    """
+    for part, array in _pairs(nest, numbers):
+        core.write_data(part, array)
+
+
+def _pairs(nest: Nest, numbers: Any) -> Sequence[tuple[Nest, Any]]:
+    """Nests with the arrays that go into them, every one checked before any is written."""
+    if isinstance(nest, Mapping):
+        if not isinstance(numbers, Mapping) or nest.keys() != numbers.keys():
+            raise ShapeError.keys(nest, numbers)
+        return [pair for key in nest for pair in _pairs(nest[key], numbers[key])]
+    nest = _as_lists(nest)
+    given = np.asarray(numbers)
+    if given.dtype.kind not in "biuf":
+        raise NumberError.of("assign: every number", numbers)
+    array = np.ascontiguousarray(given, dtype=np.float64).reshape(given.shape)
+    if _shape(nest) != array.shape:
+        raise ShapeError.assign(_shape(nest), array.shape)
+    core.read_grad(nest, np.empty(array.shape))  # a rehearsal: raises where the nest is ragged
+    return [(nest, array)]

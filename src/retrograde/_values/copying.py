@@ -1,0 +1,205 @@
+"""Copying and pickling graphs of any depth, without recursion.
+
+A pickle holds the leaves under a value as objects of their own, so that their identity is kept
+within one pickle, and the rest of the graph as flat arrays. Data, gradients, labels and
+requires_grad are kept; hooks and the places where values were made are not.
+"""
+
+from __future__ import annotations
+
+import sys
+from array import array
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ..errors import CopyError
+from ..value import Value, belongs_to_caller, core
+
+
+def _is_custom(op: int) -> bool:
+    return op >= len(core.OP_NAMES)
+
+
+def _attributes(value: Value) -> dict[str, Any] | None:
+    """What a subclass keeps in its instances."""
+    return getattr(value, "__dict__", None) or None
+
+
+def _blank(
+    kind: type[Value], data: float, grad: float, label: str | None, requires_grad: bool
+) -> Value:
+    """A leaf with everything it had."""
+    value = kind.__new__(kind)
+    value.data, value.grad, value.label = data, grad, label
+    value.requires_grad = requires_grad
+    return value
+
+
+def _leaf_parts(value: Value) -> tuple[type[Value], float, float, str | None, bool]:
+    return type(value), value.data, value.grad, value.label, value.requires_grad
+
+
+@contextmanager
+def _remaking() -> Iterator[list[Value]]:
+    """A copy is no new computation: it keeps its history inside no_grad() and on frozen leaves.
+
+    Yields a list for leaves that are frozen again when the copy is done.
+    """
+    thawed: list[Value] = []
+    depth = core.swap_no_grad(0)
+    try:
+        yield thawed
+    finally:
+        core.swap_no_grad(depth)
+        for leaf in thawed:
+            leaf.requires_grad = False
+
+
+def _thaw(leaf: Value, thawed: list[Value]) -> None:
+    if not leaf.requires_grad:
+        leaf.requires_grad = True
+        thawed.append(leaf)
+
+
+def _custom(
+    kind: type[Value],
+    rule: Any,
+    data: float,
+    inputs: tuple[Value, ...],
+    numbers: tuple[float, ...],
+) -> Value:
+    """A custom op's node, or a one-off, which may be of a subclass."""
+    if getattr(rule, "has_vjp", False):
+        return rule.node_with_vjp(data, inputs, numbers)  # type: ignore[no-any-return]
+    value = kind.__new__(kind)
+    name = {} if rule is None else {"_op": rule}
+    Value.__init__(value, data, inputs, numbers, **name)
+    return value
+
+
+def _custom_parts(value: Value, what: str) -> tuple[type[Value], Any, tuple[float, ...]]:
+    """What :func:`_custom` needs; closures over other values cannot be taken along."""
+    if value._rule is not None and value._rule.has_vjp:
+        return Value, value._rule, tuple(value._backward.numbers)  # type: ignore[attr-defined]
+    if not value.partials:
+        raise CopyError.closure(value, what)
+    return type(value), value._rule or value._op or None, value.partials
+
+
+def _remade(value: Value, what: str, inputs: Callable[[Any], Any]) -> Value:
+    """An inner node like ``value``; ``inputs`` says what stands for each of its inputs."""
+    op, parts, numbers = core.parts(value)
+    replaced: tuple[Any, ...] = tuple(None if v is None else inputs(v) for v in parts)
+    if _is_custom(op):
+        kind, rule, numbers = _custom_parts(value, what)
+        copy = _custom(kind, rule, value.data, replaced, numbers)
+    else:
+        copy = core.node(op, value.data, replaced, numbers)
+    copy.grad, copy.label = value.grad, value.label
+    return copy
+
+
+def shallow_copy(value: Value) -> Value:
+    """A new value with the same inputs."""
+    if value.op == "leaf":
+        copy = _blank(*_leaf_parts(value))
+    else:
+        with _remaking():
+            copy = _remade(value, "copy", lambda v: v)
+    if attributes := _attributes(value):
+        copy.__dict__.update(attributes)
+    return copy
+
+
+def deep_copy(root: Value, memo: dict[int, Any]) -> Value:
+    """A copy of everything under a value; what is shared stays shared, also across one deepcopy."""
+    from copy import deepcopy
+
+    with _remaking() as thawed:
+        for value in core.order((root,)):
+            if id(value) not in memo:
+                if value.op == "leaf":
+                    memo[id(value)] = _blank(*_leaf_parts(value))
+                else:
+                    memo[id(value)] = _remade(value, "deepcopy", lambda v: memo[id(v)])
+                if attributes := _attributes(value):
+                    memo[id(value)].__dict__.update(deepcopy(attributes, memo))
+            if value.op == "leaf":
+                _thaw(memo[id(value)], thawed)
+    return memo[id(root)]  # type: ignore[no-any-return]
+
+
+def reduced(root: Value) -> tuple[Any, ...]:
+    """How pickle takes a value apart."""
+    if root.op == "leaf":
+        return _blank, _leaf_parts(root), _attributes(root)
+    leaves: list[Value] = []
+    index: dict[int, int] = {}
+    inner: list[Value] = []
+    for value in core.order((root,)):
+        where = leaves if value.op == "leaf" else inner
+        index[id(value)] = len(leaves) if value.op == "leaf" else -1 - len(inner)
+        where.append(value)
+    ops, widths, inputs = array("H"), array("Q"), array("q")
+    data, grads, numbers = array("d"), array("d"), array("d")
+    labels: dict[int, str] = {}
+    customs: dict[int, tuple[type[Value], Any, dict[str, Any] | None]] = {}
+    number_operand = len(leaves)
+    for position, value in enumerate(inner):
+        op, parts, partials = core.parts(value)
+        if _is_custom(op):
+            kind, rule, partials = _custom_parts(value, "pickle")
+            customs[position] = kind, rule, _attributes(value)
+        ops.append(min(op, len(core.OP_NAMES)))
+        widths.append(len(parts))
+        inputs.extend(number_operand if v is None else index[id(v)] for v in parts)
+        numbers.extend(partials)
+        data.append(value.data)
+        grads.append(value.grad)
+        if value.label:
+            labels[position] = value.label
+    arrays = tuple(a.tobytes() for a in (ops, widths, inputs, data, grads, numbers))
+    return _graph, (leaves, core.OP_NAMES, arrays, labels, customs)
+
+
+def _graph(
+    leaves: list[Value],
+    names: tuple[str, ...],
+    arrays: tuple[bytes, ...],
+    labels: dict[int, str],
+    customs: dict[int, tuple[type[Value], Any, dict[str, Any] | None]],
+) -> Value:
+    """Put a pickled graph together again; the last value made is the root."""
+    ops, widths, inputs = array("H"), array("Q"), array("q")
+    data, grads, numbers = array("d"), array("d"), array("d")
+    columns: tuple[array[Any], ...] = (ops, widths, inputs, data, grads, numbers)
+    for column, content in zip(columns, arrays):
+        column.frombytes(content)
+    here = {name: position for position, name in enumerate(core.OP_NAMES)}
+    translated = [here[name] for name in names]
+    made: list[Value] = []
+    start = 0
+    with _remaking() as thawed:
+        for leaf in leaves:
+            _thaw(leaf, thawed)
+        for position, (op, width) in enumerate(zip(ops, widths)):
+            parts: tuple[Any, ...] = tuple(
+                made[-1 - i] if i < 0 else leaves[i] if i < len(leaves) else None
+                for i in inputs[start : start + width]
+            )
+            partials = tuple(numbers[start : start + width])
+            start += width
+            if position in customs:
+                kind, rule, attributes = customs[position]
+                value = _custom(kind, rule, data[position], parts, partials)
+                if attributes:
+                    value.__dict__.update(attributes)
+            else:
+                value = core.node(translated[op], data[position], parts, partials)
+            value.grad, value.label = grads[position], labels.get(position)
+            made.append(value)
+    return made[-1]
+
+
+belongs_to_caller(sys.modules[__name__])

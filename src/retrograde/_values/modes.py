@@ -1,0 +1,68 @@
+"""Modes: no_grad and anomaly. Both are thread-local and nest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ..value import core
+
+
+@contextmanager
+def no_grad() -> Iterator[None]:
+    """Compute without recording: values made here have no history and take no gradient.
+
+    >>> import retrograde as rg
+    >>> x = rg.Value(3.0)
+    >>> with rg.no_grad():
+    ...     y = x * 2
+    >>> y.data, y.requires_grad
+    (6.0, False)
+
+    Also a decorator: ``@rg.no_grad()``.
+    """
+    core.enter_no_grad()
+    try:
+        yield
+    finally:
+        core.leave_no_grad()
+
+
+@contextmanager
+def anomaly() -> Iterator[None]:
+    """Raise :class:`AnomalyError` at the birth of a NaN or an infinity, forward or backward.
+
+    A NaN always stops; an infinity stops unless an operand was infinite already, so deliberate
+    infinities (masks) pass.
+
+    >>> import retrograde as rg
+    >>> with rg.anomaly():
+    ...     rg.Value(0.0, label="p").log()  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    retrograde.errors.AnomalyError: log produced -inf in the forward pass.
+    ...
+    """
+    core.enter_anomaly()
+    try:
+        yield
+    finally:
+        core.leave_anomaly()
+
+
+@contextmanager
+def unwatched() -> Iterator[None]:
+    """Suspend anomaly(): while a function is recorded, its numbers are those of some row only."""
+    depth = 0
+    while core.in_anomaly():
+        core.leave_anomaly()
+        depth += 1
+    try:
+        yield
+    finally:
+        for _ in range(depth):
+            core.enter_anomaly()
+
+
+def grad_enabled() -> bool:
+    """Whether this thread records (it does outside ``no_grad()``)."""
+    return not core.in_no_grad()

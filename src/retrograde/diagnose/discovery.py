@@ -1,0 +1,121 @@
+"""The parameters of a program that names none: found among its variables when it runs backward.
+
+A variable counts where its leaves are reached by the pass or held by an optimizer, or where it is
+an object with ``parameters()``. Where nothing is found, the leaves of the pass itself are taken.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Set
+from types import FrameType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from ..optim.optimizer import Optimizer
+from ..value import Value, core
+from .parameters import Found, Parameters, parameters_from, parameters_of
+
+_PACKAGE = __name__.partition(".")[0]
+LOOP_NAMES = frozenset(("p", "param", "parameter", "leaf", "value"))
+"""What a parameter is called in a loop over all of them."""
+MOST_LEAVES = 1_000_000
+"""How many leaves are looked at in one variable."""
+
+
+def variables_now() -> dict[str, Any]:
+    """The names of the running program: its globals, then the locals of its functions."""
+    frames: list[FrameType] = []
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_globals.get("__name__", "").partition(".")[0] != _PACKAGE:
+            frames.append(frame)
+        elif frames:
+            break  # below is whoever runs the program
+        frame = frame.f_back
+    names: dict[str, Any] = {}
+    for each in reversed(frames):
+        for scope in (each.f_globals, each.f_locals):
+            for name, thing in scope.items():
+                if not name.startswith("__"):
+                    names.setdefault(name, thing)
+    return names
+
+
+def discovered(
+    roots: tuple[Value, ...], names: Mapping[str, Any], known: Set[int] = frozenset()
+) -> Parameters:
+    """The parameters a pass from these roots is about, but for those whose ids are known."""
+    leaves = [leaf for leaf in core.leaves_under(roots) if id(leaf) not in known]
+    wanted = {id(leaf) for leaf in leaves}
+    for thing in names.values():
+        if isinstance(thing, Optimizer):
+            wanted |= {id(value) for value in thing.parameters()}
+    found: list[Found] = []
+    taken: set[int] = set(known)
+    for name, thing in sorted(names.items(), key=lambda item: _rank(*item)):
+        nest = _nest(name, thing)
+        inside = {id(each.value) for each in nest}
+        if not inside - taken or (inside.isdisjoint(wanted) and not _is_module(thing)):
+            continue
+        found += [each for each in nest if id(each.value) not in taken]
+        taken |= inside
+    return parameters_from(found) if found else parameters_of(leaves)
+
+
+def _is_module(thing: Any) -> bool:
+    return callable(getattr(thing, "parameters", None)) and not isinstance(thing, type)
+
+
+def _rank(name: str, thing: Any) -> int:
+    """Things whose parts have names come first; last are optimizers, and what a loop over the
+    parameters has left behind: theirs have other names."""
+    if isinstance(thing, Optimizer) or name in LOOP_NAMES:
+        return 4
+    if _is_module(thing):
+        return 0
+    if isinstance(thing, Mapping):
+        return 1
+    return 2 if isinstance(thing, Value) else 3
+
+
+def _nest(name: str, thing: Any) -> list[Found]:
+    """The leaves in a variable that take gradients, each once, named."""
+    if isinstance(thing, (ModuleType, type)):
+        return []
+    leaves: dict[int, Found] = {}
+    try:
+        if _is_module(thing):
+            nest = parameters_of({name: thing})
+            pairs: Iterator[tuple[str, Value]] = iter(zip(nest.names, nest.values))
+        else:
+            pairs = _leaves(name, thing)
+        for path, value in pairs:
+            leaves.setdefault(id(value), Found(name, value.label or path, value))
+            if len(leaves) > MOST_LEAVES:
+                break
+    except Exception:
+        return []  # a parameters() of something else
+    return list(leaves.values())
+
+
+def _leaves(path: str, thing: Any) -> Iterator[tuple[str, Value]]:
+    pending = [(path, thing)]
+    while pending:
+        where, part = pending.pop()
+        if isinstance(part, Value):
+            if part.op == "leaf" and part.requires_grad:
+                yield where, part
+        elif isinstance(part, Mapping):
+            pending.extend(
+                (f"{where}.{k}" if isinstance(k, str) else f"{where}[{k!r}]", v)
+                for k, v in reversed(list(part.items()))
+            )
+        elif isinstance(part, (list, tuple)):
+            pending.extend((f"{where}[{i}]", v) for i, v in reversed(list(enumerate(part))))
+        elif isinstance(part, np.ndarray) and part.dtype == object:
+            pending.append((where, part.tolist()))
+        elif _is_module(part) and where != path:
+            nest = parameters_of({where: part})
+            yield from zip(nest.names, nest.values)

@@ -1,0 +1,414 @@
+"""What the doctor remembers of the passes it has seen: sums and spells, never a graph.
+
+Its size depends on the parameters alone, not on how many passes there were. A single examination
+is a record of one pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from .._core.surveying import SATURATE, SOFT
+from .._shared.sites import Site
+from ..optim.optimizer import Optimizer
+from ..value import Value, core
+from .absolute import absolute_adjoints
+from .births import Births, births_under
+from .motion import Motion
+from .overwriting import Rules
+from .parameters import Parameters
+from .rebuilding import Rebuilding
+from .severed import Cuts
+from .spells import Spells
+from .thresholds import KINDS, Thresholds, limits_of
+from .units import Unit
+from .zeros import CANCELLED, DETACHED, FROZEN, UNREACHABLE, Zero, zero_of
+
+MOST_HISTORY = 256
+"""How many passes the history shows: past it, every other one is left out."""
+
+RECENT = 4
+"""Gradients are averaged over the latest passes: so many, and up to twice that."""
+
+NOISE = 1e-12
+"""A gradient at most this part of its absolute adjoint is rounding."""
+
+_BOUNDED = frozenset(
+    name for code, name in enumerate(core.OP_NAMES) if KINDS[code] & 7 in (SATURATE, SOFT)
+)
+
+
+@dataclass(frozen=True)
+class Moment:
+    """One pass in the history."""
+
+    number: int
+    loss: float
+    gradient_norm: float
+
+
+@dataclass(frozen=True)
+class Past:
+    """A silence that has ended: its passes, and the reason there was."""
+
+    began: int
+    ended: int
+    zero: Zero
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Mean gradients by depth in one pass, ``step`` depths a level."""
+
+    means: tuple[float, ...]
+    counts: tuple[int, ...]
+    step: int
+
+    def fall_and_rise(self, deepest: int) -> tuple[float, float]:
+        """How far gradients fall, and rise, from the loss to a depth, as two ratios."""
+        last = min(deepest // self.step, len(self.means) - 1)
+        usual = sorted(self.counts[: last + 1])[(last + 1) // 2] if last >= 0 else 0
+        # the root has its seed, and what leads from there to the rows scales the loss
+        first = 1
+        while usual > 2 and first < last and self.counts[first] <= 2:
+            first += 1
+        means = [m for m in self.means[first : last + 1] if m > 0.0 and isfinite(m)]
+        if len(means) < 2:
+            return 1.0, 1.0
+        return means[-1] / max(means), max(means) / means[0]
+
+
+class History:
+    """The passes seen so far, summed up."""
+
+    def __init__(self, parameters: Parameters, thresholds: Thresholds) -> None:
+        count, patience = len(parameters), thresholds.patience
+        self.parameters, self.thresholds = parameters, thresholds
+        self._limits = limits_of(thresholds)
+        self.passes = 0
+        self.nodes = self.edges = 0
+        self.loss = 0.0
+        self._squares = [np.zeros(count), np.zeros(count)]  # of these passes, and those before
+        self._largest = [np.zeros(count), np.zeros(count)]
+        self._averaged = [0, 0]
+        self.largest = np.zeros(count)
+        self.reached = np.zeros(count, dtype=bool)
+        self.depths = np.full(count, -1, dtype=np.int32)
+        self.component = np.arange(count)
+        """Parameters that a pass reached together have the same number: one model."""
+        self.silent = Spells(count)
+        self.missing = np.zeros(count, dtype=bool)
+        """Whether the last pass over its model did not reach a parameter."""
+        self.past: dict[int, Past] = {}
+        self.zeros: dict[int, tuple[int, Zero]] = {}
+        self.zero_uses = np.zeros(count, dtype=np.int64)
+        self.units: dict[int, Unit] = {}
+        self.twins = Spells(count)
+        self.cuts = Cuts(count)
+        self.noise: Any = None
+        self.births: Births | None = None
+        self.birth_pass = 0
+        self.not_finite = Spells(1, patience)
+        self.zero_loss = Spells(1)
+        self.growing = Spells(1)
+        self.nodes_at_first = 0
+        self._growth = 0
+        self.profile = Profile((), (), 1)
+        self.vanishing, self.exploding = Spells(1, patience), Spells(1, patience)
+        self.steep = Spells(1, patience)
+        self.fall = self.rise = 1.0  # the worst of the present spell
+        self.rules = Rules()
+        self.history: list[Moment] = []
+        self._stride = 1
+        self.motion = Motion(
+            parameters.values, parameters.group_of, len(parameters.group_names), thresholds
+        )
+        self.rebuilding = Rebuilding()
+        self._originals = dict(parameters.place)
+        self._kept = parameters.values  # so that no other value can have their ids
+        self._holdings: list[tuple[Optimizer, int, Any, bool]] = []
+
+    @property
+    def squares(self) -> Any:
+        """The mean square of each gradient over the latest passes."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return (self._squares[0] + self._squares[1]) / sum(self._averaged)
+
+    def sizes(self) -> Any:
+        """The size of each gradient over the latest passes; the largest where squares underflow or
+        overflow."""
+        with np.errstate(invalid="ignore"):
+            sizes = np.sqrt(self.squares)
+            usual = (sizes > 0.0) & np.isfinite(sizes)
+            return np.where(usual, sizes, np.maximum(*self._largest))
+
+    # ---- one pass ----------------------------------------------------------------------------
+
+    def observe(self, roots: tuple[Value, ...], seeds: tuple[float, ...]) -> tuple[Any, Any]:
+        """Examine one pass; returns the gradients of the parameters and which were reached."""
+        seen = self._surveyed(roots, seeds)
+        gradients = np.frombuffer(seen["gradients"])
+        reached = np.frombuffer(seen["reached"], dtype=bool)
+        self.passes += 1
+        depths = np.frombuffer(seen["depths"], dtype=np.int32)
+        self._take_growth(seen["nodes"])
+        self.nodes, self.edges = seen["nodes"], seen["edges"]
+        self.loss = sum(root.data for root in roots)
+        sizes = np.abs(gradients)
+        if self._averaged[0] == RECENT:
+            self._squares = [np.zeros_like(sizes), self._squares[0]]
+            self._largest = [np.zeros_like(sizes), self._largest[0]]
+            self._averaged = [0, RECENT]
+        self._averaged[0] += 1
+        with np.errstate(over="ignore", invalid="ignore"):
+            self._squares[0] += gradients * gradients
+            np.maximum(self._largest[0], sizes, out=self._largest[0])
+            np.maximum(self.largest, sizes, out=self.largest)  # NaN stays
+        self.depths = np.maximum(self.depths, depths)
+        self._take_silence(gradients, reached, self._counts(reached))
+        self._take_units(seen["units"])
+        self._take_zeros(seen["zeros"])
+        self._take_profile(seen)
+        self._take_births(seen, roots, seeds)
+        self.rules.look(seen["closures"], self.passes)
+        self.zero_loss.update(self.passes, np.array([self.loss == 0.0]))
+        self._look_for_noise(roots, sizes)
+        self._remember(float(sizes.max(initial=0.0)), sizes)
+        return gradients, reached
+
+    def _surveyed(self, roots: tuple[Value, ...], seeds: tuple[float, ...]) -> dict[str, Any]:
+        """The survey of a pass, over those values that now stand for the parameters."""
+        values = self.parameters.values
+        seen: dict[str, Any] = core.survey(roots, seeds, values, KINDS, self._limits)
+        lost = self.reached & ~self.missing & ~np.frombuffer(seen["reached"], dtype=bool)
+        if lost.any() and self.adopt(core.leaves_under(roots), lost):
+            values = self.parameters.values
+            seen = core.survey(roots, seeds, values, KINDS, self._limits)
+        return seen
+
+    def _counts(self, reached: Any) -> Any:
+        """For which parameters a pass says something: those of its model, and those that no pass
+        has reached yet. A pass over another model is none of theirs."""
+        mine = self.component[reached]
+        if not len(mine):
+            self.reached |= reached
+            return ~self.reached
+        first = mine.min()
+        if first != mine.max():
+            self.component[np.isin(self.component, mine)] = first
+        self.reached |= reached
+        return (self.component == first) | ~self.reached
+
+    def _take_growth(self, nodes: int) -> None:
+        """Whether the graph is larger than that of the pass before by as much as that one was."""
+        growth, self._growth = self._growth, nodes - self.nodes
+        self.growing.update(self.passes, np.array([0 < growth == self._growth and self.passes > 2]))
+        if self.growing.began[0] == self.passes:
+            self.nodes_at_first = self.nodes - growth
+
+    def _take_silence(self, gradients: Any, reached: Any, counts: Any) -> None:
+        silent = gradients == 0.0
+        before = self.silent.longest.copy()
+        ending = self.silent.update(self.passes, silent, counts)
+        lasting = ending & (self.silent.longest > before)
+        lasting &= self.silent.longest >= self.thresholds.patience
+        for number in np.flatnonzero(lasting).tolist():
+            began, ended = self.silent.past_began[number], self.silent.past_ended[number]
+            self.past[number] = Past(int(began), int(ended), self.why(number, int(began)))
+        self.missing = np.where(counts, ~reached, self.missing)
+        self.zero_uses[~silent] = 0
+
+    def _take_zeros(self, zeros: list[tuple[Any, ...]]) -> None:
+        for number, reasons, uses, *blamed in zeros:
+            self.zero_uses[number] += uses
+            known = self.zeros.get(number)
+            if known is None or known[0] != reasons:
+                parameter = self.parameters.values[number]
+                zero = zero_of(parameter, reasons, self.parameters.place, *blamed)
+                self.zeros[number] = (reasons, zero)
+
+    def _take_units(self, units: list[tuple[int, int, int, Value, float, float]]) -> None:
+        alike: dict[Any, list[int]] = {}
+        seen = np.zeros(len(self.parameters), dtype=bool)
+        same = np.zeros(len(self.parameters), dtype=bool)
+        for number, rows, shut, first, data, adjoint in units:
+            unit = self.units.get(number)
+            if unit is None:
+                op = first.op
+                made = core.instruction_of(first)
+                unit = self.units[number] = Unit(op, op in _BOUNDED, made)
+            unit.add(self.passes, rows, shut)
+            seen[number] = True
+            if shut < rows and adjoint != 0.0 and isfinite(data + adjoint):
+                alike.setdefault((unit.op, rows, data, adjoint), []).append(number)
+        for numbers in alike.values():
+            same[numbers] = len(numbers) > 1
+        self.twins.update(self.passes, same, seen)
+
+    def _take_profile(self, seen: dict[str, Any]) -> None:
+        counts = np.frombuffer(seen["level_nodes"], dtype=np.int64)
+        sums = np.frombuffer(seen["level"])
+        with np.errstate(invalid="ignore", divide="ignore"):
+            means = np.where(counts > 0, sums / np.maximum(counts, 1), 0.0)
+        self.profile = Profile(tuple(means.tolist()), tuple(counts.tolist()), seen["step"])
+        fall, rise = self.profile.fall_and_rise(int(self.depths.max(initial=0)))
+        limits = self.thresholds
+        finite = np.array([not seen["odd_adjoints"]])  # of other passes no profile is to be had
+        self.vanishing.update(self.passes, np.array([fall < limits.vanishing]), finite)
+        self.exploding.update(self.passes, np.array([rise > limits.exploding]), finite)
+        self.fall = min(self.fall, fall) if self.vanishing.began[0] else 1.0
+        self.rise = max(self.rise, rise) if self.exploding.began[0] else 1.0
+        self.steep.update(self.passes, np.array([self.steepness() > limits.steep]), finite)
+
+    def steepness(self) -> float:
+        """The largest gradient × weight of a group over the loss, as it is now."""
+        parameters = self.parameters
+        weights = self.motion.now()[0]
+        with np.errstate(all="ignore"):
+            squares = [
+                np.bincount(parameters.group_of, x, len(parameters.group_names))
+                for x in (self.squares, weights * weights)
+            ]
+            products = np.sqrt(squares[0]) * np.sqrt(squares[1])
+        finite = products[np.isfinite(products)]
+        return float(finite.max(initial=0.0)) / self.scale
+
+    @property
+    def scale(self) -> float:
+        """What gradient × weight is measured by: the loss, or 1 where that is more."""
+        return max(abs(self.loss), 1.0) if isfinite(self.loss) else 1.0
+
+    def _take_births(
+        self, seen: dict[str, Any], roots: tuple[Value, ...], seeds: tuple[float, ...]
+    ) -> None:
+        """The births of a pass: the first there are, and those that a sick spell begins with."""
+        sick = bool(seen["odd_adjoints"]) or not isfinite(self.loss)
+        self.not_finite.update(self.passes, np.array([sick]))
+        begins = self.not_finite.began[0] == self.passes
+        if begins or (seen["odd_data"] and self.births is None):
+            self.births, self.birth_pass = births_under(roots, seeds), self.passes
+
+    def _look_for_noise(self, roots: tuple[Value, ...], sizes: Any) -> None:
+        """Once, where gradients are faint: which of them are what cancellation has left."""
+        faint = (sizes > 0.0) & (sizes < self.thresholds.faint * sizes.max(initial=0.0))
+        if self.noise is None and faint.any():
+            scale = absolute_adjoints(roots, self.parameters.values, self.nodes)
+            self.noise = faint & (sizes <= NOISE * scale)
+
+    def _remember(self, largest: float, sizes: Any) -> None:
+        """A history of bounded length."""
+        if (self.passes - 1) % self._stride:
+            return
+        norm = scaled_norm(sizes, largest)
+        self.history.append(Moment(self.passes, self.loss, norm))
+        if len(self.history) > MOST_HISTORY:
+            self.history = self.history[::2]
+            self._stride *= 2
+
+    # ---- what is silent now, and why ---------------------------------------------------------
+
+    def quiet(self) -> Any:
+        """Which parameters get no gradient now: from the beginning, or for longer than usual."""
+        beyond = np.where(self.missing & self.cuts.cut_since(self.silent.began), 1, 2)
+        return self.silent.present(self.thresholds.patience, beyond)
+
+    def why(self, number: int, began: int = 0) -> Zero:
+        """Why a parameter's gradient is zero, now or in the silence that began with a pass."""
+        if not self.parameters.values[number].requires_grad:
+            return Zero(FROZEN)
+        if self.missing[number] or not self.reached[number]:
+            line = self.cuts.of(number, began or int(self.silent.began[number]))
+            if line is None:
+                return Zero(UNREACHABLE)
+            return Zero(DETACHED, line.how, "", line.site)
+        known = self.zeros.get(number)
+        return known[1] if known else Zero(CANCELLED)
+
+    # ---- over time ---------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """Before a pass: what has happened since the last."""
+        self.motion.settle(self.passes)
+
+    def weights(self) -> Any:
+        """The sizes of the parameters now."""
+        return np.abs(self.motion.now()[0])
+
+    def end(self, roots: tuple[Value, ...], seeds: tuple[float, ...], site: Site | None) -> None:
+        """After a pass: examine it."""
+        if self.rebuilding.is_first:
+            self.rebuilding.learn(core.leaves_under(roots), self.parameters.place)
+        gradients, reached = self.observe(roots, seeds)
+        self.motion.passed(gradients, reached, self.loss, site)
+
+    def close(self) -> None:
+        """After the last pass: what has happened since."""
+        self.motion.settle(self.passes)
+
+    def stepping(
+        self, optimizer: Optimizer, site: Site | None, computes: bool, clock: int = 0
+    ) -> None:
+        """Before an optimizer steps; ``clock`` counts the passes of the program, where it runs
+        others than are seen here."""
+        mine, strangers = self._held_by(optimizer)
+        if len(mine) or strangers:
+            self.motion.holding(type(optimizer).__name__, mine)
+            if not computes:
+                self.motion.stepping(mine, strangers, self.passes, site, clock or self.passes)
+
+    def _held_by(self, optimizer: Optimizer) -> tuple[Any, bool]:
+        """The numbers of the parameters it holds, and whether it holds any whose place others
+        have taken; a few optimizers are remembered."""
+        count = sum(len(group["params"]) for group in optimizer.param_groups)
+        for known, size, mine, strangers in self._holdings:
+            if known is optimizer and size == count:
+                return mine, strangers
+        ids = [id(value) for value in optimizer.parameters()]
+        place = self.parameters.place
+        mine = np.array([place[i] for i in ids if i in place], dtype=np.intp)
+        strangers = any(i in self._originals and i not in place for i in ids)
+        self._holdings = [*self._holdings[-3:], (optimizer, count, mine, strangers)]
+        return mine, strangers
+
+    # ---- values that take the place of others ------------------------------------------------
+
+    def adopt(self, leaves: Sequence[Value], lost: Any = None) -> bool:
+        """Watch the values that took the place of lost parameters, where they are their next step;
+        whether that was so."""
+        lost = self.reached & ~self.missing if lost is None else lost
+        place, after = self.parameters.place, self.motion.after
+        found = self.rebuilding.successors(leaves, lost, place)
+        if not found or after is None:
+            return False
+        step = self.rebuilding.is_step(found, *after)
+        self.rebuilding.note(self.passes + 1, step)
+        if step:
+            values = tuple(found.get(n, value) for n, value in enumerate(self.parameters.values))
+            places = {id(value): number for number, value in enumerate(values)}
+            self.parameters = replace(self.parameters, values=values, place=places)
+            self.motion.adopt(values, list(found), self.passes)
+            self._holdings.clear()
+        return step
+
+    # ---- cuts --------------------------------------------------------------------------------
+
+    def cut(self, value: Value, how: str, site: Site | None) -> None:
+        """A value is about to lose its history: which parameters lie under it."""
+        line = self.cuts.line(how, site, self.passes + 1)
+        if line is None or line.under.all():
+            return
+        seen = core.survey((value,), (0.0,), self.parameters.values, KINDS, self._limits)
+        line.under |= np.frombuffer(seen["reached"], dtype=bool)
+
+
+def scaled_norm(sizes: Any, largest: float | None = None) -> float:
+    """The Euclidean norm without overflow or underflow."""
+    largest = float(sizes.max(initial=0.0)) if largest is None else largest
+    if largest == 0.0 or not isfinite(largest):
+        return largest
+    return largest * float(np.sqrt(np.sum((sizes / largest) ** 2)))

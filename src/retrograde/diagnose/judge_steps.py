@@ -1,0 +1,210 @@
+"""Verdicts on steps: what only the time between passes shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from .births_text import counted
+from .cures import cure_of, rate_cure
+from .history import History
+from .phrases import listed, over, since
+from .report import ALARM, NOTE, Verdict
+
+DATA_NAMES = frozenset(
+    "x y z t xs ys X Y batch data features image images input inputs label labels point points row "
+    "rows sample samples target targets token tokens".split()
+)
+"""What data is called where it lies in a variable: not parameters that were forgotten."""
+
+
+def of_steps(record: History, members: dict[str, Any]) -> Iterator[Verdict]:
+    """Every verdict on steps."""
+    yield from _stale(record, members)
+    yield from _wiped(record)
+    yield from _never_reached(record, members)
+    yield from _unheld(record, members)
+    yield from _rebuilt(record)
+    yield from _ascent(record)
+    yield from _rate(record)
+    yield from _growing(record)
+    yield from _no_step(record)
+
+
+def _stale(record: History, members: dict[str, Any]) -> Iterator[Verdict]:
+    motion, limits = record.motion, record.thresholds
+    spell, times = motion.stale_steps, int(motion.stale.max(initial=0))
+    if not times:
+        return
+    concerned = [name for name, numbers in members.items() if motion.stale[numbers].any()]
+    sick = bool(spell.present(limits.patience, 0, limits.persistence)[0])
+    if spell.began[0]:
+        began, ended = int(spell.began[0]), 0
+        often = f"in {int(spell.times[0])} of {counted(int(spell.seen[0]), 'step')}"
+        often += " after the first" if int(spell.seen[0]) == motion.repeated else ""
+        often += since(began, record.passes) if began > 2 else ""
+    else:
+        began, ended = int(spell.past_began[0]), int(spell.past_ended[0])
+        often = f"after {over(began, ended)[3:]}, and no longer,"
+    yield Verdict(
+        "stale", ALARM if sick else NOTE, concerned[0],
+        f"Stale gradients: {often} the backward pass had been added to gradients that no zero_grad "
+        f"had reset since the step before ({listed(concerned)}).",
+        motion.stale_site, int((motion.stale > 0).sum()), cure_of("stale") if sick else "",
+        began, ended, tuple(concerned),
+    )  # fmt: skip
+
+
+def _wiped(record: History) -> Iterator[Verdict]:
+    motion, limits = record.motion, record.thresholds
+    spell = motion.wiped
+    if spell.present(limits.patience, 0, limits.persistence)[0]:
+        began = int(spell.began[0])
+        yield Verdict(
+            "reset too soon", ALARM, "",
+            f"Gradients are reset between backward and step{since(began, record.passes)}: "
+            f"{motion.optimizer} found nothing but zeros in {int(spell.times[0])} of "
+            f"{counted(int(spell.seen[0]), 'step')}.",
+            motion.wiped_site, int(motion.held.sum()), cure_of("reset too soon"), began,
+        )  # fmt: skip
+
+
+def _never_reached(record: History, members: dict[str, Any]) -> Iterator[Verdict]:
+    for name, numbers in members.items():
+        lost = record.motion.updated[numbers] & ~record.reached[numbers]
+        if lost.any():
+            sick = lost.mean() >= record.thresholds.updated
+            who = f"'{name}' was" if lost.all() else (
+                f"{int(lost.sum())} of {len(lost)} parameters of '{name}' were"
+            )  # fmt: skip
+            yield Verdict(
+                "never reached", ALARM if sick else NOTE, name,
+                f"{who} updated, but no backward pass ever reached "
+                f"{'it' if lost.all() else 'them'}: what was subtracted is not a gradient of this "
+                "loss.",
+                None, int(lost.sum()), cure_of("never reached") if sick else "", 0, 0, (name,),
+            )  # fmt: skip
+
+
+def _unheld(record: History, members: dict[str, Any]) -> Iterator[Verdict]:
+    """Parameters with gradients that no optimizer holds, beside others that one does."""
+    motion = record.motion
+    if not motion.optimizer_steps or record.rebuilding.stepped:
+        return
+    trained = np.isin(record.component, np.unique(record.component[motion.held]))
+    forgotten = trained & ~motion.held & ~motion.updated & (record.largest > 0.0)
+    forgotten &= np.array([value.requires_grad for value in record.parameters.values])
+    groups = {name: int(forgotten[numbers].sum()) for name, numbers in members.items()}
+    for data in (False, True):
+        names = [
+            name for name, n in groups.items() if n and (_variable(name) in DATA_NAMES) == data
+        ]
+        if not names:
+            continue
+        count = sum(groups[name] for name in names)
+        whole = all(groups[name] == len(members[name]) for name in names)
+        who = listed(names) if whole else f"{counted(count, 'parameter')} of {listed(names)}"
+        verb = "is" if count == 1 or (whole and len(names) == 1) else "are"
+        yield Verdict(
+            "no optimizer", NOTE if data else ALARM, names[0],
+            f"{who} {verb} held by no optimizer: gradients arrive, and nothing moves. "
+            f"{motion.optimizer} moves {counted(int(motion.held.sum()), 'other parameter')}.",
+            None, count, cure_of("no optimizer"), 0, 0, tuple(names),
+        )  # fmt: skip
+
+
+def _variable(name: str) -> str:
+    """The name of the variable a group lies in."""
+    return name.partition(".")[0].partition("[")[0]
+
+
+def _rebuilt(record: History) -> Iterator[Verdict]:
+    """New values in every pass, while an optimizer steps on the old ones."""
+    motion, began = record.motion, record.rebuilding.began
+    unused = bool(motion.held.any()) and not record.reached[motion.held].any()
+    if motion.astray < 2 or not (began or unused):
+        return
+    holds = "those of the first pass" if began else "values that no pass has used"
+    yield Verdict(
+        "rebuilt", ALARM, record.parameters.group_names[0],
+        f"Parameters are made anew in the loop: {motion.optimizer} holds {holds}, "
+        f"and {counted(motion.astray, 'step')} have moved what is not in the loss.",
+        None, len(record.parameters), cure_of("rebuilt"), began, 0, record.parameters.group_names,
+    )  # fmt: skip
+
+
+def _ascent(record: History) -> Iterator[Verdict]:
+    """Steps along the gradient while the loss grows."""
+    motion, limits = record.motion, record.thresholds
+    spells = motion.ascent
+    mostly = (spells.times >= limits.patience) & (spells.times >= 0.8 * spells.seen)
+    mostly &= spells.times >= limits.persistence * spells.total
+    if motion.closely.began[0] and motion.closely.times[0] > limits.patience:
+        closely = spells.began >= motion.closely.began[0]  # late, but no mere overshooting
+        mostly |= closely & (spells.times > limits.patience)
+    uphill = np.flatnonzero((spells.began > 0) & mostly)
+    if not len(uphill) or motion.loss <= motion.loss_at["ascent"]:  # a NaN has grown
+        return
+    names = [record.parameters.group_names[number] for number in uphill.tolist()]
+    began = int(spells.began[uphill].min())
+    yield Verdict(
+        "ascent", ALARM, names[0],
+        f"Gradient ascent{since(began, record.passes)}: {int(spells.times[uphill].max())} steps of "
+        f"{listed(names)} follow the gradient uphill, and the loss has grown from "
+        f"{motion.loss_at['ascent']:.3g} to {motion.loss:.3g}.",
+        None, int(np.isin(record.parameters.group_of, uphill).sum()), cure_of("ascent"), began, 0,
+        tuple(names),
+    )  # fmt: skip
+
+
+def _rate(record: History) -> Iterator[Verdict]:
+    """Steps out of proportion to what they change."""
+    motion, limits = record.motion, record.thresholds
+    spell = motion.hasty
+    long = bool(spell.present(limits.patience, 0, limits.persistence)[0])
+    if long and spell.times[0] >= limits.patience and not motion.loss < motion.loss_at["hasty"]:
+        began, name = int(spell.began[0]), record.parameters.group_names[motion.hastiest]
+        yield Verdict(
+            "learning rate", ALARM, name,
+            f"Steps are too long{since(began, record.passes)}: an update is {motion.ratio:.2g} of "
+            f"the weights it changes (threshold {limits.hasty:g}, usual are 0.001 to 0.01; most "
+            f"in '{name}'), and the loss does not fall: {motion.loss_at['hasty']:.3g}, now "
+            f"{motion.loss:.3g}.",
+            cure=rate_cure(motion.ratio, 1e-2), began=began,
+        )  # fmt: skip
+    spell = motion.idle
+    if spell.times[0] >= limits.patience and spell.times[0] >= limits.persistence * spell.total[0]:
+        yield Verdict(
+            "learning rate", ALARM, "",
+            f"Steps are too short: an update is {motion.ratio:.2g} of the weights it changes "
+            f"(threshold {limits.idle:g}, usual are 0.001 to 0.01), although there are gradients "
+            "to follow.",
+            cure=rate_cure(motion.ratio), began=int(spell.began[0]),
+        )  # fmt: skip
+
+
+def _growing(record: History) -> Iterator[Verdict]:
+    spell = record.growing
+    if int(spell.times[0]) > record.thresholds.patience:
+        began = int(spell.began[0])
+        yield Verdict(
+            "growing graph", ALARM if record.motion.steps else NOTE, "",
+            f"The graph grows with every pass{since(began - 2, record.passes)}: it had "
+            f"{counted(record.nodes_at_first, 'value')} and has {record.nodes:,}. What one pass "
+            "has made goes into the next with its whole history.",
+            None, 0, cure_of("growing graph"), began - 2,
+        )  # fmt: skip
+
+
+def _no_step(record: History) -> Iterator[Verdict]:
+    motion = record.motion
+    still = not motion.steps and motion.intervals > record.thresholds.patience
+    if still and isfinite(record.loss):
+        yield Verdict(
+            "no step", NOTE, "",
+            f"Nothing moves: in {counted(record.passes, 'pass')} no parameter has changed.",
+            cure=cure_of("no step"),
+        )  # fmt: skip

@@ -1,0 +1,338 @@
+"""Verdicts on zeros: parameters without a gradient and why, units that are shut, and twins."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .births_text import counted
+from .cures import cure_of
+from .history import Past, History
+from .phrases import all_rows, listed, on_line, over, since
+from .report import ALARM, NOTE, Verdict
+from .units import Unit
+from .zeros import CANCELLED, DEAD_GATE, DETACHED, FROZEN, UNDERFLOW, UNREACHABLE, ZERO_FACTOR, Zero
+
+_SINGULAR = ("It is", "it", "its", "was")
+_PLURAL = ("They are", "them", "their", "were")
+
+
+@dataclass
+class Silence:
+    """Parameters of one or more groups whose gradients are zero for one reason."""
+
+    kind: str
+    alarm: bool
+    groups: dict[str, tuple[int, int]] = field(default_factory=dict)  # silent, and all
+    found: list[tuple[int, Zero]] = field(default_factory=list)
+
+    @property
+    def example(self) -> Zero:
+        """The most frequent reason."""
+        return Counter(zero for _, zero in self.found if zero.kind == self.kind).most_common(1)[0][
+            0
+        ]
+
+    @property
+    def who(self) -> str:
+        """The groups in words."""
+        counts, names = list(self.groups.values()), listed(list(self.groups))
+        count, size = sum(silent for silent, _ in counts), sum(whole for _, whole in counts)
+        return names if count == size else f"{count} of {size} parameters of {names}"
+
+    @property
+    def several(self) -> bool:
+        """Whether there is more than one of them to speak of."""
+        return len(self.groups) > 1 or len(self.found) < next(iter(self.groups.values()))[1]
+
+
+def zeros(record: History, members: dict[str, Any]) -> Iterator[Verdict]:
+    """One verdict for each reason, whatever groups it concerns; and the silences that are over."""
+    quiet = record.quiet()
+    silences: dict[Any, Silence] = {}
+    for name, numbers in members.items():
+        for part in _parts_of(record, name, numbers, quiet):
+            example = part.example
+            ends = _resolves(record, part, quiet)
+            key = (part.kind, part.alarm, example.site or example.words, ends, example.minimum)
+            known = silences.setdefault(key, part)
+            if known is not part:
+                known.groups |= part.groups
+                known.found += part.found
+    for part in silences.values():
+        yield _verdict(record, part)
+    yield from _past(record, members, quiet)
+
+
+def _parts_of(record: History, name: str, numbers: Any, quiet: Any) -> Iterator[Silence]:
+    silent = numbers[quiet[numbers]]
+    whole = len(silent) == len(numbers)
+    kinds: dict[str, list[tuple[int, Zero]]] = {}
+    for number in silent.tolist():
+        zero = record.why(number)
+        kinds.setdefault(zero.kind, []).append((number, zero))
+    if DETACHED in kinds and UNREACHABLE in kinds:  # not every cut of a line is looked under
+        kinds[DETACHED] += kinds.pop(UNREACHABLE)
+    most = max((len(found) for found in kinds.values()), default=0)
+    for kind, found in kinds.items():
+        if kind == UNDERFLOW:
+            continue  # said as vanishing
+        part = Silence(kind, False, {name: (len(found), len(numbers))}, found)
+        # a group is of the kind that most of it is
+        part.alarm = _is_sick(record, part, whole and len(found) == most)
+        late = int(record.silent.began[[n for n, _ in found]].max()) > 1
+        if part.alarm or whole or not late or kind in (DETACHED, UNREACHABLE):
+            yield part
+
+
+def _is_sick(record: History, part: Silence, whole: bool) -> bool:
+    """Whether a silence is an illness: of a whole group, or cut off by a line of the program."""
+    kind, example = part.kind, part.example
+    if kind in (FROZEN, CANCELLED):
+        return False
+    if kind == DETACHED:
+        return whole or example.words == "detach()"
+    if kind == UNREACHABLE or not whole:
+        return whole
+    if _at_rest(record, part):
+        return False
+    if kind == ZERO_FACTOR:
+        return not _resolves(record, part, record.quiet()) and not example.minimum
+    return kind != DEAD_GATE or _is_shut(record, part)
+
+
+def _at_rest(record: History, part: Silence) -> bool:
+    """Whether it ended in a loss of exactly 0: nothing is left to learn."""
+    return _ended_in_zero(record, int(record.silent.began[[n for n, _ in part.found]].max()))
+
+
+def _ended_in_zero(record: History, began: int) -> bool:
+    return 1 < int(record.zero_loss.began[0]) <= began
+
+
+def _resolves(record: History, part: Silence, quiet: Any) -> bool:
+    """Whether the zero is itself a parameter that learns."""
+    learning = [zero.learning for _, zero in part.found if zero.learning >= 0]
+    return bool(learning) and not any(quiet[n] for n in learning)
+
+
+def _is_shut(record: History, part: Silence) -> bool:
+    """Whether a gate is shut for good: over enough rows, or steps of a recurrence, and if it was
+    open before, over whole batches or for half of the time."""
+    limits = record.thresholds
+    numbers = np.array([n for n, _ in part.found])
+    uses, passes = int(record.zero_uses[numbers].max()), int(record.silent.times[numbers].min())
+    if uses < limits.rows:
+        return False
+    always = bool((record.silent.times[numbers] == record.silent.total[numbers]).all())
+    half = bool((2 * record.silent.times[numbers] >= record.silent.total[numbers]).all())
+    return always or half or uses >= limits.rows * passes
+
+
+def _verdict(record: History, part: Silence) -> Verdict:
+    kind, example, who = part.kind, part.example, part.who
+    numbers = [number for number, _ in part.found]
+    began = int(record.silent.began[numbers].max())
+    ago = since(began, record.passes)
+    they, them, their, were = _PLURAL if part.several else _SINGULAR
+    if kind == UNREACHABLE:
+        sentence = f"{who}: unreachable{ago}, no path from the loss leads there."
+        if record.rebuilding.replaced:
+            sentence += f" Other values have taken {their} place in the graph."
+        elif not record.cuts:
+            sentence += f" {they} not used, or {were} cut off by .data, detach() or no_grad()."
+    elif kind == DETACHED:
+        line = on_line(example.site)
+        sentence = f"{who}: detached{ago}, {example.words}{line} cuts {them} off from the loss."
+    elif kind == FROZEN:
+        sentence = f"{who}: frozen, requires_grad is False."
+    elif kind == CANCELLED:
+        sentence = f"{who}: contributions arrive and add up to exactly zero."
+    elif kind == ZERO_FACTOR:
+        sentence = f"{who}: multiplied by an exact zero{ago}: {example.words}."
+        if _resolves(record, part, record.quiet()):
+            sentence += " That zero is a parameter which learns, so this ends with the next step."
+        elif example.minimum:
+            sentence += " The loss may simply be at its minimum."
+    else:
+        word = {"dead gate": "a dead gate", "flat": "a flat op"}.get(kind, "a saturated gate")
+        sentence = f"{who}: zero gradient{ago} behind {word}: {example.words}."
+    if not part.alarm and kind not in (FROZEN, UNREACHABLE, DETACHED) and _at_rest(record, part):
+        sentence += " The loss is 0: nothing is left to learn."
+    return Verdict(
+        kind, ALARM if part.alarm else NOTE, nearest(record, part), sentence, example.site,
+        len(numbers), cure_of(kind, began) if part.alarm else "", began, 0, tuple(part.groups),
+        example.source,
+    )  # fmt: skip
+
+
+def nearest(record: History, part: Silence) -> str:
+    """Of the groups, the one nearest to the loss: there the illness sits, the others follow.
+
+    What no pass ever reached has no depth; then it is the last, since layers are listed in order.
+    """
+    depths: dict[str, int] = {}
+    numbers = iter(part.found)
+    for name, (count, _) in part.groups.items():
+        mine = [next(numbers)[0] for _ in range(count)]
+        depths[name] = int(record.depths[mine].max())
+    known = {name: depth for name, depth in depths.items() if depth >= 0}
+    return min(known, key=lambda name: known[name]) if known else list(depths)[-1]
+
+
+def _past(record: History, members: dict[str, Any], quiet: Any) -> Iterator[Verdict]:
+    """Whole groups that were silent for a while, and are not now."""
+    over_: dict[Any, tuple[Past, list[str], int]] = {}
+    for name, numbers in members.items():
+        spells = [record.past.get(number) for number in numbers.tolist()]
+        known = [past for past in spells if past is not None]
+        if len(known) < len(spells) or quiet[numbers].all():
+            continue
+        began, ended = max(p.began for p in known), min(p.ended for p in known)
+        zero = Counter(past.zero for past in known).most_common(1)[0][0]
+        if ended - began + 1 < record.thresholds.patience or zero.kind in (FROZEN, CANCELLED):
+            continue
+        key = (zero.kind, began, ended)
+        _, names, count = over_.setdefault(key, (Past(began, ended, zero), [], 0))
+        names.append(name)
+        over_[key] = (Past(began, ended, zero), names, count + len(numbers))
+    for past, names, count in over_.values():
+        why = past.zero.words if past.zero.kind != DETACHED else (
+            f"{past.zero.words}{on_line(past.zero.site)} cut it off"
+        )  # fmt: skip
+        yield Verdict(
+            past.zero.kind, NOTE, names[-1],
+            f"{listed(names)}: no gradient {over(past.began, past.ended)}"
+            f"{f' ({why})' if why else ''}, and healthy since.",
+            past.zero.site, count, "", past.began, past.ended, tuple(names),
+        )  # fmt: skip
+
+
+# ---- units ------------------------------------------------------------------------------------
+
+
+@dataclass
+class Shut:
+    """Units of one or more groups that are shut, on one line and since one pass."""
+
+    sick: bool
+    groups: list[str] = field(default_factory=list)
+    shut: list[Unit] = field(default_factory=list)
+    count: int = 0
+
+
+def units(record: History, members: dict[str, Any]) -> Iterator[Verdict]:
+    """Units that are shut in every row: relus off, tanhs and sigmoids far out."""
+    limits = record.thresholds
+    found: dict[Any, Shut] = {}
+    for name, numbers in members.items():
+        mine = [record.units[n] for n in numbers.tolist() if n in record.units]
+        for saturates in (False, True):
+            kind = [unit for unit in mine if unit.saturates == saturates]
+            shut = [unit for unit in kind if unit.is_shut(limits.rows, limits.patience)]
+            yield from _revived(record, name, kind, len(shut))
+            if not shut:
+                continue
+            began, sick = max(unit.began for unit in shut), _are_sick(record, shut, len(kind))
+            known = found.setdefault((saturates, shut[0].site, began, sick), Shut(sick))
+            known.groups.append(name)
+            known.shut += shut
+            known.count += len(kind)
+    for each in found.values():
+        yield _unit_verdict(record, each)
+
+
+def _are_sick(record: History, shut: list[Unit], count: int) -> bool:
+    limits, began = record.thresholds, max(unit.began for unit in shut)
+    if _ended_in_zero(record, began):
+        return False  # the relus of a hinge are off where it is 0
+    enough = max(unit.run for unit in shut) >= limits.rows
+    return enough and len(shut) >= limits.shut_units * count
+
+
+def _unit_verdict(record: History, each: Shut) -> Verdict:
+    limits, shut, unit = record.thresholds, each.shut, each.shut[0]
+    latest = max(shut, key=lambda unit: unit.began)
+    rows, began = latest.run, latest.began
+    threshold = f"threshold {limits.shut_units:g} of the units"
+    verb, their = ("is", "its") if len(shut) == 1 else ("are", "their")
+    who = f"{len(shut)} of {counted(each.count, 'unit')} of {listed(each.groups)} {verb}"
+    ago = since(began, record.passes)
+    if unit.saturates:
+        kind = "saturated units"
+        sentence = (
+            f"{who} saturated{ago}: the slope of {their} {unit.op}{on_line(unit.site)} is at most "
+            f"{limits.saturated:g} of its steepest in {all_rows(rows)} ({threshold})."
+        )
+    else:
+        kind = "dead units"
+        sentence = (
+            f"{who} dead{ago}: {their} {unit.op}{on_line(unit.site)} is off in {all_rows(rows)} "
+            f"({threshold})."
+        )
+    return Verdict(
+        kind, ALARM if each.sick else NOTE, each.groups[0], sentence, unit.site, len(shut),
+        cure_of(kind, began) if each.sick else "", began, 0, tuple(each.groups),
+    )  # fmt: skip
+
+
+def _revived(record: History, name: str, units: list[Unit], shut: int) -> Iterator[Verdict]:
+    """Units that were shut over whole batches for a while, and are not now; others still are."""
+    limits = record.thresholds
+    past = [unit for unit in units if unit.past[1] - unit.past[0] + 1 >= limits.patience]
+    past = [unit for unit in past if not unit.is_shut(limits.rows, limits.patience)]
+    past = [u for u in past if u.longest >= limits.rows * (u.past[1] - u.past[0] + 1)]
+    if past and len(past) + shut >= limits.shut_units * len(units):
+        unit = past[0]
+        began, ended = max(u.past[0] for u in past), min(u.past[1] for u in past)
+        word, kind = ("saturated", "saturated units") if unit.saturates else ("dead", "dead units")
+        yield Verdict(
+            kind, NOTE, name,
+            f"{len(past)} of {counted(len(units), 'unit')} of '{name}' were {word} "
+            f"{over(began, ended)}, and work since.",
+            unit.site, len(past), "", began, ended, (name,),
+        )  # fmt: skip
+
+
+# ---- twins ------------------------------------------------------------------------------------
+
+
+def twins(record: History, members: dict[str, Any]) -> Iterator[Verdict]:
+    """Units of a layer that compute the same and are taught the same: they stay the same."""
+    limits = record.thresholds
+    same = record.twins.present(limits.patience)
+    found: dict[Any, tuple[list[str], list[int], int]] = {}
+    for names, numbers in _layers(record, members):
+        alike = [number for number in numbers if same[number]]
+        if len(alike) < 2 or len(alike) < limits.shut_units * len(numbers):
+            continue
+        key = (record.units[alike[0]].site, int(record.twins.began[alike].max()))
+        groups, owners, count = found.get(key, ([], [], 0))
+        found[key] = ([*groups, *names], [*owners, *alike], count + len(numbers))
+    for (site, began), (groups, owners, count) in found.items():
+        where = f"{record.units[owners[0]].op}{on_line(site)}"
+        yield Verdict(
+            "identical units", ALARM, groups[0],
+            f"The units of a layer are all the same{since(began, record.passes)}: "
+            f"{len(owners)} of {counted(count, 'unit')} of {listed(groups)} have the values and "
+            f"the gradients of their neighbours at the {where}, row for row.",
+            site, len(owners), cure_of("identical units"), began, 0, tuple(groups),
+        )  # fmt: skip
+
+
+def _layers(record: History, members: dict[str, Any]) -> Iterator[tuple[list[str], list[int]]]:
+    """Units that stand beside each other: of one group, or of groups of one at the same depth."""
+    single: dict[int, tuple[list[str], list[int]]] = {}
+    for name, numbers in members.items():
+        mine = [n for n in numbers.tolist() if n in record.units]
+        if len(mine) > 1:
+            yield [name], mine
+        elif mine:
+            names, owners = single.setdefault(int(record.depths[mine[0]]), ([], []))
+            names.append(name)
+            owners += mine
+    yield from single.values()

@@ -1,0 +1,141 @@
+"""The doctor for a program that knows nothing of it: parameters are discovered, passes watched."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from .._shared.sites import Site
+from .._values.cuts import watching_cuts
+from .._values.watch import Pass, watching
+from ..optim.optimizer import Optimizer
+from ..optim.watching import watching_steps
+from ..value import Value, core
+from .discovery import discovered, variables_now
+from .history import History
+from .judge import report_of
+from .report import Report
+from .thresholds import Thresholds
+
+MOST_MODELS = 8
+"""How many sets of parameters are told apart; passes of further ones are counted only."""
+
+
+class Rounds:
+    """What the doctor saw of a program: a record for each set of parameters it trained."""
+
+    def __init__(self, thresholds: Thresholds) -> None:
+        self._thresholds = thresholds
+        self._records: list[History] = []
+        self._current: list[History] = []
+        self._latest: History | None = None
+        self._strangers: deque[dict[int, Value]] = deque(maxlen=4)
+        self._cuts: list[tuple[list[Value], str, Site | None]] = []
+        self.passes = 0
+        self.unexamined = 0
+
+    def begun(self, this: Pass) -> None:
+        """Before a pass: find out what it is about."""
+        self.passes += 1
+        leaves = {id(leaf): leaf for leaf in core.leaves_under(this.roots)}
+        self._current = [
+            r for r in self._records if not leaves.keys().isdisjoint(r.parameters.place)
+        ]
+        if not self._current:
+            self._adopt_or_discover(this, leaves)
+        else:
+            self._look_at_strangers(this, leaves)
+        if not self._current:
+            self.unexamined += 1
+            return
+        for leaves_cut, how, site in self._cuts:
+            for record in self._current:
+                place = record.parameters.place
+                found = [place[id(leaf)] for leaf in leaves_cut if id(leaf) in place]
+                if found:
+                    record.cuts.note(found, how, site, record.passes + 1)
+        self._cuts.clear()
+        self._latest = self._current[-1]
+        for record in self._current:
+            record.begin()
+
+    def _adopt_or_discover(self, this: Pass, leaves: dict[int, Value]) -> None:
+        """A pass over values not seen before: those of before, made anew, or another model."""
+        if self._latest is not None and leaves and self._latest.adopt(list(leaves.values())):
+            self._current = [self._latest]
+        elif len(self._records) < MOST_MODELS and leaves:
+            self._add(History(discovered(this.roots, variables_now()), self._thresholds))
+
+    def _look_at_strangers(self, this: Pass, leaves: dict[int, Value]) -> None:
+        """Values beside a known model's: a further model where they are met again in a later
+        pass, as those of a generator are beside its discriminator's; data is new each time."""
+        known = {key for record in self._records for key in record.parameters.place}
+        strangers = {key: leaf for key, leaf in leaves.items() if key not in known}
+        stay = {key for key in strangers if any(key in before for before in self._strangers)}
+        if stay and len(self._records) < MOST_MODELS:
+            found = discovered(this.roots, variables_now(), known)
+            if not stay.isdisjoint(found.place):
+                self._add(History(found, self._thresholds))
+                return
+        if strangers:
+            self._strangers.append(strangers)
+
+    def _add(self, record: History) -> None:
+        self._records.append(record)
+        self._current = [*self._current, record]
+
+    def done(self, this: Pass) -> None:
+        """After a pass: examine it."""
+        for record in self._current:
+            record.end(this.roots, this.seeds, this.site)
+        self._current = []
+
+    def stepping(self, optimizer: Optimizer, site: Site | None, computes: bool) -> None:
+        """Before an optimizer steps."""
+        for record in self._records:
+            record.stepping(optimizer, site, computes, self.passes)
+
+    def cut(self, value: Value, how: str, site: Site | None) -> None:
+        """History is cut: before the first pass the parameters are not known yet."""
+        if self._records:
+            for record in self._records:
+                record.cut(value, how, site)
+        elif len(self._cuts) < 64:
+            self._cuts.append((core.leaves_under((value,)), how, site))
+
+    def reports(self) -> list[Report]:
+        """One report for each set of parameters."""
+        for record in self._records:
+            record.close()
+        return [report_of(record) for record in self._without_copies() if record.passes]
+
+    def _without_copies(self) -> list[History]:
+        """The records, less those of values that were made anew for a pass or two while an
+        optimizer stepped on the first ones: that is one model, and ill."""
+        kept: list[History] = []
+        for record in self._records:
+            first = kept[-1] if kept else None
+            short = record.passes < self._thresholds.patience
+            if (
+                first is not None
+                and first.motion.astray > 1
+                and short
+                and record.parameters.names == first.parameters.names
+            ):
+                first.rebuilding.note(2, step=False)
+            else:
+                kept.append(record)
+        return kept
+
+
+@contextmanager
+def watching_a_program(thresholds: Thresholds | None = None) -> Iterator[Rounds]:
+    """Examine every backward pass inside the block, whatever it trains."""
+    rounds = Rounds(thresholds or Thresholds())
+    with (
+        watching(rounds.done, begun=rounds.begun),
+        watching_cuts(rounds.cut),
+        watching_steps(rounds.stepping),
+    ):
+        yield rounds

@@ -1,0 +1,183 @@
+"""A story as the page holds it: columns instead of records, and nothing that follows from them.
+
+A contribution is partial × upstream and a gradient the sum of its contributions, in an order the
+steps give: the page does those multiplications and additions again, in the same arithmetic, so
+they need no space. Steps where that would not give the story's own numbers are kept whole.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..ops import OPS
+from ..ops.words import WORDS
+from .layout import Layout, path_of
+from .pictures import Picture
+from .svg import amount_points
+from .thermometer import readings_of
+from .thermometer_svg import chosen, left_out
+
+if TYPE_CHECKING:
+    from .entries import Node
+    from .story import Story
+
+BARS = 10
+KINDS = {"value": "v", "number": "n", "group": "g", "outside": "o"}
+
+
+def columns_of(story: Story, nodes: Sequence[Node]) -> dict[str, Any]:
+    """The values and steps of a story."""
+    ops: dict[tuple[str, str], int] = {}
+    sites: dict[Any, int] = {}
+    for node in nodes:
+        ops.setdefault((node.op, node.symbol), len(ops))
+        if node.site is not None:
+            sites.setdefault(node.site, len(sites))
+    forward = list(story.forward)
+    backward = list(story.backward)
+    return {
+        "root": story.root,
+        "seed": plain(story.seed),
+        "note": story.note,
+        "ops": [[op, symbol, _rule(op)] for op, symbol in ops],
+        "op": [ops[node.op, node.symbol] for node in nodes],
+        "names": [node.name for node in nodes],
+        "expressions": [node.expression if node.inputs else "" for node in nodes],
+        "data": plains(node.data for node in nodes),
+        "takes": [int(node.requires_grad) for node in nodes],
+        "arity": [len(node.inputs) for node in nodes],
+        "inputs": [it for node in nodes for it in node.inputs],
+        "partials": plains(
+            partial
+            for node in nodes
+            for partial in (node.partials or (math.nan,) * len(node.inputs))
+        ),
+        "sites": [[site.file, site.line, site.function, site.text] for site in sites],
+        "site": [-1 if node.site is None else sites[node.site] for node in nodes],
+        "forward": [step.node for step in forward],
+        "forward_words": [step.words for step in forward],
+        "backward": [step.node for step in backward],
+        "backward_words": [step.words for step in backward],
+        "kept": _kept(story, nodes, backward),
+        **_thermometer(story),
+    }
+
+
+def _thermometer(story: Story) -> dict[str, Any]:
+    """The leaves whose gradients are shown as bars, each with its reading in words."""
+    leaves = readings_of(story, story.leaves)
+    bars = chosen(leaves, BARS)
+    ranked = [bar for bar in bars if bar.rank]
+    spoken = [f"{bar.words} ({bar.rank})" for bar in ranked] or [bar.words for bar in bars[:1]]
+    return {
+        "bars": [[bar.node, bar.words] for bar in bars],
+        "bars_note": left_out(leaves, len(bars)),
+        "reading": " ".join(f"{words[0].upper()}{words[1:]}." for words in spoken),
+    }
+
+
+def _rule(op: str) -> str:
+    """How an op's rule behaves, without numbers."""
+    kind = OPS[op].kind if op in OPS else {"sum": "copy", "dot": "weigh"}.get(op, "custom")
+    return WORDS[kind]
+
+
+def _kept(story: Story, nodes: Sequence[Node], backward: Sequence[Any]) -> dict[str, Any]:
+    """The steps whose numbers are not partial × upstream, added up: hooks and Python rules."""
+    grads = [0.0] * len(nodes)
+    grads[story.root] = story.seed
+    kept: dict[str, Any] = {}
+    for index, step in enumerate(backward):
+        node = nodes[step.node]
+        upstream = grads[step.node]
+        taking = [p for p, it in enumerate(node.inputs) if nodes[it].requires_grad]
+        same = _same(upstream, step.upstream) and taking == [
+            it.position for it in step.contributions
+        ]
+        for it in step.contributions:
+            same = same and _same(it.amount, it.partial * upstream)
+            same = same and _same(it.after, grads[it.to] + it.amount)
+            grads[it.to] = it.after
+        if not same:
+            kept[str(index)] = [
+                plain(step.upstream),
+                [[it.position, plain(it.amount), plain(it.after)] for it in step.contributions],
+            ]
+    return kept
+
+
+def _same(left: float, right: float) -> bool:
+    return left == right or (left != left and right != right)
+
+
+def columns_of_pictures(drawn: Sequence[Picture], values: int) -> dict[str, Any]:
+    """Every picture, and the layouts they share."""
+    places: dict[int, int] = {}
+    layouts: list[dict[str, Any]] = []
+    rows = []
+    for picture in drawn:
+        place = places.get(id(picture.layout))
+        if place is None:
+            place = places[id(picture.layout)] = len(layouts)
+            layouts.append(_layout(picture))
+        refs = []
+        for box in picture.boxes:
+            if box.value is not None:
+                refs.append(box.value)
+            else:
+                refs.append(-box.count if box.group is None else values + box.group)
+        rows.append(
+            [
+                picture.group.title,
+                -1 if picture.parent is None else picture.parent,
+                place,
+                refs,
+                [
+                    line.position if line.position is not None else -line.count
+                    for line in picture.lines
+                ],
+            ]
+        )
+    return {"pictures": rows, "layouts": layouts}
+
+
+def _layout(picture: Picture) -> dict[str, Any]:
+    layout: Layout = picture.layout
+    floor = layout.height - 16
+    return {
+        "width": layout.width,
+        "height": layout.height,
+        "kinds": "".join(KINDS[box.kind] for box in picture.boxes),
+        "x": [round(x, 1) for x, _ in layout.corners],
+        "y": [round(y, 1) for _, y in layout.corners],
+        "ends": [end for line in picture.lines for end in (line.start, line.end)],
+        "paths": [
+            path_of(route, floor if index in layout.returns else None)
+            for index, route in enumerate(layout.routes)
+        ],
+        "labels": [round(part, 1) for point in amount_points(picture) for part in point],
+    }
+
+
+def plain(number: float) -> float | str:
+    """A number as JSON can hold it: NaN and the infinities as their names in JavaScript.
+
+    >>> plain(2.5), plain(float("-inf"))
+    (2.5, '-Infinity')
+    """
+    if math.isfinite(number):
+        return number
+    return "NaN" if number != number else "Infinity" if number > 0 else "-Infinity"
+
+
+def plains(numbers: Iterable[float]) -> list[float | str]:
+    """Many numbers as JSON can hold them; whole ones lose their point."""
+    found: list[float | str] = []
+    for number in numbers:
+        if number == number and abs(number) < 1e15 and number == int(number):
+            found.append(int(number) if number or math.copysign(1.0, number) > 0 else number)
+        else:
+            found.append(plain(number))
+    return found

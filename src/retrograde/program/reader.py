@@ -1,0 +1,402 @@
+"""Reading program files: bytes back into traces, every one of them doubted.
+
+Nothing is executed, and nothing is allocated that the bytes at hand do not account for: every
+count is of things that take at least a byte each. What comes out is what a recording could have
+made; everything else is refused with its place.
+"""
+
+from __future__ import annotations
+
+from inspect import Parameter, Signature
+from itertools import pairwise
+from keyword import iskeyword
+from math import prod
+from struct import unpack_from
+from typing import Any
+
+from .._shared.sites import Site, StoredSite
+from .._values.nests import Nest, as_array, take_apart
+from ..errors import ArgumentError, ProgramError, ProgramFileError
+from ..value import Value
+from .checker import check
+from .program import CAPTURED, CONSTANT, OPERANDS, Guard, Input, Instruction, Program
+from .rows import RESERVED
+from .shapes import inputs_of, numbers_in
+from .traces import Family, Trace, collector_paused, outline, shared_length
+from .writer import (
+    ARRAY,
+    DEEPEST,
+    DICT,
+    ENTRIES,
+    FALSE,
+    KINDS,
+    LIST,
+    NONE,
+    NUMBER,
+    ONE_A_ROW,
+    OPS,
+    SEVERAL_A_ROW,
+    TEXT,
+    TRUE,
+    TUPLE,
+    UNIFORM_ARRAY,
+    WHOLE,
+    WIDE,
+    Stored,
+)
+
+MOST_AXES = 16
+LONGEST = 2**31 - 1
+"""Of an axis, and of all axes together."""
+
+
+def decoded(body: bytes, file: str, offset: int = 0) -> Stored:
+    """The function that a body holds; ``offset`` is where the body begins in its file."""
+    with collector_paused():
+        return _Reader(body, file, offset).run()
+
+
+class _Reader:
+    def __init__(self, body: bytes, file: str, offset: int) -> None:
+        self.body = body
+        self.file = file
+        self.offset = offset
+        self.at = 0
+        self.ops: list[str] = []
+        self.sites: list[Site] = []
+        self.parameters: dict[str, Value] = {}
+        self.captured: list[tuple[str, Value]] = []
+
+    def refuse(self, why: str, at: int | None = None) -> ProgramFileError:
+        place = self.offset + (self.at if at is None else at)
+        return ProgramFileError.content(self.file, place, why)
+
+    def run(self) -> Stored:
+        name = self.shown("the function's name")
+        self._ops()
+        self._sites()
+        signature = self._signature()
+        self._parameters()
+        names = list(signature.parameters)
+        families: dict[tuple[Any, ...], Family] = {}
+        for _ in range(self.several("families", least=1)):
+            began = self.at
+            key = tuple(self._shape(0) for _ in names)
+            if key in families:
+                raise self.refuse("there are two families for the same arguments", began)
+            families[key] = self._family(key, names)
+        if self.at != len(self.body):
+            raise self.refuse("there is more behind the last family")
+        return Stored(name, signature, self.parameters, list(families.items()))
+
+    # ---- what everything is made of --------------------------------------------------------------
+
+    def byte(self, what: str, most: int = 255) -> int:
+        if self.at >= len(self.body):
+            raise self.refuse(f"the file ends where {what} should be")
+        found = self.body[self.at]
+        if found > most:
+            raise self.refuse(f"{what} is {found}, and {most} is the most it can be")
+        self.at += 1
+        return found
+
+    def count(self, what: str) -> int:
+        """A whole number below 2**32, seven bits a byte, as short as can be."""
+        if self.at < len(self.body):
+            found = self.body[self.at]
+            if found < 128:  # nearly all of them
+                self.at += 1
+                return found
+        found = shift = 0
+        began = self.at
+        while True:
+            part = self.byte(what)
+            found |= (part & 127) << shift
+            shift += 7
+            if part < 128:
+                break
+            if shift >= 35:
+                raise self.refuse(f"{what} is past 2**32", began)
+        if found >= 2**32 or (part == 0 and shift > 7):
+            raise self.refuse(f"{what} is past 2**32, or not as short as can be", began)
+        return found
+
+    def several(self, what: str, least: int = 0) -> int:
+        """How many things follow, each of at least one byte."""
+        began = self.at
+        found = self.count(f"the number of {what}")
+        if found < least:
+            raise self.refuse(f"there are no {what}", began)
+        if found > len(self.body) - self.at:
+            raise self.refuse(f"{found} {what} are more than the file has bytes for", began)
+        return found
+
+    def number(self, what: str) -> float:
+        if len(self.body) - self.at < 8:
+            raise self.refuse(f"the file ends inside {what}")
+        found: float = unpack_from("<d", self.body, self.at)[0]
+        self.at += 8
+        return found
+
+    def text(self, what: str) -> str:
+        length = self.several(f"bytes of {what}")
+        try:
+            found = str(self.body[self.at : self.at + length], "utf-8")
+        except UnicodeDecodeError:
+            raise self.refuse(f"{what} is not UTF-8") from None
+        self.at += length
+        return found
+
+    def shown(self, what: str) -> str:
+        """Text that is for people to read: it must not move their cursor."""
+        began = self.at
+        found = self.text(what)
+        if not found.isprintable():
+            raise self.refuse(f"{what} has characters that cannot be printed", began)
+        return found
+
+    # ---- the tables ------------------------------------------------------------------------------
+
+    def _ops(self) -> None:
+        for _ in range(self.several("ops")):
+            began = self.at
+            op = self.text("the name of an op")
+            if op not in OPS:
+                raise self.refuse(f"there is no op {op[:40]!r}", began)
+            if op in self.ops:
+                raise self.refuse(f"the op {op!r} is listed twice", began)
+            self.ops.append(op)
+
+    def _sites(self) -> None:
+        for _ in range(self.several("sites")):
+            file = self.shown("the file of a site")
+            line = self.count("the line of a site")
+            function = self.shown("the function of a site")
+            self.sites.append(StoredSite.of(file, line, function, self.shown("a source line")))
+
+    def _signature(self) -> Signature:
+        found: dict[str, Parameter] = {}
+        began = self.at
+        for _ in range(self.several("arguments")):
+            began = self.at
+            name = self.text("the name of an argument")
+            if not name.isidentifier() or iskeyword(name) or name in RESERVED:
+                raise self.refuse(f"no argument can be named {name[:40]!r}", began)
+            if name in found:
+                raise self.refuse(f"two arguments are named {name!r}", began)
+            kind = KINDS[self.byte("the kind of an argument", len(KINDS) - 1)]
+            has_default = self.byte("whether there is a default", 1)
+            default = self.number("a default") if has_default else Parameter.empty
+            found[name] = Parameter(name, kind, default=default)
+        try:
+            return Signature(list(found.values()))
+        except ValueError as error:
+            raise self.refuse(f"the arguments do not fit together: {error}", began) from None
+
+    def _parameters(self) -> None:
+        for _ in range(self.several("parameters")):
+            began = self.at
+            name = self.shown("the name of a parameter")
+            if not name or name in self.parameters:
+                raise self.refuse(f"two parameters are named {name!r}, or one has no name", began)
+            takes_gradient = bool(self.byte("whether a parameter takes gradients", 1))
+            data = self.number("a parameter")
+            leaf = Value(data, label=name, requires_grad=takes_gradient)
+            self.parameters[name] = leaf
+            self.captured.append((name, leaf))
+
+    # ---- nests -----------------------------------------------------------------------------------
+
+    def _shape(self, depth: int) -> Any:
+        """The shape of an argument, as a key."""
+        tag = self.byte("the shape of an argument", DICT)
+        if tag == NUMBER:
+            return "u"
+        if tag == ONE_A_ROW:
+            return "r"
+        if tag == SEVERAL_A_ROW:
+            return ("r", self._length())
+        if tag == UNIFORM_ARRAY:
+            return ("U", self._axes())
+        self._check_depth(depth)
+        if tag == DICT:
+            entries = self._dict(depth, self._shape)
+            return ("d", tuple(entries), tuple(entries.values()))
+        parts = [self._shape(depth + 1) for _ in range(self.several("parts of an argument"))]
+        return (tuple if tag == TUPLE else list, tuple(parts))
+
+    def _result(self, depth: int) -> Any:
+        """The nest of the results, with 0.0 in each place."""
+        tag = self.byte("the nest of the results", ARRAY)
+        if tag == NUMBER:
+            return 0.0
+        self._check_depth(depth)
+        if tag == DICT:
+            return self._dict(depth, self._result)
+        if tag == ARRAY:
+            began, shape = self.at, self._axes()
+            if prod(shape) > len(self.body) - self.at:
+                raise self.refuse("an array of more results than the file has bytes for", began)
+            return as_array([self._result(depth + 1) for _ in range(prod(shape))], shape)
+        if tag not in (LIST, TUPLE):
+            raise self.refuse(f"{tag} is no nest of results", self.at - 1)
+        parts = [self._result(depth + 1) for _ in range(self.several("results"))]
+        return tuple(parts) if tag == TUPLE else parts
+
+    def _check_depth(self, depth: int) -> None:
+        if depth >= DEEPEST:
+            raise self.refuse(f"a nest is deeper than {DEEPEST} levels", self.at - 1)
+
+    def _dict(self, depth: int, part: Any) -> dict[Any, Any]:
+        found = {}
+        for _ in range(self.several("entries of a dict")):
+            began = self.at
+            key = self._key()
+            if key in found:
+                raise self.refuse(f"a dict has the key {key!r} twice", began)
+            found[key] = part(depth + 1)
+        return found
+
+    def _key(self) -> Any:
+        tag = self.byte("the key of a dict", TEXT)
+        if tag in (NONE, FALSE, TRUE):
+            return (None, False, True)[tag]
+        if tag == TEXT:
+            return self.text("the key of a dict")
+        assert tag == WHOLE
+        if len(self.body) - self.at < 8:
+            raise self.refuse("the file ends inside the key of a dict")
+        self.at += 8
+        return unpack_from("<q", self.body, self.at - 8)[0]
+
+    def _length(self) -> int:
+        length = self.count("the length of an axis")
+        if length > LONGEST:
+            raise self.refuse(f"an axis is {length} long")
+        return length
+
+    def _axes(self) -> tuple[int, ...]:
+        began = self.at
+        count = self.several("axes")
+        if count > MOST_AXES:
+            raise self.refuse(f"{count} axes; {MOST_AXES} is the most there can be", began)
+        shape = tuple(self._length() for _ in range(count))
+        if prod([length for length in shape if length]) > LONGEST:
+            raise self.refuse(f"an array of shape {shape} is too large", began)
+        return shape
+
+    # ---- families and their traces ---------------------------------------------------------------
+
+    def _family(self, key: tuple[Any, ...], names: list[str]) -> Family:
+        began = self.at
+        if sum(numbers_in(shape) for shape in key) > len(self.body) - self.at:
+            raise self.refuse("the arguments have more numbers than the file has bytes", began)
+        arguments = [i for shape, name in zip(key, names) for i in inputs_of(shape, name)]
+        nest = self._result(0)
+        try:
+            results = outline(take_apart(nest, "the result"))
+        except ArgumentError as error:
+            raise self.refuse(str(error), began) from None
+        traces: list[Trace] = []
+        entries: list[bytes] = []
+        limits: list[list[int]] = []
+        for _ in range(self.several("traces", least=1)):
+            trace, first, ends = self._trace(arguments, results)
+            traces.append(trace)
+            entries.append(self.body[first : ends[-1]] if ends else b"")
+            limits.append([end - first for end in ends])
+        self._check_tree(traces, entries, limits, began)
+        family = Family()
+        for trace in traces:
+            family.keep(family.adopt(trace))
+        family.settle()
+        return family
+
+    def _check_tree(
+        self, traces: list[Trace], entries: list[bytes], ends: list[list[int]], began: int
+    ) -> None:
+        """Traces that answered the same so far must have asked the same, and one of them parts."""
+        order = sorted(range(len(traces)), key=lambda number: traces[number].path)
+        for one, other in pairwise(order):
+            path, further = traces[one].path, traces[other].path
+            shared = shared_length(path, further)
+            if shared == len(path):
+                raise self.refuse(f"the path of trace {one} is the beginning of {other}'s", began)
+            asked, also = (
+                [guard.condition for guard in traces[number].program.guards[: shared + 1]]
+                for number in (one, other)
+            )
+            limit = max(asked)
+            if asked != also or (
+                entries[one][: ends[one][limit]] != entries[other][: ends[other][limit]]
+            ):
+                raise self.refuse(
+                    f"traces {one} and {other} gave the same answers to different questions", began
+                )
+
+    def _trace(self, arguments: list[Input], results: Nest) -> tuple[Trace, int, list[int]]:
+        """One trace, where its entries begin, and where each of them ends."""
+        program = Program(sites=self.sites)
+        rows = self.count("the rows of a trace")
+        began = self.at
+        program.count = self.several("entries of a trace")
+        first, ends = self.at, []
+        captured: dict[int, Value] = {}
+        for index in range(program.count):
+            tag = self.count("an entry")
+            if tag >= len(ENTRIES):
+                program.instructions.append(self._instruction(index, tag - len(ENTRIES)))
+            else:
+                program.inputs[index] = self._input(index, ENTRIES[tag], arguments, captured)
+            ends.append(self.at)
+        if program.count < len(arguments):
+            raise self.refuse("a trace does not have all arguments", began)
+        for _ in range(self.several("guards")):
+            asked, outcome = divmod(self.count("a guard"), 2)
+            program.guards.append(Guard(asked, bool(outcome), self._site()))
+        program.outputs = [self.count("a result") for _ in results.items]
+        try:
+            check(program, "reading")
+        except ProgramError as error:
+            raise self.refuse(str(error), began) from None
+        return Trace(program, list(captured.values()), results, rows=rows), first, ends
+
+    def _input(
+        self, index: int, kind: str, arguments: list[Input], captured: dict[int, Value]
+    ) -> Input:
+        """An argument in its place, a captured leaf or a constant."""
+        if index < len(arguments):
+            if kind != arguments[index].kind:
+                raise self.refuse(f"%{index} should be {arguments[index].name}")
+            return arguments[index]
+        if kind == CONSTANT:
+            return Input(CONSTANT, "", self.number("a constant"))
+        if kind != CAPTURED:
+            raise self.refuse(f"%{index} is an argument that the function does not have")
+        number = self.count("the number of a parameter")
+        if number >= len(self.captured):
+            raise self.refuse(f"%{index} is parameter {number}, which is not there")
+        if number in captured:
+            raise self.refuse(f"%{index} is parameter {number}, which the trace has already")
+        name, captured[number] = self.captured[number]
+        return Input(CAPTURED, name)
+
+    def _instruction(self, index: int, number: int) -> Instruction:
+        """Operands are told by how far back they are, so they are there."""
+        if number >= len(self.ops):
+            raise self.refuse(f"%{index} is op {number}, which is not in the table")
+        op = self.ops[number]
+        operands = self.several("operands", least=1) if op in WIDE else OPERANDS[op]
+        args = []
+        for _ in range(operands):
+            back = self.count("an operand")
+            if not 0 < back <= index:
+                raise self.refuse(f"an operand of %{index} is {back} entries back")
+            args.append(index - back)
+        return Instruction(op, (index,), tuple(args), self._site())
+
+    def _site(self) -> int:
+        site = self.count("a site") - 1
+        if site >= len(self.sites):
+            raise self.refuse(f"site {site} is not in the table")
+        return site
