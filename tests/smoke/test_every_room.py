@@ -47,7 +47,7 @@ def visit_ops(rg, capsys, tmp_path):
             continue
         point = [0.5 * (low + high) + 0.1 for low, high in row.domain]
         values = [rg.Value(x) for x in point]
-        result = getattr(part(rg, "elementwise"), name)(*values)
+        result = getattr(part(rg, "_values.elementwise"), name)(*values)
         result.backward()
         partials = row.evaluate_partials(*point, row.evaluate(*point))
         assert [v.grad for v in values] == pytest.approx(list(partials), rel=1e-13)
@@ -56,6 +56,30 @@ def visit_ops(rg, capsys, tmp_path):
 def visit_errors(rg, capsys, tmp_path):
     with pytest.raises(rg.errors.NumberError, match="must be a real number"):
         rg.Value("3")
+
+
+def visit__shared(rg, capsys, tmp_path):
+    assert (rg.Value(1.0) * 2.0).site.file == __file__
+    part(rg, "_shared.writing").write_whole(tmp_path / "text", b"whole")
+    assert (tmp_path / "text").read_bytes() == b"whole"
+
+
+def visit__core(rg, capsys, tmp_path):
+    x = part(rg, "_core.fallback").Value(3.0)
+    (x * x).backward()
+    assert x.grad == 6.0
+
+
+def visit__values(rg, capsys, tmp_path):
+    x = [rg.Value(1.0), rg.Value(2.0)]
+    rg.dot(x, x).backward()
+    assert rg.grads(x).tolist() == [2.0, 4.0]
+    with rg.no_grad():
+        assert (x[0] * 2.0).op == "leaf"
+
+
+def visit__derivatives(rg, capsys, tmp_path):
+    assert rg.hessian(lambda q: q[0] ** 3 * q[1])([2.0, 5.0]) == [[60.0, 12.0], [12.0, 0.0]]
 
 
 def visit_program(rg, capsys, tmp_path):
@@ -86,6 +110,10 @@ def visit_explain(rg, capsys, tmp_path):
 
 def visit_check(rg, capsys, tmp_path):
     assert rg.gradcheck(lambda x: rg.sin(x) * x, 0.7)
+    assert rg.compare(lambda x: rg.sin(x) * x, 0.7, against="complex-step")
+
+
+def visit_diagnose(rg, capsys, tmp_path):
     a, _, root = two_routes(rg)
     root.backward()
     assert not rg.births(root)

@@ -11,7 +11,7 @@ import numpy as np
 
 from .births_text import counted
 from .cures import cure_of
-from .history import Past, History
+from .history import History, Past
 from .phrases import all_rows, listed, on_line, over, since
 from .report import ALARM, NOTE, Verdict
 from .units import Unit

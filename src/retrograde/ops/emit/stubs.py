@@ -27,7 +27,7 @@ def module(ops: Iterable[Op]) -> str:
     names = "\n".join(f'    "{op.name}",' for op in rows)
     imports = (
         "from typing import Any, overload\n\nfrom numpy.typing import NDArray\n\n"
-        "from ._native import Value, _Number"
+        "from .._native import Value, _Number"
     )
     exports = f"__all__ = [  # noqa: RUF022  sorted as Python sorts\n{names}\n]"
     return f"{MARK}\n\n{imports}\n\n{exports}\n\n" + "\n".join(map(functions, rows)) + "\n"
