@@ -161,13 +161,11 @@ def _how(said: list[str]) -> str:
 def _run(
     arguments: list[str], path: Path, core: str, limit: float
 ) -> tuple[subprocess.CompletedProcess[str], float]:
-    source = Path(__file__).resolve().parents[1] / "src"
     environment = {
         **os.environ,
         "PYTHONUTF8": "1",
         "PYTHONHASHSEED": "0",
         "MPLBACKEND": "Agg",
-        "PYTHONPATH": str(source),
         "RETROGRADE_CORE": core,
     }
     began = time.perf_counter()

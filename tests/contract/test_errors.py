@@ -127,6 +127,14 @@ def custom_op(rg):
     broken(rg.Value(1.0))
 
 
+def custom_domain(rg):
+    @rg.custom_op
+    def root(x):
+        return x**0.5, (0.5 / x**0.5,)
+
+    root(rg.Value(-4.0))
+
+
 def copy_(rg):
     pickle.dumps(rg.Value(1.0, (rg.Value(1.0),), "mine"))
 
@@ -310,6 +318,7 @@ CASES = {
     "FunctionResultError": (function_result, TypeError, "returned None", "forget its return?"),
     "ArgumentError": (argument, TypeError, "is str ('a')", "Choose others with wrt="),
     "UnusedInputError": (unused_input, ValueError, "does not depend on", "pass unused='zero'"),
+    "CustomDomainError": (custom_domain, ValueError, "a complex number at (-4)", "return math.nan"),
     "CustomOpError": (custom_op, TypeError, "returned str ('a')", "return (value, partials), or"),
     "CopyError": (copy_, TypeError, "its rule as a Python closure", "or detach() first"),
     "MissingPackageError": (missing_package, ImportError, "needs scipy", "pip install scipy"),

@@ -22,6 +22,22 @@ def resident():
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
+def least_growth(act, rounds=4):
+    """Bytes by which memory grows when something is done again: a leak grows every time, while
+    what else the process does grows now and then.
+    """
+    found = []
+    for _ in range(rounds):
+        gc.collect()
+        before = resident()
+        act()
+        gc.collect()
+        found.append(resident() - before)
+        if found[-1] <= 0:
+            break
+    return min(found)
+
+
 class Collections:
     """Counts the runs of the cycle collector that this thread causes."""
 
@@ -91,10 +107,8 @@ def test_passes_of_every_kind_take_no_memory(rg):
     gc.collect()
     passes(100)
     gc.collect()
-    before, objects = resident(), len(gc.get_objects())
-    passes(5_000 if core_of(rg) == "native" else 300)
-    gc.collect()
-    assert resident() - before < 2 * MIB
+    objects = len(gc.get_objects())
+    assert least_growth(lambda: passes(5_000 if core_of(rg) == "native" else 300)) < 2 * MIB
     assert len(gc.get_objects()) - objects < 100
 
 
