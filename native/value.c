@@ -587,7 +587,8 @@ PyObject *rg_compare(PyObject *self, PyObject *other, int symbol) {
         int converted = rg_number(other, &right);
         if (converted < 0) return NULL;
         if (converted == 0)
-            return rg_call("retrograde._shared.operands", "other_comparison", "OOi", self, other, symbol);
+            return rg_call("retrograde._shared.operands", "other_comparison", "OOi", self, other,
+                           symbol);
     }
     Py_RETURN_RICHCOMPARE(left, right, symbol);
 }
