@@ -17,6 +17,7 @@ import numpy as np
 from .._shared import birth
 from .._shared.birth import Birth
 from ..errors import AnomalyError, NotAValueError
+from ..passes.survey import survey
 from ..value import Value, core
 from .births_text import births_lines
 from .thresholds import KINDS
@@ -90,7 +91,7 @@ _NO_LIMITS = bytes(8 * 256)
 
 def births_under(roots: tuple[Value, ...], seeds: tuple[float, ...]) -> Births:
     """The births under roots, for the seeds of one pass."""
-    quick = core.survey(roots, seeds, (), KINDS, _NO_LIMITS)
+    quick = survey(roots, seeds, (), KINDS, _NO_LIMITS)
     odd_data, odd_adjoints = quick["odd_data"], quick["odd_adjoints"]
     if not odd_data and not odd_adjoints:
         return Births()

@@ -12,9 +12,9 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from .._core.surveying import CARRIES
 from .._shared.sites import site_of
 from ..errors import NotAValueError
+from ..passes.survey import CARRIES
 from ..value import Value, core, core_name
 from .parameters import Grouping, Parameters, parameters_of
 from .thresholds import KINDS
