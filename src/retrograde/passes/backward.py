@@ -5,7 +5,7 @@ The additions are the engine's, in its order, so that every number has the engin
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +22,14 @@ class Backward:
     gradients: Floats
     amounts: Floats
     befores: Floats
+
+
+def seeds_at(places: Sequence[int], seeds: Sequence[float]) -> dict[int, float]:
+    """Seeds by value: those of a value that stands there twice are added."""
+    found: dict[int, float] = {}
+    for place, seed in zip(places, seeds):
+        found[place] = found.get(place, 0.0) + seed
+    return found
 
 
 def pull(graph: Pass, seeds: Mapping[int, float], partials: Floats | None = None) -> Backward:

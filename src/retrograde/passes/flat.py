@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -40,14 +41,15 @@ class Pass:
     """A graph as columns.
 
     By value: ``codes`` (of :data:`NAMES`), ``data``, ``takes`` (whether it takes gradients),
-    ``places`` (where it was made, an index of ``sites`` and ``spans``, or -1), ``ruled`` (whether
+    ``places`` (where it was made, an index of ``instructions``, ``sites`` and ``spans``, or -1),
+    ``ruled`` (whether
     its contributions come from ``rule``). The inputs of value ``i`` are the edges ``starts[i]`` to
     ``starts[i + 1]``. By edge: ``inputs``, the value or :data:`NUMBER_OPERAND`, and ``numbers``,
     the partial, or the number where the operand was one.
 
     ``labels`` and ``own`` (the names of custom ops) are by value, for those that have one.
     Absent where a reader has none: ``values``, the objects themselves; ``grads``, what they held as
-    gradients; ``hooked``, whether they have hooks; ``sites`` and ``spans``.
+    gradients; ``hooked``, whether they have hooks; ``instructions``, ``sites`` and ``spans``.
     """
 
     codes: NDArray[np.uint8]
@@ -64,6 +66,7 @@ class Pass:
     values: Sequence[Any] | None = None
     grads: Floats | None = None
     hooked: Flags | None = None
+    instructions: Sequence[tuple[CodeType, int]] | None = None
     sites: Sequence[Site | None] | None = None
     spans: Sequence[Span | None] | None = None
 

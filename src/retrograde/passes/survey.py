@@ -14,7 +14,7 @@ from typing import Any
 
 from ..errors import NotAValueError
 from ..value import Value, core, core_name
-from .backward import pull
+from .backward import pull, seeds_at
 from .flat import Pass
 from .values import read
 
@@ -59,9 +59,7 @@ def survey(
         if not isinstance(parameter, Value):
             raise NotAValueError.at("doctor: parameters", index, parameter)
     graph = read(roots)
-    started: dict[int, float] = {}
-    for place, seed in zip(graph.of(roots), seeds):
-        started[place] = started.get(place, 0.0) + seed
+    started = seeds_at(graph.of(roots), seeds)
     return survey_of(graph, started, graph.of(parameters), kinds, limits)
 
 

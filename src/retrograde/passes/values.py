@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from .._shared.sites import site_of, span_of
-from ..value import Value, core
+from ..value import Value, core, core_name
 from .flat import CUSTOM, Pass
 from .lending import contributions
 
 _TAKES, _HOOKED, _RULED = 1, 2, 4
+_FLOAT = sys.getsizeof(0.0)
 
 
 def read(roots: Sequence[Value], since: int = 0, sites: bool = False) -> Pass:
@@ -49,6 +51,7 @@ def read(roots: Sequence[Value], since: int = 0, sites: bool = False) -> Pass:
         values=values,
         grads=np.frombuffer(grads),
         hooked=(marks & _HOOKED) != 0,
+        instructions=made,
         sites=[site_of(each) for each in made] if sites else None,
         spans=[span_of(each) for each in made] if sites else None,
     )
@@ -56,3 +59,20 @@ def read(roots: Sequence[Value], since: int = 0, sites: bool = False) -> Pass:
 
 def _name(value: Any) -> str:
     return value._op or "custom"
+
+
+def sizes_of(graph: Pass) -> list[int]:
+    """The bytes of each node with what it alone holds."""
+    assert graph.values is not None
+    own = [sys.getsizeof(value) for value in graph.values]
+    if core_name == "native":
+        return own
+    # floats and tuples are objects of their own on this core, and each number is a node
+    numbers = np.bincount(graph.owners[graph.inputs < 0], minlength=len(graph)).tolist()
+    widths = graph.widths.tolist()
+    slopes = np.where(graph.ruled, 0, graph.widths).tolist()
+    tuples = [2 * sys.getsizeof((None,) * width) for width in range(max(widths, default=0) + 1)]
+    return [
+        size + _FLOAT * (2 + held) + tuples[width] + count * (size + 2 * _FLOAT)
+        for size, held, width, count in zip(own, slopes, widths, numbers)
+    ]
