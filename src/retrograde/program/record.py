@@ -34,6 +34,7 @@ class _Reader:
         self.graph, self.values, self.since = graph, graph.values, since
         self.ids = [-1] * len(graph)  # by place in the graph
         self._constants: dict[bytes, int] = {}
+        self._places: list[int] = graph.places.tolist()
         self._sites: dict[int, int] = {}
         self._customs: dict[tuple[int, int, int | None], str] = {}
         for (_, given), place in zip(arguments, graph.of([value for value, _ in arguments])):
@@ -85,7 +86,7 @@ class _Reader:
 
     def site(self, place: int) -> int:
         """Where a value was made, among the program's sites."""
-        made = int(self.graph.places[place])
+        made = self._places[place]
         if made < 0:
             return -1
         if made not in self._sites:
@@ -100,6 +101,7 @@ class _Reader:
     def read(self) -> None:
         """An instruction for every value that the function made, in order."""
         graph, program, ids, constant = self.graph, self.program, self.ids, self.constant
+        labels = graph.labels
         names = self._names()
         edges = zip(graph.by_value(graph.inputs), graph.by_value(graph.numbers))
         for place, (inputs, numbers) in enumerate(edges):
@@ -116,7 +118,8 @@ class _Reader:
             result = ids[place] = program.count
             program.count += 1
             program.instructions.append(Instruction(name, (result,), args, self.site(place)))
-            self.label(result, place)
+            if place in labels:
+                self.label(result, place)
 
     def _names(self) -> list[str | None]:
         """The op of each instruction: "" for a custom op, None for what comes from outside."""
