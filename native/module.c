@@ -92,6 +92,7 @@ static int execute(PyObject *module) {
         PyModule_AddFunctions(module, rg_bulk_methods) < 0 ||
         PyModule_AddFunctions(module, rg_list_methods) < 0 ||
         PyModule_AddFunctions(module, rg_optim_methods) < 0 ||
+        PyModule_AddFunctions(module, rg_reading_methods) < 0 ||
         PyModule_AddFunctions(module, rg_rebuild_methods) < 0 ||
         PyModule_AddFunctions(module, rg_replay_methods) < 0 || rg_add_names(module) < 0 ||
         rg_add_entering(module) < 0)

@@ -229,6 +229,7 @@ extern PyMethodDef rg_value_op_methods[];
 extern PyMethodDef rg_bulk_methods[];
 extern PyMethodDef rg_list_methods[];  /* lists.c */
 extern PyMethodDef rg_optim_methods[]; /* optim.c */
+extern PyMethodDef rg_reading_methods[]; /* reading.c */
 extern PyMethodDef rg_rebuild_methods[];
 extern PyMethodDef rg_replay_methods[];
 int rg_add_names(PyObject *module);    /* names.c: what a recorded function's names mean */

@@ -173,23 +173,11 @@ static PyObject *as_floats(const double *numbers, const char *reached, Py_ssize_
 /* What the roots bring to the inputs, into `numbers`, with every `.grad` as it was afterwards. */
 static int pull(RgGraph *graph, Value **roots, const double *seeds, Py_ssize_t root_count,
                 Value **inputs, double *numbers, Py_ssize_t count) {
-    RgNodes *order = &graph->order;
     RgLoan loan;
-    int failed = 0;
-    if (graph->closures && rg_check_loans(graph, RG_OTHER_THREADS) < 0) return -1;
-    if (rg_loan_begin(&loan, graph) < 0) return -1;
-    for (Py_ssize_t r = 0; r < root_count; r++) roots[r]->grad += seeds[r];
-    for (size_t i = order->count; i-- > 0 && !failed;) {
-        if (order->items[i]->op == RG_CLOSURE)
-            failed = rg_call_closure(order->items[i]) < 0;
-        else
-            rg_contribute(order->items[i]);
-    }
+    if (rg_loan_pull(&loan, graph, roots, seeds, root_count) < 0) return -1;
     for (Py_ssize_t i = 0; i < count; i++) numbers[i] = inputs[i]->grad;
-    for (size_t i = 0; i < order->count + graph->leaves.count; i++)
-        rg_graph_node(graph, i)->grad = loan.old[i];
-    rg_loan_end(&loan);
-    return failed ? -1 : 0;
+    rg_loan_return(&loan);
+    return 0;
 }
 
 /* The gradients as a list of floats, None where an input was not reached. The graph comes marked. */

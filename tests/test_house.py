@@ -24,6 +24,7 @@ FLOORS = (
     ("errors", "_shared"),
     ("_core", "_native"),
     ("value",),
+    ("passes",),
     ("_values",),
     ("_derivatives",),
     ("program", "nn", "optim"),

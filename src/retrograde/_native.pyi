@@ -995,6 +995,36 @@ def closure_of(frame: FrameType, /) -> tuple[CellType, ...] | None:
 
 OP_NAMES: tuple[str, ...]
 
+def read(
+    roots: tuple[Value, ...], epoch: int, /
+) -> tuple[
+    list[Value],
+    bytes,
+    bytes,
+    bytes,
+    bytes,
+    bytes,
+    bytes,
+    bytes,
+    bytes,
+    list[tuple[CodeType, int]],
+    dict[int, str],
+]:
+    """The graph under roots as flat arrays."""
+
+def pull(
+    starts: NDArray[np.int64],
+    inputs: NDArray[np.int64],
+    partials: NDArray[np.float64],
+    ruled: NDArray[np.bool_],
+    rule: Callable[[int, float], object],
+    gradients: NDArray[np.float64],
+    amounts: NDArray[np.float64],
+    befores: NDArray[np.float64],
+    /,
+) -> None:
+    """The backward pass over flat arrays."""
+
 def parts(value: Value, /) -> tuple[int, tuple[Value | None, ...], tuple[float, ...]]:
     """A value's op, inputs and numbers."""
 

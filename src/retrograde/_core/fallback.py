@@ -28,9 +28,10 @@ from .descent import grad_norm as grad_norm
 from .descent import rmsprop as rmsprop
 from .descent import scale_grad as scale_grad
 from .descent import sgd as sgd
+from .reading import pull as pull
+from .reading import read as read
 from .reference import Cuts, Epoch, Node, apply_row, constant, is_birth, modes, record, run_backward
 from .reference import order as order_nodes
-from .surveying import survey as survey
 
 
 def number(thing: Any, what: str) -> float:

@@ -11,13 +11,12 @@ from contextlib import contextmanager
 from pathlib import PurePath
 from typing import Any
 
-import numpy as np
-
 from .._values.watch import Pass, watching
 from ..diagnose.discovery import variables_now
 from ..errors import RetrogradeError, ScriptError
 from ..explain.reading import read
 from ..explain.story import Story
+from ..passes import values
 from ..value import Value, core
 from ._labels import labelled
 from ._script import Outcome, run_script
@@ -64,11 +63,9 @@ class LastPass:
 
     def _keep(self, this: Pass, finished: bool) -> None:
         try:
-            values = core.order(this.roots)
+            numbers = values.read(this.roots).data
         except RetrogradeError:
             return  # a cycle: backward itself says so
-        numbers = np.empty(len(values))
-        core.read_data(values, numbers)
         self.chosen, self.data, self.finished = this, numbers.tolist(), finished
         if self.passing is not None:
             self.variables = variables_now()

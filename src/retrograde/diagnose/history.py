@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from .._core.surveying import SATURATE, SOFT
 from .._shared.sites import Site
 from ..optim.optimizer import Optimizer
+from ..passes.survey import SATURATE, SOFT, survey
 from ..value import Value, core
 from .absolute import absolute_adjoints
 from .births import Births, births_under
@@ -184,11 +184,11 @@ class History:
     def _surveyed(self, roots: tuple[Value, ...], seeds: tuple[float, ...]) -> dict[str, Any]:
         """The survey of a pass, over those values that now stand for the parameters."""
         values = self.parameters.values
-        seen: dict[str, Any] = core.survey(roots, seeds, values, KINDS, self._limits)
+        seen: dict[str, Any] = survey(roots, seeds, values, KINDS, self._limits)
         lost = self.reached & ~self.missing & ~np.frombuffer(seen["reached"], dtype=bool)
         if lost.any() and self.adopt(core.leaves_under(roots), lost):
             values = self.parameters.values
-            seen = core.survey(roots, seeds, values, KINDS, self._limits)
+            seen = survey(roots, seeds, values, KINDS, self._limits)
         return seen
 
     def _counts(self, reached: Any) -> Any:
@@ -402,7 +402,7 @@ class History:
         line = self.cuts.line(how, site, self.passes + 1)
         if line is None or line.under.all():
             return
-        seen = core.survey((value,), (0.0,), self.parameters.values, KINDS, self._limits)
+        seen = survey((value,), (0.0,), self.parameters.values, KINDS, self._limits)
         line.under |= np.frombuffer(seen["reached"], dtype=bool)
 
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from .._core.surveying import CARRIES, CHOOSE, COUNTS, FLAT, GATE, SATURATE, SOFT
 from ..errors import DoctorError
 from ..ops import OPS, Op
+from ..passes.survey import CARRIES, CHOOSE, COUNTS, FLAT, GATE, SATURATE, SOFT
 from ..value import core
 
 

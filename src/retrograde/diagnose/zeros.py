@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from .._core.surveying import ALIVE, BY_FACTOR, BY_FLAT, BY_GATE, BY_SATURATION, BY_UNDERFLOW
 from .._shared.sites import Site
 from ..ops import OPS
+from ..passes.survey import ALIVE, BY_FACTOR, BY_FLAT, BY_GATE, BY_SATURATION, BY_UNDERFLOW
 from ..value import Value
 
 UNREACHABLE, DETACHED, FROZEN = "unreachable", "detached", "frozen"

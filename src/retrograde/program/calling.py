@@ -342,9 +342,10 @@ class Replayable:
         >>> story.backward[0].words
         'relu is a gate, closed here since v1 = -6 is not above 0: nothing passes'
         """
-        from ..explain.row_story import story_of_row
+        from ..explain.reading import told
+        from .row_pass import row_pass
 
-        return story_of_row(self, args, kwargs, row)
+        return told(row_pass(self, args, kwargs, row), 1.0)
 
     @whole
     def births(self, /, *args: Any, threads: int | None = None, **kwargs: Any) -> RowBirths:

@@ -1,13 +1,12 @@
-"""The story of one row of a compiled function, read off the program that replays it.
+"""One row of a compiled function as a :class:`.Pass`, read off the program that replays it.
 
-Numbers come from the replay's own kernels; steps, names and words are those of the story of the
-same function called on values. What exists only in programs is told as eager code would have it: a
-``take`` is the item it chose, a ``stop`` a leaf without gradient, a condition a plain number.
+Numbers come from the replay's own kernels; values, names and places are those of the same function
+called on values. What exists only in programs is read as eager code would have it: a ``take`` is
+the item it chose, a ``stop`` a leaf without gradient, a condition a plain number.
 """
 
 from __future__ import annotations
 
-import linecache
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -16,41 +15,32 @@ import numpy as np
 
 from .._shared.sites import Site, Span, site_of, span_of
 from ..errors import CompileError
-from ..ops.sentences import shown
-from ..program.calling import Replayable
-from ..program.program import CAPTURED, CONSTANT, Program
-from ..program.traces import Family, Trace, shared_length
+from ..passes.flat import CODES, CUSTOM, NUMBER, Pass
+from ..passes.numbers import partials_of
 from ..value import core
-from .columns import Columns, Pulled
-from .entries import Place
-from .names import Variables, given_names
-from .reading import partials_of
-from .spelling import symbol_of
-from .story import Story
+from .calling import Replayable
+from .program import CAPTURED, CONSTANT, Program
+from .traces import Family, Trace, shared_length
 
 _INDEX = {name: index for index, name in enumerate(core.OP_NAMES)}
 _COMPARISONS = frozenset(("less", "less_equal", "equal"))
 
 
-def story_of_row(
-    compiled: Replayable, args: Sequence[Any], kwargs: dict[str, Any], row: int
-) -> Story:
-    """The story of one row; :meth:`Replayable.story` is this."""
+def row_pass(compiled: Replayable, args: Sequence[Any], kwargs: dict[str, Any], row: int) -> Pass:
+    """The graph under one row's result; :meth:`Replayable.story` tells it."""
     args = [_one_row(arg, row, compiled) for arg in args]
     kwargs = {name: _one_row(arg, row, compiled) for name, arg in kwargs.items()}
     bound, shapes = compiled._bind(args, kwargs)
     family = compiled._family(bound, shapes)
     compiled._check_single(family)
     found = _fitting(family, bound.numbers)
-    if found is None:  # a path that nobody took yet: recorded for this story alone
+    if found is None:  # a path that nobody took yet: recorded for this pass alone
         trace = compiled._record(bound, shapes, bound.numbers, b"")
         if trace is None:
             compiled(*args, **kwargs)  # says which branch has no recording
             raise AssertionError("a row that replays has a trace")
         found = trace, _evaluated(trace, bound.numbers)
-    reader = _Reader(*found)
-    reader.read(found[0].program.outputs[0])
-    return Story(reader.columns, Pulled(reader.columns, 1.0), 1.0)
+    return _Reader(*found).read(found[0].program.outputs[0])
 
 
 def _fitting(family: Family, arguments: Sequence[float]) -> tuple[Trace, list[float]] | None:
@@ -127,28 +117,23 @@ def _taken(operands: Sequence[float]) -> int:
 
 
 class _Reader:
-    """Fills columns from a program, in the order the engine would visit the same values."""
+    """Fills a pass from a program, in the order the engine would visit the same values; a number
+    stands as a value just before its use."""
 
     def __init__(self, trace: Trace, numbers: Sequence[float]) -> None:
         self.program: Program = trace.program
         self.numbers = numbers
-        self.columns = Columns.empty()
+        self._codes, self._data, self._is_taking = bytearray(), list[float](), list[bool]()
+        self._starts, self._edges, self._slopes = [0], list[int](), list[float]()
+        self._places = list[int]()
+        self._labels, self._own = dict[int, str](), dict[int, str]()
         self._made_by = {it.results[0]: it for it in self.program.instructions}
         captured = (i for i, given in self.program.inputs.items() if given.kind == CAPTURED)
         self._captured = dict(zip(captured, trace.captured))
         self._takes, self._plain = self._gradients()
-        self._variables = Variables()
-        self._wanted: list[str | None] = []
-        self._spans: list[Span | None] = []
         sites = self.program.sites  # files keep no spans
-        for site, span in zip(sites, self.program.spans or [None] * len(sites)):
-            self._add_site(site, span)
-
-    def _add_site(self, site: Site, span: Span | None) -> int:
-        text = linecache.getline(site.file, site.line).strip()
-        self.columns.sites.append(Place(site.file, site.line, site.function, text or None))
-        self._spans.append(span)
-        return len(self._spans) - 1
+        self._sites: list[Site | None] = list(sites)
+        self._spans: list[Span | None] = list(self.program.spans or [None] * len(sites))
 
     def _gradients(self) -> tuple[bytearray, bytearray]:
         """Which numbers take gradients, and which are plain numbers in eager code: operands that
@@ -211,7 +196,7 @@ class _Reader:
         function = self.program.functions.get(op)
         return args if function is None else args[len(args) - function.inputs :]
 
-    def read(self, output: int) -> None:
+    def read(self, output: int) -> Pass:
         """Visit everything under the output, left to right, inputs before uses."""
         root = self._resolved(output)
         places: dict[int, int] = {}
@@ -227,37 +212,51 @@ class _Reader:
             else:
                 stack.pop()
                 self._add(index, places)
-        columns = self.columns
-        fixed = [op == "number" for op in columns.ops]
-        columns.names[:] = given_names(self._wanted, fixed, columns.labels)
-        columns.named[:] = [bool(name) for name in self._wanted]
+        return Pass(
+            codes=np.frombuffer(bytes(self._codes), np.uint8),
+            data=np.array(self._data, np.float64),
+            takes=np.array(self._is_taking, np.bool_),
+            starts=np.array(self._starts, np.int64),
+            inputs=np.array(self._edges, np.int64),
+            numbers=np.array(self._slopes, np.float64),
+            places=np.array(self._places, np.int32),
+            labels=self._labels,
+            own=self._own,
+            ruled=np.zeros(len(self._codes), np.bool_),
+            sites=self._sites,
+            spans=self._spans,
+        )
 
     def _add(self, index: int, places: dict[int, int]) -> None:
         operands = self._operands(index)
         inputs = []
         for operand in operands:
             if self._plain[operand]:
-                inputs.append(len(self.columns.ops))
-                self._append("number", self.numbers[operand], None, False, -1)
-                self._wanted[-1] = shown(self.numbers[operand])
+                inputs.append(len(self._codes))
+                self._append(NUMBER, self.numbers[operand], False, -1)
             else:
                 inputs.append(places[operand])
-        places[index] = len(self.columns.ops)
+        place = places[index] = len(self._codes)
         op = self._made_by[index].op if operands else "leaf"
-        takes, label = bool(self._takes[index]), self._label(index)
-        self._append(op, self.numbers[index], label, takes, self._site(index))
+        if label := self._label(index):
+            self._labels[place] = label
+        function = self.program.functions.get(op)
+        if function is not None:
+            self._own[place] = function.name
+        slopes: Sequence[float] = ()
         if operands:
-            columns = self.columns
-            data = [columns.data[i] for i in inputs]
-            columns.inputs[-1] = tuple(inputs)
-            function = self.program.functions.get(op)
-            if function is not None:
-                if function.op.has_vjp:
-                    raise CompileError.story(function.name)
-                columns.ops[-1], columns.symbols[-1] = "custom", function.name
-                columns.partials[-1] = tuple(function.op.partials_at(data, self.numbers[index]))
-                return
-            columns.partials[-1] = tuple(partials_of(op, data, self.numbers[index]))
+            slopes = self._partials(op, [self._data[i] for i in inputs], self.numbers[index])
+        code = CUSTOM if function is not None else CODES[op]
+        takes = bool(self._takes[index])
+        self._append(code, self.numbers[index], takes, self._site(index), inputs, slopes)
+
+    def _partials(self, op: str, operands: list[float], result: float) -> Sequence[float]:
+        function = self.program.functions.get(op)
+        if function is None:
+            return partials_of(op, operands, result)
+        if function.op.has_vjp:
+            raise CompileError.story(function.name)
+        return tuple(function.op.partials_at(operands, result))
 
     def _label(self, index: int) -> str | None:
         if index in self._captured:
@@ -274,21 +273,26 @@ class _Reader:
         if index in self._captured:
             instruction = core.instruction_of(self._captured[index])
             site = site_of(instruction)
-            return -1 if site is None else self._add_site(site, span_of(instruction))
+            if site is None:
+                return -1
+            self._sites.append(site)
+            self._spans.append(span_of(instruction))
+            return len(self._sites) - 1
         return self.program.made.get(index, (False, -1))[1]
 
-    def _append(self, op: str, data: float, label: str | None, takes: bool, site: int) -> None:
-        columns = self.columns
-        columns.ops.append(op)
-        columns.symbols.append(symbol_of(op))
-        columns.labels.append(label)
-        columns.data.append(data)
-        columns.inputs.append(())
-        columns.partials.append(())
-        columns.requires_grad.append(takes)
-        columns.places.append(site)
-        variable = None
-        op = "custom" if op in self.program.functions else op
-        if site >= 0:
-            variable = self._variables.of(columns.sites[site].file, self._spans[site], op)
-        self._wanted.append(label or variable)
+    def _append(
+        self,
+        code: int,
+        data: float,
+        takes: bool,
+        place: int,
+        inputs: Sequence[int] = (),
+        slopes: Sequence[float] = (),
+    ) -> None:
+        self._codes.append(code)
+        self._data.append(data)
+        self._is_taking.append(takes)
+        self._places.append(place)
+        self._edges.extend(inputs)
+        self._slopes.extend(slopes)
+        self._starts.append(len(self._edges))
