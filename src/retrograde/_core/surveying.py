@@ -15,6 +15,7 @@ from typing import Any
 from .._shared.lending import Loan
 from ..errors import NotAValueError
 from ..ops import OPS
+from ..ops.structural import EAGER
 from .reference import Node, order
 
 FACTOR, GATE, SATURATE, SOFT, CHOOSE, FLAT, KINDS, CARRIES, COUNTS = 0, 1, 2, 3, 4, 5, 7, 8, 16
@@ -35,7 +36,7 @@ _REASONS = {
     GATE: BY_GATE, CHOOSE: BY_GATE, FLAT: BY_FLAT, SATURATE: BY_SATURATION, SOFT: BY_SATURATION,
     FACTOR: BY_FACTOR,
 }  # fmt: skip
-_CODES = {name: index for index, name in enumerate((*OPS, "leaf", "sum", "dot"))}
+_CODES = {name: index for index, name in enumerate((*OPS, "leaf", *EAGER))}
 
 
 def survey(

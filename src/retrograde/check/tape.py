@@ -12,15 +12,15 @@ from typing import Any
 from ..ops import OPS
 from ..value import Value, core
 
-LEAF, ROW, SUM, DOT, CUSTOM, OPAQUE = "leaf", "row", "sum", "dot", "custom", "opaque"
+LEAF, ROW, WIDE, CUSTOM, OPAQUE = "leaf", "row", "structural row", "custom", "opaque"
 
 
 @dataclass(frozen=True)
 class Step:
     """One value of the graph.
 
-    ``kind`` says what is known about it: a row of the law, ``sum`` or ``dot``, a custom op whose
-    function can be asked again, or a value whose rule alone is known (opaque).
+    ``kind`` says what is known about it: a row of the law or a structural one, a custom op
+    whose function can be asked again, or a value whose rule alone is known (opaque).
     """
 
     node: Value
@@ -78,9 +78,7 @@ def _kind(node: Value, op: str) -> str:
         return CUSTOM
     if core.recompute(node) is None:  # a one-off or a closure, whatever its name
         return OPAQUE
-    if op in OPS:
-        return ROW
-    return SUM if op == "sum" else DOT
+    return ROW if op in OPS else WIDE
 
 
 def effective_partials(node: Value, before: float = 0.0, seed: float = 1.0) -> tuple[float, ...]:

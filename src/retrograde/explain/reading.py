@@ -16,8 +16,9 @@ from typing import Any
 from .._shared.operands import is_real_scalar
 from .._shared.sites import site_of, span_of
 from ..errors import NotAValueError, RecordingError, StoryError
-from ..ops import OPS
+from ..ops import OPS, STRUCTURAL
 from ..ops.sentences import shown
+from ..ops.structural import DOT
 from ..value import Value, core
 from .columns import Columns, Pulled
 from .entries import Place
@@ -202,7 +203,7 @@ class _Reader:
         here = [ids[id(root)] for root in roots]
         numbers = [columns.data[i] for i in here]
         self._number(sum(number * seed for number, seed in zip(numbers, seeds)))
-        columns.ops[-1] = columns.symbols[-1] = "dot"
+        columns.ops[-1] = columns.symbols[-1] = DOT.name
         columns.inputs[-1] = (*here, *range(first, first + len(seeds)))
         columns.partials[-1] = (*seeds, *numbers)
         columns.requires_grad[-1] = True
@@ -256,9 +257,6 @@ def _lent(value: Value, inputs: Sequence[Value | None], upstream: float) -> list
 
 def partials_of(op: str, operands: Sequence[float], result: float) -> Sequence[float]:
     """All partials of an op at its operands: an engine keeps none for numbers."""
-    if op == "sum":
-        return [1.0] * len(operands)
-    if op == "dot":
-        half = len(operands) // 2
-        return [*operands[half:], *operands[:half]]
+    if op in STRUCTURAL:
+        return STRUCTURAL[op].slopes(operands)
     return OPS[op].evaluate_partials(*operands, result)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..expr import Absent, Both, Call, Compare, Condition, Either, Expr, Num, Var, Where
+from ..expr import Condition, Expr
 from ..op import PRIMITIVES, Op
 from ..routine import Routine
 from ..special import ROUTINES
+from .notation import ARITHMETIC, SIGN, Notation
 
-INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 LIBM = {"abs": "fabs"}
 ABSENT = """\
 /* A partial that is not stated: backward passes look for such nodes once one has been made. */
@@ -27,32 +27,25 @@ def c(node: Expr | Condition) -> str:
     >>> c(OPS["relu"].value)
     '((x <= 0.0) ? 0.0 : x)'
     """
-    if isinstance(node, Var):
-        return node.name
-    if isinstance(node, Num):
-        return repr(node.value)
-    if isinstance(node, Absent):
-        return "rg_absent()"
-    if isinstance(node, Call):
-        args = [c(arg) for arg in node.args]
-        if node.name in INFIX:
-            return f"({args[0]} {INFIX[node.name]} {args[1]})"
-        if node.name == "neg":
-            return f"(-{args[0]})"
-        return f"{_function(node.name)}({', '.join(args)})"
-    if isinstance(node, Where):
-        return f"({c(node.condition)} ? {c(node.then)} : {c(node.otherwise)})"
-    if isinstance(node, Compare):
-        return f"({c(node.left)} {node.symbol} {c(node.right)})"
-    if isinstance(node, (Either, Both)):
-        return f"({c(node.left)} {'||' if isinstance(node, Either) else '&&'} {c(node.right)})"
-    raise TypeError(f"no C for {type(node).__name__}")
+    return _C(node)
 
 
 def _function(name: str) -> str:
     if name in ROUTINES:
         return f"rgs_{name}"
     return LIBM.get(name, name) if name in PRIMITIVES else f"rg_{name}"
+
+
+_C = Notation(
+    "C",
+    number=repr,
+    function=_function,
+    calls={**ARITHMETIC, "div": "({} / {})", **SIGN},
+    where="({} ? {} : {})",
+    either="({} || {})",
+    both="({} && {})",
+    absent="rg_absent()",
+)
 
 
 def routine(it: Routine) -> str:

@@ -10,9 +10,6 @@ from .latex import latex
 
 MARK = "<!-- Generated from src/retrograde/ops/scalar.py by tools/regenerate.py: do not edit. -->"
 
-OPERATORS = {"abs": "abs(x)", "neg": "-x"}
-"""Rows that Python has an operator for and whose symbol does not show it."""
-
 PREFACE = """\
 # The ops
 
@@ -119,8 +116,8 @@ def ways(op: Op) -> str:
         f"{op.inputs[0]}.{op.name}({', '.join(named[1:])})",
         f"rg.{op.name}({', '.join(named)})",
     ]
-    if op.name in OPERATORS:
-        spelled.insert(0, OPERATORS[op.name])
+    if op.spelled:
+        spelled.insert(0, op.spelled)
     elif not op.symbol[0].isalpha():
         spelled.insert(0, _operator(op))
     return "<br>".join(f"`{way}`" for way in spelled)

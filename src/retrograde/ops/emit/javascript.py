@@ -11,15 +11,13 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..expr import Absent, Both, Call, Compare, Condition, Either, Expr, Num, Var, Where
+from ..expr import Condition, Expr
 from ..routine import Routine
 from ..special import ROUTINES
+from .notation import ARITHMETIC, COMPARISONS, SIGN, Notation
 
 if TYPE_CHECKING:
     from ..op import Op
-
-INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
-COMPARISONS = {"==": "===", "!=": "!=="}
 
 
 def javascript(node: Expr | Condition) -> str:
@@ -33,29 +31,7 @@ def javascript(node: Expr | Condition) -> str:
     >>> javascript(OPS["softplus"].partials[0])
     'law.sigmoid.value(x)'
     """
-    if isinstance(node, Var):
-        return node.name
-    if isinstance(node, Num):
-        return number(node.value)
-    if isinstance(node, Absent):
-        return "NaN"
-    if isinstance(node, Call):
-        args = [javascript(arg) for arg in node.args]
-        if node.name in INFIX:
-            return f"({args[0]} {INFIX[node.name]} {args[1]})"
-        if node.name == "neg":
-            return f"(-{args[0]})"
-        return f"{_function(node.name)}({', '.join(args)})"
-    if isinstance(node, Where):
-        then, otherwise = javascript(node.then), javascript(node.otherwise)
-        return f"({javascript(node.condition)} ? {then} : {otherwise})"
-    if isinstance(node, Compare):
-        symbol = COMPARISONS.get(node.symbol, node.symbol)
-        return f"({javascript(node.left)} {symbol} {javascript(node.right)})"
-    if isinstance(node, (Either, Both)):
-        symbol = "||" if isinstance(node, Either) else "&&"
-        return f"({javascript(node.left)} {symbol} {javascript(node.right)})"
-    raise TypeError(f"no JavaScript for {type(node).__name__}")
+    return _JAVASCRIPT(node)
 
 
 def number(value: float) -> str:
@@ -127,3 +103,16 @@ def _function(name: str) -> str:
     if name in ROUTINES:
         return f"special.{name}"
     return f"primitive.{name}" if name in PRIMITIVES else f"law.{name}.value"
+
+
+_JAVASCRIPT = Notation(
+    "JavaScript",
+    number=number,
+    function=_function,
+    calls={**ARITHMETIC, "div": "({} / {})", **SIGN},
+    comparisons={**COMPARISONS, "==": "({} === {})", "!=": "({} !== {})"},
+    where="({} ? {} : {})",
+    either="({} || {})",
+    both="({} && {})",
+    absent="NaN",
+)
