@@ -30,6 +30,8 @@ from .spelling import symbol_of
 from .story import Story
 
 _INDEX = {name: index for index, name in enumerate(core.OP_NAMES)}
+_CHOICE, _COMPARISON, _SIZE = OPS["where"].name, OPS["less"].name, OPS["abs"].name
+"""What softmax and logsumexp are recorded with, to keep their shift finite."""
 
 
 def story_of_row(
@@ -173,13 +175,13 @@ class _Reader:
         """Whether this is what softmax and logsumexp subtract, a plain number in eager code: the
         largest term, or 0 where that is not finite."""
         made = self._made_by.get(index)
-        if made is None or made.op != "where":
+        if made is None or made.op != _CHOICE:
             return False
         finite = self._made_by.get(made.args[0])
-        if finite is None or finite.op != "less" or self.numbers[finite.args[1]] != math.inf:
+        if finite is None or finite.op != _COMPARISON or self.numbers[finite.args[1]] != math.inf:
             return False
         size = self._made_by.get(finite.args[0])
-        return size is not None and size.op == "abs" and size.args[0] == made.args[1]
+        return size is not None and size.op == _SIZE and size.args[0] == made.args[1]
 
     def _chosen(self, op: str, args: tuple[int, ...]) -> int:
         return args[STRUCTURAL[op].chosen([self.numbers[arg] for arg in args])]

@@ -33,7 +33,8 @@ class Structural:
 
     One that ``chooses`` has one list, and after it an operand that says which item it is.
     ``recorded`` ones are made while a function is recorded only; eagerly, the choice is made at
-    once. ``latex`` is the value as an equation, and the partial along each list.
+    once. ``latex`` is the value as an equation, and the partial along each list; ``written`` is how
+    Python writes it, ``why`` what it is for.
 
     >>> DOT.evaluate([1.0, 2.0, 3.0, 4.0]), DOT.slopes([1.0, 2.0, 3.0, 4.0])
     (11.0, [3.0, 4.0, 1.0, 2.0])
@@ -46,6 +47,7 @@ class Structural:
     sides: int
     latex: tuple[str, ...]
     written: str
+    why: str
     chooses: bool = False
     recorded: bool = False
     noun: str = ""
@@ -65,7 +67,7 @@ class Structural:
 
     def fits(self, count: int) -> bool:
         """Whether it can have so many operands."""
-        return count >= self.chooses and (count - self.chooses) % self.sides == 0
+        return (count - self.chooses) % self.sides == 0
 
     def items(self, operands: Sequence[Any]) -> Sequence[Any]:
         """The operands that a gradient may go to: all but the one that only chooses."""
@@ -167,14 +169,20 @@ class Structural:
 
 
 SUM: Final = Structural(
-    "sum", kind="copy", sides=1, written="rg.sum(xs)", latex=(r"z = \sum_i x_i", "1")
+    "sum",
+    kind="copy",
+    sides=1,
+    latex=(r"z = \sum_i x_i", "1"),
+    written="rg.sum(xs)",
+    why="one node, added in order",
 )
 DOT: Final = Structural(
     "dot",
     kind="weigh",
     sides=2,
-    written="rg.dot(xs, ys)",
     latex=(r"z = \sum_i x_i\,y_i", "y_i", "x_i"),
+    written="rg.dot(xs, ys)",
+    why="one node, products added in order",
 )
 TAKE: Final = Structural(
     "take",
@@ -182,8 +190,9 @@ TAKE: Final = Structural(
     sides=1,
     chooses=True,
     recorded=True,
-    written="rows[k]",
-    latex=(r"z = x_k", r"\begin{cases} 1 & i = k \\ 0 & \text{otherwise} \end{cases}"),
+    latex=("z = x_k", r"\begin{cases} 1 & i = k \\ 0 & \text{otherwise} \end{cases}"),
+    written="xs[k]",
+    why="in compiled functions, where k differs from row to row; eagerly it is the item itself",
 )
 
 STRUCTURAL: Final[Mapping[str, Structural]] = MappingProxyType(

@@ -8,6 +8,7 @@ from ..expr import Condition, Expr
 from ..op import PRIMITIVES, Op
 from ..routine import Routine
 from ..special import ROUTINES
+from ..structural import STRUCTURAL, Structural
 from .notation import ARITHMETIC, SIGN, Notation
 
 LIBM = {"abs": "fabs"}
@@ -73,13 +74,18 @@ def _list(macro: str, ops: Iterable[Op]) -> str:
     return f"#define {macro}(X) \\\n{entries}"
 
 
+def _codes(macro: str, rows: Iterable[Structural]) -> str:
+    entries = " ".join(f'X({row.name.upper()}, "{row.name}")' for row in rows)
+    return f"#define {macro}(X) {entries}"
+
+
 def _quoted(text: str) -> str:
     return f'"{text}"'
 
 
-def header(ops: Iterable[Op]) -> str:
+def header(ops: Iterable[Op], structural: Iterable[Structural] = STRUCTURAL.values()) -> str:
     """The whole law as one C header."""
-    rows = tuple(ops)
+    rows, rows_of_many = tuple(ops), tuple(structural)
     by_arity = {n: [op for op in rows if op.arity == n] for n in (1, 2, 3)}
     if sum(map(len, by_arity.values())) != len(rows):
         raise ValueError("the native engine takes rows of one, two or three inputs")
@@ -111,6 +117,9 @@ def header(ops: Iterable[Op]) -> str:
             _list("RG_UNARY_OPS", by_arity[1]),
             _list("RG_BINARY_OPS", by_arity[2]),
             _list("RG_TERNARY_OPS", by_arity[3]),
+            "/* Structural rows: those that values are made by, and those of recordings alone. */",
+            _codes("RG_EAGER_ROWS", (row for row in rows_of_many if not row.recorded)),
+            _codes("RG_RECORDED_ROWS", (row for row in rows_of_many if row.recorded)),
             "/* The rules on doubles; the vector kernels have rules of their own. */\n"
             "#ifndef RG_LISTS_ONLY",
             '#include "tuned.h"\n\n#define RG_RULE static inline __attribute__((unused))',

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from ..expr import Condition, Expr
 from ..routine import Routine
 from ..special import ROUTINES
+from ..structural import STRUCTURAL, Structural
 from .notation import ARITHMETIC, COMPARISONS, SIGN, Notation
 
 if TYPE_CHECKING:
@@ -58,6 +59,11 @@ def row(op: Op) -> str:
     return f"law.{op.name} = {{ value: {value}, partials: [{partials}] }};"
 
 
+def structural(it: Structural) -> str:
+    """A structural row as a property of ``wide``, by its lists."""
+    return f"{it.name}: primitive.{'chosen' if it.chooses else 'added'}({it.sides})"
+
+
 def routine(it: Routine) -> str:
     """A routine as a property of ``special``."""
     steps = " ".join(f"const {name} = {javascript(expression)};" for name, expression in it.steps)
@@ -89,7 +95,8 @@ def law(names: Iterable[str], table: Mapping[str, Op]) -> str:
     routines = [routine(it) for name, it in ROUTINES.items() if name in called]
     opening = ["const special = {};", *routines] if routines else []
     rows = [row(op) for name, op in table.items() if name in wanted]
-    return "\n".join([primitives(), *opening, "const law = {};", *rows]) + "\n"
+    many = [f"const wide = {{ {', '.join(map(structural, STRUCTURAL.values()))} }};"]
+    return "\n".join([primitives(), *opening, *many, "const law = {};", *rows]) + "\n"
 
 
 def primitives() -> str:
