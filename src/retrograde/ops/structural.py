@@ -191,8 +191,8 @@ TAKE: Final = Structural(
     chooses=True,
     recorded=True,
     latex=("z = x_k", r"\begin{cases} 1 & i = k \\ 0 & \text{otherwise} \end{cases}"),
-    written="xs[k]",
-    why="in compiled functions, where k differs from row to row; eagerly it is the item itself",
+    written="rg.take(xs, k)",
+    why="one node in compiled functions; eagerly the item itself",
 )
 
 STRUCTURAL: Final[Mapping[str, Structural]] = MappingProxyType(
