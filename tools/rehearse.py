@@ -40,6 +40,7 @@ ROWS = """\
     ),
 """
 
+
 def add_rows(checkout: Path) -> None:
     """Add the made-up rows at the end of the table."""
     table = checkout / TABLE

@@ -1,7 +1,7 @@
 """No list of op names outside the law: what a table says of ops is a property of rows or kinds.
 
-To *use* an op by its name is fine: ``each("mul", …)``, ``emit("add", …)``, ``OPS["exp"]``. To compare
-with a name, or to keep names in a table, is to know something that the row should say.
+To *use* an op by its name is fine: ``each("mul", …)``, ``emit("add", …)``, ``OPS["exp"]``. To
+compare with a name, or to keep names in a table, is to know something that the row should say.
 """
 
 from __future__ import annotations

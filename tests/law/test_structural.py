@@ -73,7 +73,8 @@ def test_values_and_gradients_on_both_cores(rg, row):
         one, other = ([rg.Value(number) for number in given] for _ in range(2))
         whole = on_values(rg, row, one)
         steps = expanded(row, other, lambda op, *on: getattr(rg, op)(*on))
-        assert whole.op == row.name and same_bits(whole.data, steps.data)
+        assert whole.op == row.name
+        assert same_bits(whole.data, steps.data)
         assert list(whole.partials) == row.slopes(given)
         whole.backward(-0.3)
         steps.backward(-0.3)
@@ -116,7 +117,7 @@ def test_replayed_with_first_and_second_derivatives(native, row):
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_it_has_words_and_formulas(row):
-    assert WORDS[row.kind] and row.noun and row.why
+    assert all((WORDS[row.kind], row.noun, row.why, row.written))
     assert len(row.latex) == 1 + row.sides
     assert f"| `{row.name}` | $`{row.latex[0]}`$ |" in page(OPS.values())
     assert not OPS.keys() & STRUCTURAL.keys()
@@ -134,13 +135,14 @@ def test_their_codes_come_after_the_rows():
     from retrograde.value import core
 
     assert tuple(core.OP_NAMES) == (*OPS, "leaf", *EAGER)
-    assert EAGER == ("sum", "dot") and list(STRUCTURAL) == ["sum", "dot", "take"]
+    assert (EAGER, list(STRUCTURAL)) == (("sum", "dot"), ["sum", "dot", "take"])
 
 
 def test_operands():
     assert [row.least for row in (SUM, DOT, TAKE)] == [1, 2, 2]
     assert (DOT.fits(4), DOT.fits(3), SUM.fits(3)) == (True, False, True)
-    assert TAKE.items("abk") == "ab" and DOT.lists([1, 2, 3, 4]) == [[1, 2], [3, 4]]
+    assert TAKE.items("abk") == "ab"
+    assert DOT.lists([1, 2, 3, 4]) == [[1, 2], [3, 4]]
     assert [TAKE.evaluate([5.0, 6.0, k]) for k in (-3.0, 0.0, 1.0, 9.0)] == [5.0, 5.0, 6.0, 6.0]
     assert (SUM.linear, DOT.linear, TAKE.linear) == (True, False, True)
     assert (SUM.evaluate([]), DOT.evaluate([])) == (0.0, 0.0)
