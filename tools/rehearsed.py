@@ -17,6 +17,7 @@ import sys
 from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -146,6 +147,15 @@ def formulas() -> None:
     assert "rehearsed\\_cube" in latex.value(OPS["rehearsed_ramp"])
 
 
+def site() -> None:
+    """The section of the documentation site, with curves."""
+    sys.path.insert(0, str(Path(__file__).parent))
+    from documentation.ops_page import section
+
+    for name in NAMES:
+        assert section(OPS[name]).startswith(f"### {name}")
+
+
 def doctor() -> None:
     """The doctor reads them, and names the one that is shut."""
     x, y = Value(0.7, label="x"), Value(0.5, label="y")
@@ -206,7 +216,7 @@ def replayed() -> None:
 
 
 CONSUMERS: tuple[Callable[[], None], ...] = (
-    methods_and_functions, derivatives, gradient_check, other_engines, words, page, formulas,
+    methods_and_functions, derivatives, gradient_check, other_engines, words, page, formulas, site,
     doctor, births, memory, copies, *((replayed,) if NATIVE else ()),
 )  # fmt: skip
 
