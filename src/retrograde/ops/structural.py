@@ -109,8 +109,7 @@ class Structural:
 
     def partners(self, count: int) -> Sequence[int | None]:
         """By operand: the place of the one that is its partial; None where that is 1."""
-        half = count // 2
-        return [None] * count if self.sides == 1 else [*range(half, count), *range(half)]
+        return [None] * count if self.sides == 1 else self.slopes(range(count))
 
     def partial(self, place: int, count: int) -> Expr:
         """The partial of the operand at a place among ``count``, of ``operand(0)`` and so on.
@@ -129,8 +128,10 @@ class Structural:
         if self.chooses:
             chosen = self.chosen(operands)
             return [float(place == chosen) for place in range(len(operands))]
-        partners = self.partners(len(operands))
-        return [1.0 if partner is None else operands[partner] for partner in partners]
+        if self.sides == 1:
+            return [1.0] * len(operands)
+        left, right = self.lists(operands)
+        return [*right, *left]
 
     @property
     def linear(self) -> bool:
