@@ -99,16 +99,14 @@ static PyObject *recorded_op(PyObject *Py_UNUSED(module), PyObject *object) {
         return NULL;
     }
     int op = ((Value *)object)->op;
-    return PyUnicode_FromString(op == RG_STOP ? "stop" : op == RG_TAKE ? "take" : "");
+    return PyUnicode_FromString(op >= RG_STOP ? rg_code_name(op) : "");
 }
 
-/* The names of the ops in the order of their indices: the rows, then leaf, sum and dot. */
+/* The names of the ops in the order of their indices: the rows, leaf, then the structural rows. */
 PyObject *rg_op_names(void) {
-    static const char *others[] = {"leaf", "sum", "dot"};
-    PyObject *names = PyTuple_New(RG_OP_COUNT + 3);
-    for (int i = 0; names && i < RG_OP_COUNT + 3; i++) {
-        PyObject *name =
-            PyUnicode_FromString(i < RG_OP_COUNT ? RG_OPS[i].name : others[i - RG_OP_COUNT]);
+    PyObject *names = PyTuple_New(RG_CUSTOM);
+    for (int i = 0; names && i < RG_CUSTOM; i++) {
+        PyObject *name = PyUnicode_FromString(i < RG_OP_COUNT ? RG_OPS[i].name : rg_code_name(i));
         if (name == NULL)
             Py_CLEAR(names);
         else

@@ -15,18 +15,20 @@
 #define RG_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define RG_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
-/* Ops that are not rows of the law. */
+/* Ops besides the rows of the table. */
 enum {
-    RG_LEAF = RG_OP_COUNT, /* made from nothing */
-    RG_SUM,                /* n-ary */
-    RG_DOT,                /* n-ary: the first half of the inputs times the second */
-    RG_CUSTOM,             /* numeric partials given by the user */
-    RG_CLOSURE,            /* a Python callable adds the contributions */
-    RG_STOP,               /* while recording: the same number, without gradient */
-    RG_TAKE                /* while recording: one of many, chosen by the last input */
+#define RG_CODE(code, name) RG_##code,
+    RG_LEAF = RG_OP_COUNT,    /* made from nothing */
+    RG_EAGER_ROWS(RG_CODE)    /* structural: sums, dots; lefts before rights */
+    RG_CUSTOM,                /* numeric partials given by the user */
+    RG_CLOSURE,               /* a Python callable adds the contributions */
+    RG_STOP,                  /* while recording: the same number, without gradient */
+    RG_RECORDED_ROWS(RG_CODE) /* while recording: one of many, chosen by the last input */
+    RG_CODE_COUNT
+#undef RG_CODE
 };
 
-_Static_assert(RG_TAKE < 256, "an op is one byte of a node");
+_Static_assert(RG_CODE_COUNT <= 256, "an op is one byte of a node");
 
 enum {
     RG_REQUIRES_GRAD = 1, /* gradients flow into or through it */
@@ -239,6 +241,7 @@ PyObject *rg_argument(PyObject *module, PyObject *number);
 PyObject *rg_peek(PyObject *module, PyObject *object);
 PyObject *rg_hides(PyObject *module, PyObject *object);
 RgEntry rg_input_at(const Value *v, Py_ssize_t i);
+const char *rg_code_name(int op);
 Py_ssize_t rg_width(const Value *v);
 
 #pragma GCC visibility pop

@@ -323,14 +323,25 @@ static int set_requires_grad(PyObject *self, PyObject *object, void *Py_UNUSED(c
     return 0;
 }
 
+/* The name of an op that is no row of the table; NULL of those that name themselves. */
+const char *rg_code_name(int op) {
+    switch (op) {
+#define RG_NAME(code, name)                                                                        \
+    case RG_##code: return name;
+        RG_NAME(LEAF, "leaf")
+        RG_EAGER_ROWS(RG_NAME)
+        RG_NAME(STOP, "stop")
+        RG_RECORDED_ROWS(RG_NAME)
+#undef RG_NAME
+        default: return NULL;
+    }
+}
+
 static PyObject *get_op(PyObject *self, void *Py_UNUSED(closure)) {
     Value *v = (Value *)self;
     if (v->op < RG_OP_COUNT) return PyUnicode_FromString(RG_OPS[v->op].name);
-    if (v->op == RG_LEAF) return PyUnicode_FromString("leaf");
-    if (v->op == RG_SUM) return PyUnicode_FromString("sum");
-    if (v->op == RG_DOT) return PyUnicode_FromString("dot");
-    if (v->op == RG_STOP) return PyUnicode_FromString("stop");
-    if (v->op == RG_TAKE) return PyUnicode_FromString("take");
+    const char *name = rg_code_name(v->op);
+    if (name) return PyUnicode_FromString(name);
     if (v->rule == NULL) return PyUnicode_FromString("custom");
     return PyUnicode_Check(v->rule) ? Py_NewRef(v->rule) : PyObject_GetAttrString(v->rule, "name");
 }

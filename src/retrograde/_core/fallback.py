@@ -21,7 +21,8 @@ from ..errors import (
     OperandError,
     ShapeError,
 )
-from ..ops import OPS, Op
+from ..ops import OPS, STRUCTURAL, Op, Structural
+from ..ops.structural import DOT, EAGER, SUM
 from .descent import adam as adam
 from .descent import clip_grad as clip_grad
 from .descent import grad_norm as grad_norm
@@ -382,28 +383,25 @@ def _terms(function: str, terms: Iterable[Any]) -> tuple[tuple[Value, ...], list
 
 def sum(terms: Iterable[Any]) -> Any:
     """The sum of values or numbers as one node, in index order."""
-    nodes, numbers, any_value = _terms("sum", terms)
-    total = numbers[0] if numbers else 0.0
-    for term in numbers[1:]:
-        total += term
-    if not any_value:
-        return total
-    return record(Value, "sum", total, nodes, (1.0,) * len(nodes))
+    nodes, numbers, any_value = _terms(SUM.name, terms)
+    return _structural(SUM, nodes, numbers) if any_value else SUM.evaluate(numbers)
 
 
 def dot(left: Iterable[Any], right: Iterable[Any]) -> Any:
     """The sum of products as one node, in index order."""
-    left_nodes, lefts, left_values = _terms("dot", left)
-    right_nodes, rights, right_values = _terms("dot", right)
+    left_nodes, lefts, left_values = _terms(DOT.name, left)
+    right_nodes, rights, right_values = _terms(DOT.name, right)
     if len(lefts) != len(rights):
         raise ShapeError.dot(len(lefts), len(rights))
-    products = [x * y for x, y in zip(lefts, rights)]
-    total = products[0] if products else 0.0
-    for product in products[1:]:
-        total += product
     if not (left_values or right_values):
-        return total
-    return record(Value, "dot", total, left_nodes + right_nodes, (*rights, *lefts))
+        return DOT.evaluate(lefts + rights)
+    return _structural(DOT, left_nodes + right_nodes, lefts + rights)
+
+
+def _structural(row: Structural, nodes: tuple[Value, ...], numbers: list[float]) -> Value:
+    """A structural row as one node."""
+    partials = tuple(row.slopes(numbers))
+    return record(Value, row.name, row.evaluate(numbers), nodes, partials)
 
 
 def each(op: str, *operands: Any) -> list[Any]:
@@ -544,7 +542,7 @@ def _pulled_by_closures(
         return [value._grad for value in inputs]
 
 
-OP_NAMES = (*OPS, "leaf", "sum", "dot")
+OP_NAMES = (*OPS, "leaf", *EAGER)
 _INDEX = {name: index for index, name in enumerate(OP_NAMES)}
 
 
@@ -572,12 +570,9 @@ def node(
 
 
 def _partials_now(op: str, data: float, numbers: list[float]) -> Sequence[float]:
-    """The partials of a row, sum or dot at its operands: those of number operands are not kept."""
-    if op == "sum":
-        return [1.0] * len(numbers)
-    if op == "dot":
-        half = len(numbers) // 2
-        return [*numbers[half:], *numbers[:half]]
+    """The partials of a row at its operands: those of number operands are not kept."""
+    if op in STRUCTURAL:
+        return STRUCTURAL[op].slopes(numbers)
     return OPS[op].evaluate_partials(*numbers, data)
 
 
@@ -598,10 +593,8 @@ def recompute(value: Value) -> float | None:
     numbers = [v._data for v in value._inputs]
     if value._op_name in OPS:
         return OPS[value._op_name].evaluate(*numbers)
-    if value._op_name == "sum":
-        return float(sum(numbers))
-    if value._op_name == "dot":
-        return float(dot(numbers[: len(numbers) // 2], numbers[len(numbers) // 2 :]))
+    if value._op_name in STRUCTURAL:
+        return float(STRUCTURAL[value._op_name].evaluate(numbers))
     return None
 
 

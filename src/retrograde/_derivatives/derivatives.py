@@ -29,7 +29,7 @@ from .._shared.operands import is_real_scalar
 from .._values import elementwise
 from .._values.functions import dot, sum
 from .._values.nests import Nest, as_array, take_apart
-from .._values.reaching import Reached, pushed, takes_gradient_through
+from .._values.reaching import Reached, is_chosen, pushed, takes_gradient_through
 from .._values.sequences import ComputingSequence
 from ..errors import (
     ArgumentError,
@@ -42,7 +42,7 @@ from ..errors import (
     UnusedInputError,
 )
 from ..errors.wording import kind_of
-from ..ops import OPS
+from ..ops import OPS, STRUCTURAL
 from ..ops.emit.python import compile_partials
 from ..value import Value, core
 
@@ -76,11 +76,9 @@ def _partials(node: Value, inputs: Sequence[Value], wanted: Sequence[int]) -> li
         return node._rule.partials_on_values(node, operands, wanted)
     if core.recompute(node) is None:  # first: a one-off may be named like an op of ours
         raise NotTwiceDifferentiable.of(node)
-    if node.op == "sum":
-        return [1.0] * len(wanted)
-    if node.op == "dot":
-        half = len(inputs) // 2
-        return [operands[(index + half) % len(inputs)] for index in wanted]
+    if node.op in STRUCTURAL:
+        slopes = STRUCTURAL[node.op].slopes(operands)
+        return [slopes[index] for index in wanted]
     found = []
     for rule in map(_partials_on_values(node.op).__getitem__, wanted):
         if rule is None:
@@ -168,7 +166,7 @@ def _pull_values(
         arrived[id(node)] = [upstream]
         node_inputs = node.inputs
         taken.update(id(v) for v in (node, *node_inputs) if v.requires_grad)
-        if recording and core.recorded_op(node) == "take":
+        if recording and is_chosen(node):
             given = reached.chosen(node, node_inputs, through, upstream)
         else:
             given = _contributions(node, node_inputs, through, upstream)
@@ -224,7 +222,7 @@ def _push(
         if not through:
             continue
         node_inputs = node.inputs
-        if core.in_recording() and core.recorded_op(node) == "take":
+        if core.in_recording() and is_chosen(node):
             moving[id(node)] = pushed(node_inputs, moving)
             continue
         if in_numbers and node.partials:

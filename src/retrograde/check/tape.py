@@ -8,20 +8,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ..ops import STRUCTURAL
 from ..passes import values
 from ..passes.lending import after_rule
 from ..passes.numbers import whole_partials
 from ..value import Value
 
-LEAF, ROW, SUM, DOT, CUSTOM, OPAQUE = "leaf", "row", "sum", "dot", "custom", "opaque"
+LEAF, ROW, WIDE, CUSTOM, OPAQUE = "leaf", "row", "structural row", "custom", "opaque"
 
 
 @dataclass(frozen=True)
 class Step:
     """One value of the graph.
 
-    ``kind`` says what is known about it: a row of the law, ``sum`` or ``dot``, a custom op whose
-    function can be asked again, or a value whose rule alone is known (opaque).
+    ``kind`` says what is known about it: a row of the law or a structural one, a custom op
+    whose function can be asked again, or a value whose rule alone is known (opaque).
     """
 
     node: Value
@@ -74,7 +75,7 @@ def read(root: Value) -> Tape:
     return Tape(steps, graph.place_of)
 
 
-_KINDS = {"leaf": LEAF, "sum": SUM, "dot": DOT}
+_KINDS = {"leaf": LEAF, **dict.fromkeys(STRUCTURAL, WIDE)}
 
 
 def effective_partials(node: Value, before: float = 0.0, seed: float = 1.0) -> tuple[float, ...]:

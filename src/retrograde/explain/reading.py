@@ -16,6 +16,7 @@ import numpy as np
 
 from .._shared.operands import is_real_scalar
 from ..errors import NotAValueError, RecordingError, StoryError
+from ..ops.structural import DOT
 from ..passes import values
 from ..passes.backward import pull
 from ..passes.flat import CODES, NUMBER, Pass
@@ -114,7 +115,7 @@ def _joined(graph: Pass, roots: Sequence[Value], seeds: Sequence[float]) -> Pass
     edges = graph.starts[-1]
     return replace(
         graph,
-        codes=np.append(graph.codes, np.array([*[NUMBER] * count, CODES["dot"]], np.uint8)),
+        codes=np.append(graph.codes, np.array([*[NUMBER] * count, CODES[DOT.name]], np.uint8)),
         data=np.append(graph.data, [*seeds, total]),
         takes=np.append(graph.takes, [*[False] * count, True]),
         starts=np.append(graph.starts, [*[edges] * count, edges + 2 * count]),

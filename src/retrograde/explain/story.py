@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Any
 
 from ..errors import StoryError
-from ..ops import OPS
+from ..ops import kind_of
 from ..ops.sentences import Operand, sentence, shown
 from .columns import Columns, Pulled
 from .entries import BackwardStep as BackwardStep
@@ -302,10 +302,3 @@ class Story:
         from .notebook import bundle
 
         return bundle(self)
-
-
-def kind_of(op: str) -> str:
-    """How the rule of an op behaves: a key of ``ops/words.py``."""
-    if op in OPS:
-        return OPS[op].kind
-    return {"sum": "copy", "dot": "weigh", "leaf": "leaf", "number": "leaf"}.get(op, "custom")

@@ -8,17 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from ..ops import OPS
+from ..ops import OPS, STRUCTURAL
 from .flat import NUMBER, Floats, Integers, Pass
 
 
 def partials_of(op: str, operands: Sequence[float], result: float) -> Sequence[float]:
     """All partials of an op at its operands: an engine keeps none for numbers."""
-    if op == "sum":
-        return [1.0] * len(operands)
-    if op == "dot":
-        half = len(operands) // 2
-        return [*operands[half:], *operands[:half]]
+    if op in STRUCTURAL:
+        return STRUCTURAL[op].slopes(operands)
     return OPS[op].evaluate_partials(*operands, result)
 
 

@@ -12,15 +12,29 @@ rows it is, and its partials count there alone.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from math import isfinite
 from struct import pack
 from typing import Union
 
 from ..errors import NotDifferentiable, NotTwiceDifferentiable
-from ..ops import OPS
-from ..ops.expr import Absent, Both, Call, Compare, Condition, Either, Expr, Num, Var, Where
+from ..ops import OPS, STRUCTURAL
+from ..ops.expr import (
+    Absent,
+    Both,
+    Call,
+    Compare,
+    Condition,
+    Either,
+    Expr,
+    Num,
+    Rules,
+    Var,
+    Where,
+    fold,
+    parts,
+)
 from ..ops.routine import Routine
 from ..ops.special import ROUTINES
 from .checker import check
@@ -30,6 +44,7 @@ from .program import CONSTANT, Input, Instruction, Program
 # A template is a list of steps (op, operands) and where its result is. An operand is a variable's
 # name, a float, or the index of an earlier step.
 Operand = Union[str, float, int]  # noqa: UP007
+Of = Callable[["Expr | Condition"], Operand]
 Template = tuple[tuple[tuple[str, tuple[Operand, ...]], ...], Operand]
 
 
@@ -49,8 +64,8 @@ def _template(expression: Expr) -> Template:
         steps.append((op, operands))
         return len(steps) - 1
 
-    def compared(node: Compare) -> Operand:
-        left, right = visit(node.left), visit(node.right)
+    def compared(node: Compare, of: Of) -> Operand:
+        left, right = of(node.left), of(node.right)
         if node.symbol in (">", ">="):
             left, right = right, left
         if node.symbol in ("==", "!="):
@@ -69,25 +84,23 @@ def _template(expression: Expr) -> Template:
         return value
 
     def visit(node: Expr | Condition) -> Operand:
-        if isinstance(node, Var):
-            return known[-1].get(node.name, node.name)
-        if isinstance(node, Num):
-            return node.value
-        if isinstance(node, Call):
-            operands = [visit(arg) for arg in node.args]
-            if node.name in ROUTINES:
-                return called(ROUTINES[node.name], *operands)
-            return emit(node.name, *operands)
-        if isinstance(node, Where):
-            return emit("where", visit(node.condition), visit(node.then), visit(node.otherwise))
-        if isinstance(node, Compare):
-            return emit("stop", compared(node))  # a condition has no gradient
-        if isinstance(node, Either):
-            return emit("maximum", visit(node.left), visit(node.right))
-        if isinstance(node, Both):
-            return emit("mul", visit(node.left), visit(node.right))
-        raise TypeError(f"no template for {type(node).__name__}")
+        return fold(node, rules, "template")
 
+    def call(node: Call, of: Of) -> Operand:
+        operands = [of(arg) for arg in node.args]
+        if node.name in ROUTINES:
+            return called(ROUTINES[node.name], *operands)
+        return emit(node.name, *operands)
+
+    rules: Rules[Operand] = {
+        Var: lambda node, of: known[-1].get(node.name, node.name),
+        Num: lambda node, of: node.value,
+        Call: call,
+        Where: lambda node, of: emit("where", *map(of, parts(node))),
+        Compare: lambda node, of: emit("stop", compared(node, of)),  # it has no gradient
+        Either: lambda node, of: emit("maximum", *map(of, parts(node))),
+        Both: lambda node, of: emit("mul", *map(of, parts(node))),
+    }
     where = visit(expression)
     return tuple(steps), where
 
@@ -313,20 +326,15 @@ class _Adjoint:
     def _contribute(self, instruction: Instruction, upstream: int) -> None:
         op, results, args, site = instruction
         rows = self.reached[results[0]]
-        if op == "sum":
-            for arg in args:
-                self._add(arg, 1.0, upstream, site, rows)
-        elif op == "dot":
-            half = len(args) // 2
-            for left, right in zip(args[:half], args[half:]):
-                self._add(left, right, upstream, site, rows)
-            for left, right in zip(args[:half], args[half:]):
-                self._add(right, left, upstream, site, rows)
+        row = STRUCTURAL.get(op)
+        if row is not None and not row.chooses:
+            for arg, partner in zip(args, row.partners(len(args))):
+                self._add(arg, 1.0 if partner is None else args[partner], upstream, site, rows)
         elif op == "fma":
             self._add(args[0], args[1], upstream, site, rows)
             self._add(args[1], args[0], upstream, site, rows)
             self._add(args[2], 1.0, upstream, site, rows)
-        elif op == "take":
+        elif row is not None:
             elements, index = args[:-1], args[-1]
             self.takes.setdefault(elements, []).extend((index, upstream))
             self._choose(elements, index, rows, site)

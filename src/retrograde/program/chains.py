@@ -13,8 +13,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
+from ..ops import OPS
 from .program import ROW, SEED, Instruction, Program
 
+_LINKS = ("fma", OPS["mul"].name)
+"""What a chain is made of; a product only begins one."""
 LEAST_LINKS = 4
 """Products from which on one step is worth it."""
 
@@ -79,7 +82,7 @@ class _Chains:
         """Positions of two links of which the first hands its result to the second alone."""
         made_at: dict[int, int] = {}
         for position, (op, results, args, _) in enumerate(self.instructions):
-            if op not in ("fma", "mul") or results[0] not in self.varying:
+            if op not in _LINKS or results[0] not in self.varying:
                 continue
             made_at[results[0]] = position
             if op == "fma" and self.uses[args[2]] == 1 and args[2] in made_at:

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..errors import ProgramError
+from ..ops import STRUCTURAL
 from .program import ANY, KINDS, OPERANDS, Program
 
 
 def _check_many(
     position: int, op: str, args: tuple[int, ...], refuse: Callable[[str], None]
 ) -> None:
-    if op in ("dot", "scatter") and len(args) % 2:
+    row = STRUCTURAL.get(op)  # if none, a scatter
+    if len(args) % 2 if row is None else not row.fits(len(args)):
         refuse(f"instruction {position}: {op} takes pairs")
-    if len(args) < (2 if op == "take" else 1):
+    if len(args) < (1 if row is None else row.least):
         refuse(f"instruction {position}: {op} of nothing")
 
 

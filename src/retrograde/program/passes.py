@@ -8,14 +8,12 @@ from __future__ import annotations
 from struct import pack
 
 from ..ops import OPS
+from ..ops.structural import TAKE
 from ..value import core
 from .checker import check
 from .program import CONSTANT, Guard, Input, Instruction, Program
 
 _INDEX = {name: index for index, name in enumerate(core.OP_NAMES)}
-_COMPARISONS = frozenset(("less", "less_equal", "equal"))
-_OF_TRUTHS = frozenset(("mul", "maximum", "minimum", "take"))
-"""Ops that make 0 or 1 of numbers that are."""
 
 
 def renamed(program: Program, mapping: dict[int, int], kept: list[Instruction]) -> Program:
@@ -49,19 +47,26 @@ def remove_stops(program: Program) -> Program:
 
 def choose_by_truth(program: Program) -> Program:
     """One of two, chosen by what is 0 or 1, is a ``where``: all lanes at once, nothing to check."""
-    if not any([each.op == "take" and len(each.args) == 3 for each in program.instructions]):
+    if not any([each.op == TAKE.name and len(each.args) == 3 for each in program.instructions]):
         return program
     truths = {i for i, g in program.inputs.items() if g.kind == CONSTANT and g.number in (0.0, 1.0)}
     kept = []
     for instruction in program.instructions:
         op, results, args, site = instruction
-        chosen_among = args[:-1] if op == "take" else args
-        if op in _COMPARISONS or (op in _OF_TRUTHS and truths.issuperset(chosen_among)):
+        if _is_truth(op, args, truths):
             truths.update(results)
-        if op == "take" and len(args) == 3 and args[2] in truths:
+        if op == TAKE.name and len(args) == 3 and args[2] in truths:
             instruction = Instruction("where", results, (args[2], args[1], args[0]), site)
         kept.append(instruction)
     return program.replaced(instructions=kept)
+
+
+def _is_truth(op: str, args: tuple[int, ...], truths: set[int]) -> bool:
+    """Whether an instruction makes 0 or 1: by itself, or of numbers that are."""
+    if op == TAKE.name:
+        return truths.issuperset(TAKE.items(args))
+    row = OPS.get(op)
+    return row is not None and (row.is_truth or (truths.issuperset(args) and row.keeps_truth))
 
 
 def share_common_subexpressions(program: Program) -> Program:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..ops.structural import DOT, STRUCTURAL, SUM, TAKE
 from ..value import core
 from .chains import gathered
 from .program import CAPTURED, CONSTANT, ROW, SEED, Input, Instruction, Program
@@ -23,7 +24,7 @@ STEPS = {name: index for index, name in enumerate(_ROWS)} | {
     name: _FIRST + place
     for place, name in enumerate(
         (
-            *("fma", "sum", "dot", "chain", "take", "scatter"),
+            *("fma", SUM.name, DOT.name, "chain", TAKE.name, "scatter"),
             *("load", "eight", "fetch", "store", "reduce", "guard"),
         )
     )
@@ -172,7 +173,7 @@ class _Layout:
         place = self.place
         instructions = gathered(program, [index for _, index in outputs])
         for op, results, args, _ in instructions:
-            if op == "take" and program.guards:
+            if op == TAKE.name and program.guards:
                 continue  # its index may be meant for rows that pass them
             if all([arg in place for arg in args]):
                 for result in results:
@@ -309,12 +310,12 @@ class _Layout:
         half = len(args) // 2
         if op == "scatter":
             steps += (STEPS[op], len(results), out, self._list(operands), half, 0)
-        elif op in ("dot", "chain"):
+        elif op in (DOT.name, "chain"):
             lefts, rights = self._list(operands[:half]), self._list(operands[half : 2 * half])
             start = self._list(operands[-1:]) + 1 if len(args) % 2 else 0
             steps += (STEPS[op], half, out, lefts, rights, start)
         else:
-            count = len(args) - (op == "take")
+            count = len(STRUCTURAL[op].items(args))
             steps += (STEPS[op], count, out, self._list(operands), 0, 0)
 
     def _list(self, operands: list[int]) -> int:

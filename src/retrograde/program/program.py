@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from .._shared.sites import Site, Span
-from ..ops import OPS
+from ..ops import OPS, STRUCTURAL
 
 if TYPE_CHECKING:
     from .customs import Function
@@ -23,9 +23,7 @@ ANY = -1
 
 OPERANDS = {name: op.arity for name, op in OPS.items()} | {
     "fma": 3,  # x * y + z, rounded once: adjoints only
-    "sum": ANY,
-    "dot": ANY,  # lefts, then rights
-    "take": ANY,  # elements, then the index
+    **dict.fromkeys(STRUCTURAL, ANY),
     "scatter": ANY,  # pairs of index and upstream; one result an element
     "stop": 1,  # the same number, no gradient
 }

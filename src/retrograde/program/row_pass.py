@@ -15,6 +15,7 @@ import numpy as np
 
 from .._shared.sites import Site, Span, site_of, span_of
 from ..errors import CompileError
+from ..ops import OPS, STRUCTURAL
 from ..passes.flat import CODES, CUSTOM, NUMBER, Pass
 from ..passes.numbers import partials_of
 from ..value import core
@@ -23,7 +24,8 @@ from .program import CAPTURED, CONSTANT, Program
 from .traces import Family, Trace, shared_length
 
 _INDEX = {name: index for index, name in enumerate(core.OP_NAMES)}
-_COMPARISONS = frozenset(("less", "less_equal", "equal"))
+_CHOICE, _COMPARISON, _SIZE = OPS["where"].name, OPS["less"].name, OPS["abs"].name
+"""What softmax and logsumexp are recorded with, to keep their shift finite."""
 
 
 def row_pass(compiled: Replayable, args: Sequence[Any], kwargs: dict[str, Any], row: int) -> Pass:
@@ -97,23 +99,13 @@ def _evaluated(trace: Trace, arguments: Sequence[float]) -> list[float]:
 def _computed(op: str, operands: tuple[float, ...]) -> float:
     if op == "stop":
         return operands[0]
-    if op == "take":
-        return operands[_taken(operands)]
-    if op in ("sum", "dot"):
-        half = len(operands) // 2
-        terms = operands if op == "sum" else [
-            left * right for left, right in zip(operands[:half], operands[half:])
-        ]  # fmt: skip
-        total = terms[0]
-        for term in terms[1:]:
-            total += term
-        return total
+    if op in STRUCTURAL:
+        return float(STRUCTURAL[op].evaluate(operands))
     return float(core.evaluate(_INDEX[op], operands))
 
 
-def _taken(operands: Sequence[float]) -> int:
-    """Which item a take chose; the index is its last operand."""
-    return min(max(int(operands[-1]), 0), len(operands) - 2)
+def _chooses(op: str) -> bool:
+    return op in STRUCTURAL and STRUCTURAL[op].chooses
 
 
 class _Reader:
@@ -151,11 +143,13 @@ class _Reader:
         for op, results, args, _ in program.instructions:
             result = results[0]
             args = self._inputs(op, args)
-            if op == "take":
-                chosen = self._chosen(args)
+            if _chooses(op):
+                chosen = self._chosen(op, args)
                 takes[result], plain[result] = takes[chosen], plain[chosen]
                 continue
-            truth[result] = op in _COMPARISONS or all(truth[arg] or plain[arg] for arg in args)
+            truth[result] = (op in OPS and OPS[op].is_truth) or all(
+                truth[arg] or plain[arg] for arg in args
+            )
             plain[result] = all(plain[arg] for arg in args) or (
                 op == "stop" and (truth[args[0]] or self._is_shift(args[0]))
             )
@@ -166,21 +160,21 @@ class _Reader:
         """Whether this is what softmax and logsumexp subtract, a plain number in eager code: the
         largest term, or 0 where that is not finite."""
         made = self._made_by.get(index)
-        if made is None or made.op != "where":
+        if made is None or made.op != _CHOICE:
             return False
         finite = self._made_by.get(made.args[0])
-        if finite is None or finite.op != "less" or self.numbers[finite.args[1]] != math.inf:
+        if finite is None or finite.op != _COMPARISON or self.numbers[finite.args[1]] != math.inf:
             return False
         size = self._made_by.get(finite.args[0])
-        return size is not None and size.op == "abs" and size.args[0] == made.args[1]
+        return size is not None and size.op == _SIZE and size.args[0] == made.args[1]
 
-    def _chosen(self, args: tuple[int, ...]) -> int:
-        return args[_taken([self.numbers[arg] for arg in args])]
+    def _chosen(self, op: str, args: tuple[int, ...]) -> int:
+        return args[STRUCTURAL[op].chosen([self.numbers[arg] for arg in args])]
 
     def _resolved(self, index: int) -> int:
         """What a number is in eager code: the item a take chose."""
-        while index in self._made_by and self._made_by[index].op == "take":
-            index = self._chosen(self._made_by[index].args)
+        while index in self._made_by and _chooses(self._made_by[index].op):
+            index = self._chosen(self._made_by[index].op, self._made_by[index].args)
         return index
 
     def _operands(self, index: int) -> tuple[int, ...]:

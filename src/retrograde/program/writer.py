@@ -16,6 +16,7 @@ import numpy as np
 from .._shared.operands import is_real_scalar
 from .._shared.sites import Site, source_line
 from ..errors import ProgramError, ProgramFileError
+from ..ops import STRUCTURAL
 from ..value import Value
 from .customs import Function
 from .program import CAPTURED, CONSTANT, OPERANDS, ROW, UNIFORM, Program
@@ -23,7 +24,7 @@ from .traces import Family, Trace
 
 OPS = tuple(name for name in OPERANDS if name not in ("fma", "scatter"))
 """What a recorded program is made of; the others come with its gradient."""
-WIDE = frozenset(("sum", "dot", "take"))
+WIDE = frozenset(STRUCTURAL)
 """Ops that say how many operands they have."""
 ENTRIES = (ROW, UNIFORM, CAPTURED, CONSTANT)
 """Entries of a program that are no instructions, by their tag; the ops follow."""
