@@ -12,6 +12,7 @@ import shutil
 import signal
 import sys
 import tempfile
+from collections import Counter
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -53,6 +54,23 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     if config.option.markexpr != "smoke" or HERE not in collection_path.parents:
         return None
     return True if collection_path.relative_to(HERE).parts[0] != "smoke" else None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Banks of what stands above the cores: the reference meets a few or none, in a sweep all.
+
+    The code they test is the same on both; what it asks a core for is held equal elsewhere.
+    """
+    met: Counter[str] = Counter()
+    for item in items:
+        bank, call = item.get_closest_marker("bank"), getattr(item, "callspec", None)
+        if bank is None or call is None or call.params.get("rg") != "reference":
+            continue
+        function = item.nodeid.partition("[")[0]
+        if "every" not in bank.kwargs or met[function] % bank.kwargs["every"]:
+            item.add_marker(pytest.mark.sweep)
+        met[function] += 1
 
 
 def _load_reference() -> ModuleType:
