@@ -3,16 +3,17 @@
     python tools/mutate.py src/retrograde/optim/methods.py --tests tests/optim
     python tools/mutate.py native/order.c --tests tests/contract tests/derivatives --sample 60
 
-Each change (a mutant, see `mutations.py`) is imported by a process of its own, C compiled and linked
-into a copy of the native module first; no file of the checkout is written. The tests that ran the
-changed line go first, quickest first, then the others, until one fails. A mutant that none fails on
-survives: a test is missing, or the change makes no difference. The latter are listed in
+Each change (a mutant, see `mutations.py`) is imported by a process of its own; C is compiled and
+linked into a copy of the native module first. No file of the checkout is written. The tests that
+ran the changed line go first, quickest first, then the others, until one fails. A mutant that none
+fails on survives: a test is missing, or the change makes no difference. The latter are listed in
 `mutants.allow`, each with its reason.
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
 import importlib
 import importlib.machinery
 import json
@@ -33,14 +34,18 @@ from types import CodeType, FrameType
 from typing import Any
 
 import pytest
-from mutations import Mutant, mutants_of
+from mutations import Mutant, mutants_of, unchanged
 
 ROOT = Path(__file__).resolve().parents[1]
 ALLOWED = ROOT / "tools" / "mutants.allow"
-WARM = ("numpy", "hypothesis", "mpmath", "scipy.optimize", "torch")
-"""Imported before the processes part, where the tests import them: it takes longer than they do."""
+WARM = frozenset({"numpy", "hypothesis", "mpmath", "scipy", "sympy", "torch"})
+"""What of these the tests import is imported before the processes part: it takes the longest."""
 SURVIVED, KILLED, INVALID = 0, 1, 99
-PYTEST = ["-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", "--no-header", "-rN"]
+PYTEST = [
+    "-q", "-x", "--no-header", "-rN", "-p", "no:cacheprovider", "-p", "no:xdist",
+    "-p", "no:unraisableexception", "-p", "no:threadexception",
+    "-W", "ignore::pytest.PytestAssertRewriteWarning",
+]  # fmt: skip
 
 
 # ---- mutants that are explained ------------------------------------------------------------------
@@ -200,7 +205,7 @@ class Watcher:
 
     def pytest_sessionfinish(self) -> None:
         """Hand it on."""
-        warm = [name for name in WARM if name in sys.modules]
+        warm = [name for name in sys.modules if name.partition(".")[0] in WARM]
         self.notes.write_text(json.dumps([self.found, warm]), encoding="utf-8")
 
 
@@ -242,7 +247,9 @@ class Suite:
             for file, line in lines:
                 self.ran.setdefault((file, line), []).append(name)
         for name in warm:
-            importlib.import_module(name)
+            with suppress(Exception):  # some are no modules of their own
+                importlib.import_module(name)
+        gc.freeze()  # what is here already need not be looked through in every process
         return True
 
     def start(self, mutant: Mutant) -> Trial:
@@ -259,13 +266,19 @@ class Suite:
                 os._exit(outcome)
         return Trial(mutant, child, Path(folder), time.monotonic() + self.limit)
 
+    def survives(self, mutant: Mutant) -> bool:
+        """Whether no test fails on a mutant."""
+        trial = self.start(mutant)
+        while (outcome := trial.outcome()) is None:
+            time.sleep(0.01)
+        return outcome == SURVIVED
+
     def _try(self, mutant: Mutant, folder: Path) -> int:
         names = self.ran.get((os.path.realpath(mutant.path), mutant.line), [])
         first = {name: self.took[name] for name in names} or self.took
         if not put_in_place(mutant, folder):
             return INVALID
         files = sorted({name.partition("::")[0] for name in names})
-        os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
         ordered = Order(first)
         if files and pytest.main([*PYTEST, *files], [ordered, Only(set(names))]) != 0:
             return KILLED
@@ -323,8 +336,13 @@ class Bar:
 
     def __init__(self, count: int, shown: bool) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-        from rich.progress import TimeRemainingColumn
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            TextColumn,
+            TimeRemainingColumn,
+        )
 
         console = Console(stderr=not shown, highlight=False)
         self.shown = shown
@@ -408,6 +426,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--share", type=float, default=0.0, help="the least share to be killed")
     parser.add_argument("--json", action="store_true", help="print what was found as JSON")
     options = parser.parse_args(arguments)
+    sys.dont_write_bytecode, sys.pycache_prefix = False, str(ROOT / ".cache" / "bytecode")
     mutants = list(chain.from_iterable(mutants_of(path) for path in options.files))
     if options.sample is not None and options.sample < len(mutants):
         kept = set(random.Random(options.seed).sample(range(len(mutants)), options.sample))
@@ -415,6 +434,9 @@ def main(arguments: list[str] | None = None) -> int:
     suite = Suite(options.tests, options.limit)
     if not suite.look(options.files):
         print("the tests fail as they are, or there are none", file=sys.stderr)
+        return 2
+    if not all(suite.survives(unchanged(path)) for path in options.files):
+        print("the tests fail on a copy of the file: they look at more than it", file=sys.stderr)
         return 2
     found = report(try_all(suite, mutants, options.jobs, not options.json))
     if options.json:

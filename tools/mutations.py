@@ -73,7 +73,13 @@ class Mutant:
 def mutants_of(path: Path) -> Iterator[Mutant]:
     """Every mutant of a file."""
     source = path.read_text(encoding="utf-8")
-    return _of_c(path, source) if path.suffix in (".c", ".h") else _of_python(path, source)
+    return _of_c(path, source) if path.suffix == ".c" else _of_python(path, source)
+
+
+def unchanged(path: Path) -> Mutant:
+    """The file as it is, put in place like a mutant: every test has to pass on it."""
+    source = path.read_text(encoding="utf-8")
+    return Mutant(path, 0, "", "unchanged", source if path.suffix == ".c" else ast.parse(source))
 
 
 # ---- Python --------------------------------------------------------------------------------------
