@@ -55,6 +55,7 @@ def test_many_runs_give_equal_bytes(kind):
 
 
 @pytest.mark.slow
+@pytest.mark.sweep
 def test_a_hundred_runs_give_equal_bytes():
     assert len({graded("") for _ in range(100)}) == 1
 

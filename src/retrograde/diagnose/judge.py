@@ -16,7 +16,7 @@ from .births import Births
 from .folding import folded_under_causes
 from .history import History, scaled_norm
 from .judge_passes import births, exploding, overwrites, vanishing
-from .judge_steps import of_steps
+from .judge_steps import of_steps, overshot
 from .judge_zeros import twins, units, zeros
 from .report import Group, Report, Verdict
 
@@ -44,7 +44,8 @@ def _verdicts(record: History, members: dict[str, Any], groups: tuple[Group, ...
     found += exploding(record, groups)
     if not record.not_finite.began[0]:
         found += vanishing(record, groups, members)
-    return [*found, *zeros(record, members), *units(record, members), *twins(record, members)]
+    found += [*zeros(record, members), *units(record, members), *twins(record, members)]
+    return [*found, *overshot(record, found)]
 
 
 def members_of(record: History) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from .births_text import counted
 from .cures import cure_of, rate_cure
+from .folding import SHUT
 from .history import History
 from .phrases import listed, over, since
 from .report import ALARM, NOTE, Verdict
@@ -183,6 +184,28 @@ def _rate(record: History) -> Iterator[Verdict]:
             f"(threshold {limits.idle:g}, usual are 0.001 to 0.01), although there are gradients "
             "to follow.",
             cure=rate_cure(motion.ratio), began=int(spell.began[0]),
+        )  # fmt: skip
+
+
+def overshot(record: History, found: list[Verdict]) -> Iterator[Verdict]:
+    """Steps that were too long now and then, where units have been shut since and the loss has not
+    recovered: they are the cause. Shut units have hardly a gradient, so most steps are short.
+    """
+    motion, limits = record.motion, record.thresholds
+    blow = motion.overshoot
+    if blow.steps < limits.patience or motion.loss < blow.loss:
+        return
+    if any(verdict.kind == "learning rate" for verdict in found):
+        return
+    if any(v.kind in SHUT and v.severity == ALARM and v.began > blow.began for v in found):
+        name = record.parameters.group_names[blow.group]
+        yield Verdict(
+            "learning rate", ALARM, name,
+            f"Steps were too long{since(blow.began, record.passes)}: {blow.steps} of them were more "
+            f"than {limits.hasty:g} of the weights they changed, up to {blow.ratio:.2g} (usual are "
+            f"0.001 to 0.01; most in '{name}'), and the loss has not recovered: {blow.loss:.3g}, "
+            f"now {motion.loss:.3g}.",
+            cure=rate_cure(blow.ratio, 1e-2), began=blow.began,
         )  # fmt: skip
 
 
