@@ -1,4 +1,4 @@
-"""A survey of a graph for the doctor, in Python: what ``native/survey.c`` does for its engine.
+"""A survey of a graph for the doctor, in Python: what ``native/survey.c`` does for its core.
 
 One backward pass on numbers kept aside, and on the way: which parameters are reached and how deep
 they lie, which units are shut, how gradients change along depth, and why a gradient is zero.
@@ -10,12 +10,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import isfinite
 from struct import pack, unpack
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._shared.lending import Loan
 from ..errors import NotAValueError
 from ..ops import OPS
 from .reference import Node, order
+
+if TYPE_CHECKING:
+    from .._shared.cores import Number, Survey
 
 FACTOR, GATE, SATURATE, SOFT, CHOOSE, FLAT, KINDS, CARRIES, COUNTS = 0, 1, 2, 3, 4, 5, 7, 8, 16
 """What an op is to the doctor: a kind, and whether it carries ownership and counts as depth."""
@@ -40,11 +43,12 @@ _CODES = {name: index for index, name in enumerate((*OPS, "leaf", "sum", "dot"))
 
 def survey(
     roots: Sequence[Any],
-    seeds: Sequence[float],
+    seeds: Sequence[Number],
     parameters: Sequence[Any],
     kinds: bytes,
     limits: bytes,
-) -> dict[str, Any]:
+    /,
+) -> Survey:
     """What the doctor asks of a graph, in one pass; lists of numbers come as packed bytes.
 
     ``gradients``, ``reached`` and ``depths`` have an entry a parameter. ``units`` are (parameter,
@@ -63,7 +67,7 @@ class _Survey:
     def __init__(
         self,
         roots: Sequence[Any],
-        seeds: Sequence[float],
+        seeds: Sequence[Number],
         parameters: Sequence[Any],
         kinds: bytes,
         limits: Sequence[float],
@@ -86,7 +90,7 @@ class _Survey:
     def _code(self, value: Any) -> int:
         return len(_CODES) if value._custom is not None else _CODES[value._op_name]
 
-    def run(self) -> dict[str, Any]:
+    def run(self) -> Survey:
         self._pull()
         units = self._units()
         edges = self._measure_depths()

@@ -95,7 +95,7 @@ def _kind(name: str) -> int:
     return kind | (0 if kind in (CHOOSE, FLAT) else COUNTS)
 
 
-_CODES = tuple(core.OP_NAMES)
+_CODES = core.OP_NAMES
 KINDS = bytes([*(_kind(name) for name in _CODES), *[COUNTS] * (256 - len(_CODES))])
 """What each op is to the survey, by its code; custom ops are past the end of the names."""
 

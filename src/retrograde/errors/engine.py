@@ -485,6 +485,10 @@ class CoreError(RetrogradeError, ImportError):
         return cls(f"rg.compile needs the native core; the reference core runs here: {why}.")
 
     @classmethod
+    def lacks(cls, name: str, why: str) -> Self:
+        return cls(f"'{name}' needs the native core; the reference core runs here: {why}.")
+
+    @classmethod
     def absent(cls, why: str) -> Self:
         return cls(f"RETROGRADE_CORE=native, but the native core is not available: {why}.")
 

@@ -20,7 +20,7 @@ from ..ops.sentences import shown
 from ..program.calling import Replayable
 from ..program.program import CAPTURED, CONSTANT, Program
 from ..program.traces import Family, Trace, shared_length
-from ..value import core
+from ..value import core, native_core
 from .columns import Columns, Pulled
 from .entries import Place
 from .names import Variables, given_names
@@ -118,7 +118,7 @@ def _computed(op: str, operands: tuple[float, ...]) -> float:
         for term in terms[1:]:
             total += term
         return total
-    return float(core.evaluate(_INDEX[op], operands))
+    return native_core.evaluate(_INDEX[op], operands)
 
 
 def _taken(operands: Sequence[float]) -> int:

@@ -15,7 +15,7 @@ from .._shared.placeholders import forget
 from .._shared.sites import Site, site_of, span_of
 from .._values.custom import RecordedOp
 from ..errors import RecordingError
-from ..value import Value, core
+from ..value import Value, core, native_core
 from .checker import check
 from .conditions import Decisions, recorders
 from .customs import function_of, key_of
@@ -55,7 +55,7 @@ class _Reader:
         """A value that no instruction here makes: a captured leaf, or a constant made inside."""
         if value.op != "leaf":
             raise RecordingError.captured_interior(value)
-        origin = core.leaf_origin(value, self.since)
+        origin = native_core.leaf_origin(value, self.since)
         if origin == "argument":
             raise RecordingError.leaked_argument(value)
         if origin == "constant":
@@ -133,11 +133,11 @@ def record(
     """
     decisions = Decisions(path)
     recorders.decisions.append(decisions)
-    core.enter_recording()
+    native_core.enter_recording()
     try:
         result = function()
     finally:
-        core.leave_recording()
+        native_core.leave_recording()
         recorders.decisions.pop()
         forget()
     decided = decisions.taken
