@@ -100,6 +100,10 @@ class ShapeError(RetrogradeError, ValueError):
     """Lengths or shapes do not agree."""
 
     @classmethod
+    def deep(cls, deepest: int) -> Self:
+        return cls(f"a nest has more than {deepest} levels: a list in it may hold itself.")
+
+    @classmethod
     def dot(cls, left: int, right: int) -> Self:
         return cls(f"dot: {left} items on the left, {right} on the right; give as many of each.")
 
