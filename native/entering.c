@@ -116,9 +116,12 @@ static PyType_Spec watcher_spec = {
 };
 
 static PyMethodDef entering_methods[] = {
-    {"watch_entries", watch_entries, METH_O, "Be told of the functions this thread enters."},
-    {"unwatch_entries", unwatch_entries, METH_O, "Be told no longer."},
-    {"closure_of", closure_of, METH_O, "The closure cells of a frame's function."},
+    {"watch_entries", watch_entries, METH_O,
+     RG_DOC("watch_entries($module, entered, /)", "Be told of the functions this thread enters.")},
+    {"unwatch_entries", unwatch_entries, METH_O,
+     RG_DOC("unwatch_entries($module, watcher, /)", "Be told no longer.")},
+    {"closure_of", closure_of, METH_O,
+     RG_DOC("closure_of($module, frame, /)", "The closure cells of a frame's function.")},
     {NULL, NULL, 0, NULL},
 };
 

@@ -329,9 +329,13 @@ static PyObject *evaluate(PyObject *Py_UNUSED(module), PyObject *args) {
 }
 
 PyMethodDef rg_replay_methods[] = {
-    {"replay", replay, METH_VARARGS, "Run a plan over rows."},
-    {"evaluate", evaluate, METH_VARARGS, "One row of the law by the replay kernels."},
-    {"tile_lanes", tile_lanes, METH_NOARGS, "How many rows a thread works on at once."},
-    {"use_kernels", use_kernels, METH_O, "Choose the SIMD level; '' is the best there is."},
+    {"replay", replay, METH_VARARGS,
+     RG_DOC("replay($module, parts, inputs, outputs, threads, /)", "Run a plan over rows.")},
+    {"evaluate", evaluate, METH_VARARGS,
+     RG_DOC("evaluate($module, op, numbers, /)", "One row of the law by the replay kernels.")},
+    {"tile_lanes", tile_lanes, METH_NOARGS,
+     RG_DOC("tile_lanes($module, /)", "How many rows a thread works on at once.")},
+    {"use_kernels", use_kernels, METH_O,
+     RG_DOC("use_kernels($module, level, /)", "Choose the SIMD level; '' is the best there is.")},
     {NULL, NULL, 0, NULL},
 };

@@ -43,6 +43,9 @@ enum {
 
 enum { RG_OWN = 256 }; /* in the notes, beside RG_LABELLED and RG_HOOKED: such attributes */
 
+/* A function's text: its signature, which inspect reads and stubtest compares, and what it does. */
+#define RG_DOC(SIGNATURE, TEXT) SIGNATURE "\n--\n\n" TEXT
+
 /* Nothing here is seen from outside the module: names are reached without a table. */
 #pragma GCC visibility push(hidden)
 

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from retrograde.ops import OPS, WORDS
-from retrograde.value import core, core_name
+from retrograde.value import core_name, native_core
 
 rg: Any = import_module("retrograde")  # stubs know nothing of what is rehearsed
 Value = rg.Value
@@ -199,13 +199,13 @@ def replayed() -> None:
     bits = set()
     for level in ("base", "v3", "v4", "v4_narrow"):
         try:
-            core.use_kernels(level)
+            native_core.use_kernels(level)
         except ValueError:
             continue
         values, slopes = compiled.value_and_grad(xs, ys)
         assert np.allclose(np.column_stack([values, *slopes]), eager, rtol=1e-12, atol=1e-12), level
         bits.add((values.tobytes(), *(slope.tobytes() for slope in slopes)))
-    core.use_kernels("")
+    native_core.use_kernels("")
     assert len(bits) == 1
     assert np.isfinite(np.array(compiled.hessian(xs[:3], ys[:3]))).all()
     compiled.save("rehearsed.rgp")

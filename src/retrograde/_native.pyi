@@ -1,4 +1,4 @@
-"""The native engine, as type checkers see it; the reference engine offers the same.
+"""The native core, as type checkers see it; ``_shared/cores.py`` says what both cores offer.
 
 ``Value`` is shown with what ``face.py`` puts on it. What it refuses (``float(v)``, ``//``, ``%``,
 ``round`` and their kin) is left out, so that a type checker refuses it as well.
@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import disjoint_base
 
+from ._shared.cores import Number, PlanRows, Survey
 from ._shared.hooks import Hook, HookHandle
 from ._shared.sites import Site
 from ._values.custom import CustomOp, RecordedOp
 from ._values.elementwise import *  # noqa: F403  one function a row of the law
 
-_Number: TypeAlias = float | np.floating[Any] | np.integer[Any]
+_Number: TypeAlias = Number
 
 @disjoint_base
 class Value:
@@ -913,7 +914,7 @@ def survey(
     kinds: bytes,
     limits: bytes,
     /,
-) -> dict[str, Any]:
+) -> Survey:
     """What the doctor asks of a graph, in one pass; see ``surveying.py``."""
 
 # modes of this thread
@@ -922,13 +923,13 @@ def watch_cuts(watcher: Callable[[Value], object] | None, /) -> Callable[[Value]
     """Have no_grad() say what it takes the history of; returns who was told before."""
 
 def enter_no_grad() -> None:
-    """Stop recording in this thread."""
+    """Keep no history in this thread."""
 
 def leave_no_grad() -> None:
     """Undo one enter_no_grad."""
 
 def in_no_grad() -> bool:
-    """Whether this thread does not record."""
+    """Whether this thread keeps no history."""
 
 def swap_no_grad(depth: int, /) -> int:
     """Set how deep this thread is in no_grad."""
@@ -1060,7 +1061,7 @@ def instruction_of(value: Value, /) -> tuple[CodeType, int] | None:
 # replay: parts are plans with their rows; inputs and outputs are buffers of (address, stride)
 
 def replay(
-    parts: list[tuple[Any, Any, Any, Any, Any, int, int, Any, Any, Any, list[Any]]],
+    parts: list[PlanRows],
     inputs: Any,
     outputs: Any,
     threads: int,
@@ -1191,4 +1192,4 @@ def own_attributes(value: Value, /) -> dict[str, Any]:
     """A copy of the attributes put on a value."""
 
 def inject_allocation_failure(count: int, /) -> None:
-    """Let the engine's allocation after COUNT more fail, once; -1 switches it off."""
+    """Let the core's allocation after COUNT more fail, once; -1 switches it off."""

@@ -56,6 +56,7 @@ def sgd(
     dampening: float,
     weight_decay: float,
     nesterov: float,
+    /,
 ) -> None:
     """One step of stochastic gradient descent over leaves."""
     for i, leaf in _moving(leaves):
@@ -81,6 +82,7 @@ def adam(
     epsilon: float,
     weight_decay: float,
     decoupled: float,
+    /,
 ) -> None:
     """One step of Adam or AdamW over leaves."""
     for i, leaf in _moving(leaves):
@@ -109,6 +111,7 @@ def rmsprop(
     weight_decay: float,
     momentum: float,
     centered: float,
+    /,
 ) -> None:
     """One step of RMSprop over leaves."""
     for i, leaf in _moving(leaves):
@@ -128,7 +131,7 @@ def rmsprop(
         leaf._data = leaf._data - step
 
 
-def grad_norm(values: Sequence[Any], kind: float) -> float:
+def grad_norm(values: Sequence[Any], kind: float, /) -> float:
     """The length of the gradients of values, by the sum of their powers, in order."""
     sizes = [abs(value._grad) for value in _checked(values)]
     if any(isnan(size) for size in sizes):
@@ -141,14 +144,14 @@ def grad_norm(values: Sequence[Any], kind: float) -> float:
     return sqrt(total) if kind == 2.0 else _power(total, 1.0 / kind)
 
 
-def scale_grad(values: Sequence[Any], factor: float) -> None:
+def scale_grad(values: Sequence[Any], factor: float, /) -> None:
     """Multiply the gradients of values."""
     refuse_lent(_checked(values))
     for value in values:
         value._grad *= factor
 
 
-def clip_grad(values: Sequence[Any], limit: float) -> None:
+def clip_grad(values: Sequence[Any], limit: float, /) -> None:
     """Clip the gradients of values into a range; NaN stays."""
     refuse_lent(_checked(values))
     for value in values:

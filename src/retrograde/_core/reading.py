@@ -16,7 +16,7 @@ _CODES = {name: code for code, name in enumerate((*OPS, "leaf", "sum", "dot"))}
 _TAKES, _HOOKED, _RULED = 1, 2, 4
 
 
-def read(roots: tuple[Any, ...], since: int) -> tuple[Any, ...]:
+def read(roots: tuple[Any, ...], since: int, /) -> tuple[Any, ...]:
     """Everything under the roots made since an epoch, inputs before uses, as flat arrays."""
     for index, root in enumerate(roots):
         if not isinstance(root, Node):
@@ -58,6 +58,7 @@ def pull(
     gradients: Any,
     amounts: Any,
     befores: Any,
+    /,
 ) -> None:
     """The backward pass over flat arrays; ``gradients`` comes with the seeds, and ``rule`` gives
     the contributions of the values marked in ``ruled``."""

@@ -1,6 +1,6 @@
-"""The engine in plain Python: nodes, ordering, backward. The oracle, and the fallback.
+"""The core in plain Python: nodes, ordering, backward. The oracle, and the fallback.
 
-Read it top to bottom; it does what the native engine does, bit for bit where IEEE arithmetic
+Read it top to bottom; it does what the native core does, bit for bit where IEEE arithmetic
 decides. The whole idea:
 
 - A value is a number that remembers its ``inputs`` and, for each, a ``partial``: how fast the
@@ -11,7 +11,7 @@ decides. The whole idea:
 
 There is no calculus in backward. The calculus is in the law (``ops/scalar.py``), which each
 operation asks for its value and its partials. The operators, and the checks on what a user
-assigns, are in ``fallback.py``.
+assigns, are in ``public.py``.
 """
 
 from __future__ import annotations

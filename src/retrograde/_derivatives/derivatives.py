@@ -28,7 +28,7 @@ import numpy as np
 from .._shared.operands import is_real_scalar
 from .._values import elementwise
 from .._values.functions import dot, sum
-from .._values.nests import Nest, as_array, take_apart
+from .._values.nests import Nest, mapped, take_apart
 from .._values.reaching import Reached, is_chosen, pushed, takes_gradient_through
 from .._values.sequences import ComputingSequence
 from ..errors import (
@@ -295,7 +295,7 @@ class _Call:
     def shaped(self, items: Sequence[Any]) -> Any:
         """Items in the shape of the differentiated arguments."""
         source = iter(items)
-        shaped = [nest.rebuild(source, as_array) for nest in self.nests]
+        shaped = [nest.filled(source) for nest in self.nests]
         return shaped[0] if self.bare else tuple(shaped)
 
     def settled(self, gradients: list[Number | None], unused: Unused) -> list[Number]:
@@ -342,19 +342,22 @@ class _Call:
 
     def release_nest(self, nest: Any) -> Any:
         """Extra outputs on their way out: values inside become numbers where they can."""
-        if isinstance(nest, Value):
-            return self.released([nest])[0]
-        if isinstance(nest, dict):
-            return {key: self.release_nest(part) for key, part in nest.items()}
-        if isinstance(nest, tuple) and hasattr(nest, "_fields"):
-            return type(nest)(*map(self.release_nest, nest))
-        if type(nest) in (list, tuple):
-            return type(nest)(self.release_nest(part) for part in nest)
-        if isinstance(nest, ComputingSequence):
-            nest = np.asarray(nest)
-        if isinstance(nest, np.ndarray) and nest.dtype == object:
-            return as_array([self.release_nest(part) for part in nest.flat], nest.shape)
-        return nest
+
+        def released(part: Any) -> Any:
+            if isinstance(part, ComputingSequence):
+                return mapped(released, np.asarray(part))
+            return self.released([part])[0] if isinstance(part, Value) else part
+
+        return mapped(released, nest, _left_whole)
+
+
+def _left_whole(part: Any) -> bool:
+    """What is not looked into among extra outputs: numbers, and lists of a class of its own."""
+    if isinstance(part, np.ndarray):
+        return bool(part.dtype != object)
+    if isinstance(part, (list, tuple)) and type(part) not in (list, tuple):
+        return not hasattr(part, "_fields")
+    return isinstance(part, ComputingSequence)
 
 
 def _names_by_position(function: Callable[..., Any]) -> list[str]:

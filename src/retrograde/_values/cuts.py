@@ -17,7 +17,7 @@ from .._shared.sites import Site, calling_instruction, site_of
 from ..value import Value, belongs_to_caller, core
 
 OFTEN = 256
-"""How often a line is reported every time; native/modes.c and fallback.py have the same."""
+"""How often a line is reported every time; native/modes.c and _core/modes.py have the same."""
 
 Cut = Callable[[Value, str, "Site | None"], object]
 """Called with a value, how it is cut ("detach()" or "no_grad()"), and the line."""

@@ -7,7 +7,7 @@ nothing. A pass that raises is reported as begun, not as done.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Lock, local
@@ -86,16 +86,16 @@ def _wrap() -> None:
         """Add the gradient of this value into every leaf under it."""
         _reported((self,), (seed,), lambda: method(self, seed))
 
-    def several(roots: Sequence[Value], seeds: Sequence[float]) -> None:
-        _reported(tuple(roots), tuple(seeds), lambda: function(roots, seeds))
+    def several(roots: tuple[Value, ...], seeds: tuple[Any, ...], /) -> None:
+        _reported(roots, seeds, lambda: function(roots, seeds))
 
     Value.backward = backward  # type: ignore[method-assign]
-    core.backward = several
+    core.backward = several  # type: ignore[method-assign]
 
 
 def _unwrap() -> None:
     Value.backward = _watch.method  # type: ignore[method-assign]
-    core.backward = _watch.function
+    core.backward = _watch.function  # type: ignore[method-assign]
     _watch.method = _watch.function = None
 
 

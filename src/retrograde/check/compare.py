@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from math import fabs, isfinite, isnan, ulp
 from typing import Any
 
+from .._shared.birth import spelled
 from ..errors import CheckError
 from ..ops import OPS
 from ..value import core_name
@@ -24,7 +25,7 @@ from .rounding import Bars, error_bars
 from .subject import MOST_ROWS, Subject, subject_of
 from .tape import ROW, Tape, read
 from .tolerances import ROUNDINGS, ULPS
-from .verdicts import BAD, plain
+from .verdicts import BAD
 
 AGREES, DIFFERS, CONVENTION = "agrees", "differs", "convention"
 VALUES = 1e-13
@@ -74,7 +75,7 @@ class Comparison:
 
     def data(self) -> dict[str, Any]:
         """The comparison as plain data, for JSON."""
-        found: dict[str, Any] = plain({"agrees": self.agrees, **asdict(self)})
+        found: dict[str, Any] = spelled({"agrees": self.agrees, **asdict(self)})
         return found
 
     def __str__(self) -> str:

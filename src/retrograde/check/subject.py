@@ -17,7 +17,7 @@ import numpy as np
 
 from .._derivatives.derivatives import _here, _recording
 from .._shared.operands import is_real_scalar
-from .._values.nests import Nest, as_array, take_apart
+from .._values.nests import Nest, flatten, is_array, mapped, take_apart
 from .._values.sequences import ComputingSequence, sequence
 from ..errors import CheckError, FunctionResultError
 from ..program.compiled import Compiled
@@ -98,7 +98,7 @@ class Arguments(Subject):
     def _called(self, numbers: Sequence[float]) -> Graph:
         leaves = [Value(x, label=place) for x, place in zip(numbers, self.places)]
         source = iter(leaves)
-        arguments = [nest.rebuild(source, sequence) for nest in self._nests]
+        arguments = [nest.argument(source) for nest in self._nests]
         with _recording():
             begun = _here.begun
             try:
@@ -211,7 +211,7 @@ class Replayed(Subject):
             if fixed:
                 built.append(given)
                 continue
-            nest = next(nests).rebuild(source, as_array)
+            nest = next(nests).filled(source)
             built.append(uniform(nest) if isinstance(given, Uniform) else nest)
         return built
 
@@ -238,7 +238,7 @@ class Replayed(Subject):
         leaves = [Value(x, label=place) for x, place in zip(numbers, self.places)]
         source, nests = iter(leaves), iter(self._nests)
         built = [
-            given if fixed else next(nests).rebuild(source, as_array)
+            given if fixed else next(nests).filled(source)
             for given, fixed in zip(self._given, self._fixed)
         ]
         shared = [isinstance(given, Uniform) for given in self._given]
@@ -258,33 +258,20 @@ class Replayed(Subject):
 
 def _rows(arguments: Sequence[Any]) -> int | None:
     """How many rows the arguments have; None where all of them are uniform."""
-    pending = list(arguments)
-    while pending:
-        part = pending.pop()
-        if isinstance(part, np.ndarray) and part.ndim > 0:
-            return len(part)
-        if isinstance(part, (list, tuple)):
-            pending.extend(part)
-        elif isinstance(part, dict):
-            pending.extend(part.values())
-    return None
+    found, _ = flatten(list(arguments), is_array)
+    return next((len(part) for part in found if is_array(part) and part.ndim > 0), None)
 
 
-def _row(part: Any, row: int | None) -> Any:
+def _row(nest: Any, row: int | None) -> Any:
     """One row of an argument, as a compiled function sees it; None: the same for all rows."""
-    if isinstance(part, np.ndarray):
+
+    def seen(part: Any) -> Any:
+        if not is_array(part):
+            return part
         item = part if row is None or part.ndim == 0 else part[row]
-        return (
-            sequence(item.reshape(-1).tolist(), item.shape)
-            if isinstance(item, np.ndarray)
-            else item
-        )
-    if isinstance(part, dict):
-        return {key: _row(item, row) for key, item in part.items()}
-    if isinstance(part, (list, tuple)):
-        items = [_row(item, row) for item in part]
-        return type(part)(*items) if hasattr(part, "_fields") else type(part)(items)
-    return part
+        return sequence(item.reshape(-1).tolist(), item.shape) if is_array(item) else item
+
+    return mapped(seen, nest, is_array)
 
 
 def _total(caller: str, result: Any) -> float:

@@ -10,7 +10,7 @@ from typing import Final, TypedDict
 
 from .. import __version__
 from ..learn.sandbox import boundary_here
-from ..value import core, core_name, core_reason
+from ..value import core_name, core_reason, native_core
 from ._layout import Row, print_line, print_rows
 from ._terminal import console
 
@@ -97,7 +97,7 @@ def gather() -> Info:
 def _simd_level() -> str | None:
     if core_name != "native":
         return None
-    return str(core.simd_level())
+    return native_core.simd_level()
 
 
 def _version(package: str) -> str | None:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from .._shared.cores import Survey
 from .._shared.sites import Site
 from ..optim.optimizer import Optimizer
 from ..passes.survey import SATURATE, SOFT, survey
@@ -181,10 +182,10 @@ class History:
         self._remember(float(sizes.max(initial=0.0)), sizes)
         return gradients, reached
 
-    def _surveyed(self, roots: tuple[Value, ...], seeds: tuple[float, ...]) -> dict[str, Any]:
+    def _surveyed(self, roots: tuple[Value, ...], seeds: tuple[float, ...]) -> Survey:
         """The survey of a pass, over those values that now stand for the parameters."""
         values = self.parameters.values
-        seen: dict[str, Any] = survey(roots, seeds, values, KINDS, self._limits)
+        seen = survey(roots, seeds, values, KINDS, self._limits)
         lost = self.reached & ~self.missing & ~np.frombuffer(seen["reached"], dtype=bool)
         if lost.any() and self.adopt(core.leaves_under(roots), lost):
             values = self.parameters.values
@@ -250,7 +251,7 @@ class History:
             same[numbers] = len(numbers) > 1
         self.twins.update(self.passes, same, seen)
 
-    def _take_profile(self, seen: dict[str, Any]) -> None:
+    def _take_profile(self, seen: Survey) -> None:
         counts = np.frombuffer(seen["level_nodes"], dtype=np.int64)
         sums = np.frombuffer(seen["level"])
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -284,7 +285,7 @@ class History:
         return max(abs(self.loss), 1.0) if isfinite(self.loss) else 1.0
 
     def _take_births(
-        self, seen: dict[str, Any], roots: tuple[Value, ...], seeds: tuple[float, ...]
+        self, seen: Survey, roots: tuple[Value, ...], seeds: tuple[float, ...]
     ) -> None:
         """The births of a pass: the first there are, and those that a sick spell begins with."""
         sick = bool(seen["odd_adjoints"]) or not isfinite(self.loss)

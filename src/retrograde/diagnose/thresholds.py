@@ -85,7 +85,7 @@ def _steepest(op: Op) -> float:
     return min(1.0, max(slopes))
 
 
-_CODES = tuple(core.OP_NAMES)
+_CODES = core.OP_NAMES
 _BY_NAME = (_KINDS.get(kind_of(name), COUNTS) for name in _CODES)
 KINDS = bytes([*_BY_NAME, *[COUNTS] * (256 - len(_CODES))])
 """What each op is to the survey, by its code; custom ops are past the end of the names."""

@@ -100,6 +100,10 @@ class ShapeError(RetrogradeError, ValueError):
     """Lengths or shapes do not agree."""
 
     @classmethod
+    def deep(cls, deepest: int) -> Self:
+        return cls(f"a nest has more than {deepest} levels: a list in it may hold itself.")
+
+    @classmethod
     def dot(cls, left: int, right: int) -> Self:
         return cls(f"dot: {left} items on the left, {right} on the right; give as many of each.")
 
@@ -483,6 +487,10 @@ class CoreError(RetrogradeError, ImportError):
     @classmethod
     def compile(cls, why: str) -> Self:
         return cls(f"rg.compile needs the native core; the reference core runs here: {why}.")
+
+    @classmethod
+    def lacks(cls, name: str, why: str) -> Self:
+        return cls(f"'{name}' needs the native core; the reference core runs here: {why}.")
 
     @classmethod
     def absent(cls, why: str) -> Self:

@@ -1,4 +1,4 @@
-"""A survey of a pass for the doctor: what ``native/survey.c`` does for its engine, on any pass.
+"""A survey of a pass for the doctor: what ``native/survey.c`` does for its core, on any pass.
 
 One backward pass on numbers kept aside, and on the way: which parameters are reached and how deep
 they lie, which units are shut, how gradients change along depth, and why a gradient is zero.
@@ -10,13 +10,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import isfinite
 from struct import pack, unpack
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import NotAValueError
-from ..value import Value, core, core_name
+from ..value import Value, core_name, native_core
 from .backward import pull, seeds_at
 from .flat import Pass
 from .values import read
+
+if TYPE_CHECKING:
+    from .._shared.cores import Survey
 
 FACTOR, GATE, SATURATE, SOFT, CHOOSE, FLAT, KINDS, CARRIES, COUNTS = 0, 1, 2, 3, 4, 5, 7, 8, 16
 """What an op is to the doctor: a kind, and whether it carries ownership and counts as depth."""
@@ -44,7 +47,8 @@ def survey(
     parameters: Sequence[Value],
     kinds: bytes,
     limits: bytes,
-) -> dict[str, Any]:
+    /,
+) -> Survey:
     """What the doctor asks of a graph, in one pass; lists of numbers come as packed bytes.
 
     ``gradients``, ``reached`` and ``depths`` have an entry a parameter. ``units`` are (parameter,
@@ -54,7 +58,7 @@ def survey(
     callable. ``level`` and ``level_nodes`` are sums and counts by depth, ``step`` depths a level.
     """
     if core_name == "native":
-        return core.survey(tuple(roots), tuple(seeds), parameters, kinds, limits)  # type: ignore[no-any-return]
+        return native_core.survey(tuple(roots), tuple(seeds), tuple(parameters), kinds, limits)
     for index, parameter in enumerate(parameters):
         if not isinstance(parameter, Value):
             raise NotAValueError.at("doctor: parameters", index, parameter)
@@ -65,7 +69,7 @@ def survey(
 
 def survey_of(
     graph: Pass, seeds: dict[int, float], parameters: Sequence[int], kinds: bytes, limits: bytes
-) -> dict[str, Any]:
+) -> Survey:
     """The survey of a pass: seeds by value, and where the parameters stand, -1 for nowhere."""
     return _Survey(graph, seeds, parameters, kinds, unpack("256d", limits)).run()
 
@@ -94,7 +98,7 @@ class _Survey:
         self.adjoints: list[float] = pull(graph, seeds).gradients.tolist()
         self.depths = [0] * len(graph)
 
-    def run(self) -> dict[str, Any]:
+    def run(self) -> Survey:
         units = self._units()
         edges = self._measure_depths()
         places = self.parameters

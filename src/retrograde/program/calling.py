@@ -14,7 +14,7 @@ import numpy as np
 from .._shared import hooks
 from .._values.nests import Nest
 from ..errors import CompileError, FunctionResultError, RecordingError, RowsError
-from ..value import core
+from ..value import core, native_core
 from .derived import REDUCED, STORED, VALUE, Mode
 from .files import packed, write
 from .program import ROW
@@ -323,7 +323,7 @@ class Replayable:
         totals = sums[1:] / over
         for place in hooked:
             totals[place] = hooks.run(leaves[place], float(totals[place]))
-        core.add_grad(leaves, totals)
+        native_core.add_grad(leaves, totals)
         return float(sums[0]) / over
 
     @whole

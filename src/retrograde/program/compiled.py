@@ -25,7 +25,7 @@ from ..errors import (
     RecordingError,
     TraceBudgetWarning,
 )
-from ..value import Value, core, core_name, core_reason
+from ..value import Value, core, core_name, core_reason, native_core
 from .calling import Replayable
 from .entered import Entered, watching
 from .loaded import Loaded
@@ -217,7 +217,7 @@ class Compiled(Replayable):
         since = core.begin_epoch()
         values = []
         for name, number in zip(bound.names, numbers):
-            value = core.argument(number)
+            value = native_core.argument(number)
             value.label = name
             values.append(value)
         inputs = [

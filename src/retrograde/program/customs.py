@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import RecordingError
-from ..value import core
+from ..value import core, native_core
 from .program import CONSTANT, ROW, Input, Program
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def _template(op: CustomOp, value: Value, numbers: list[float], record: Any) -> 
     """The rule in ops, recorded on fresh arguments; None where it is over arrays."""
     names = ["upstream"] * op.has_vjp + [f"input {i}" for i in range(len(numbers))] + ["z"]
     given = [1.0] * op.has_vjp + [*numbers, core.peek(value)]
-    arguments = [(core.argument(x), Input(ROW, name)) for x, name in zip(given, names)]
+    arguments = [(native_core.argument(x), Input(ROW, name)) for x, name in zip(given, names)]
     values = [argument for argument, _ in arguments]
     try:
         program, captured = record(

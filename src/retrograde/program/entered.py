@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ..value import Value, core
+from ..value import Value, native_core
 from .reads import CELL, GLOBAL, LOCAL, MODULE, Chain, Reads, reads
 
 ATTRIBUTE, ITEM, CELL_OF = 0, 1, 2
@@ -64,7 +64,7 @@ class Entered:
     """The places that the functions entered have read, and those they may have assigned to."""
 
     def __init__(self) -> None:
-        self.names = core.Names()
+        self.names = native_core.Names()
         self.assigned: set[tuple[int, int, Any]] = set()
         self._seen: set[tuple[int, ...]] = set()
         self._kept: list[object] = []  # so that no id comes twice
@@ -76,7 +76,7 @@ class Entered:
             return False
         chains = reads(code)
         free = _names_of(chains, CELL)
-        cells = core.closure_of(frame) if free else ()
+        cells = native_core.closure_of(frame) if free else ()
         # where the interpreter does not show the cells, what they hold is all there is
         held = _names_of(chains, LOCAL) | (free if cells is None else frozenset())
         given = _values(frame, held) if held else {}
@@ -165,9 +165,9 @@ def _values(frame: FrameType, names: frozenset[str]) -> dict[str, Any]:
 @contextmanager
 def watching(entered: Entered) -> Iterator[None]:
     """Have the functions that this thread enters looked at."""
-    watcher = core.watch_entries(entered)
+    watcher = native_core.watch_entries(entered)
     try:
         yield
     finally:
-        core.unwatch_entries(watcher)
+        native_core.unwatch_entries(watcher)
         entered._release()

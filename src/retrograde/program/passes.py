@@ -9,7 +9,7 @@ from struct import pack
 
 from ..ops import OPS
 from ..ops.structural import TAKE
-from ..value import core
+from ..value import core, native_core
 from .checker import check
 from .program import CONSTANT, Guard, Input, Instruction, Program
 
@@ -104,7 +104,7 @@ def fold_constants(program: Program) -> Program:
             if args != instruction.args:
                 instruction = Instruction(op, results, args, site)
         if args[0] in numbers and op in OPS and all([arg in numbers for arg in args]):
-            value = core.evaluate(_INDEX[op], tuple([numbers[arg] for arg in args]))
+            value = native_core.evaluate(_INDEX[op], tuple([numbers[arg] for arg in args]))
             result = results[0]
             place = known.setdefault(pack("d", value), result)
             if place == result:

@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..ops.structural import DOT, STRUCTURAL, SUM, TAKE
-from ..value import core
+from ..value import core, native_core
 from .chains import gathered
 from .program import CAPTURED, CONSTANT, ROW, SEED, Input, Instruction, Program
 
-_ROWS = core.OP_NAMES[: core.OP_NAMES.index("leaf")]
+_ROWS: tuple[str, ...] = core.OP_NAMES[: core.OP_NAMES.index("leaf")]
 _FIRST = len(_ROWS)
 STEPS = {name: index for index, name in enumerate(_ROWS)} | {
     name: _FIRST + place
@@ -62,7 +62,7 @@ class Plan:
     @property
     def block(self) -> int:
         """How many rows a thread works on at once."""
-        return int(core.tile_lanes())
+        return native_core.tile_lanes()
 
     @property
     def bytes(self) -> int:

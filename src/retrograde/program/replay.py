@@ -6,13 +6,16 @@ import os
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..value import Value, core
+from ..value import Value, core, native_core
 from .plan import Plan
 from .program import ROW, Program
+
+if TYPE_CHECKING:
+    from .._shared.cores import PlanRows
 
 CHUNK = 1024
 """Rows whose reduction is one number; native/replay.h has the same."""
@@ -104,7 +107,7 @@ class Part:
         """Whether a guard failed on any row."""
         return bool(len(self.failed)) and bool((self.failed >= 0).any())
 
-    def native(self) -> tuple[Any, ...]:
+    def native(self) -> PlanRows:
         """What the executor takes."""
         plan = self.ready.plan
         return (
@@ -125,7 +128,7 @@ class Part:
 def run(parts: Sequence[Part], inputs: Any, outputs: Any, threads: int) -> None:
     """Run parts together. ``inputs`` and ``outputs`` are arrays of (address, stride) in bytes."""
     native = [part.native() for part in parts if part.ready.stages is None]
-    core.replay(native, inputs, outputs, threads)
+    native_core.replay(native, inputs, outputs, threads)
     if len(native) < len(parts):
         for part in parts:
             if part.ready.stages is not None:

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from .._values.nests import as_array
+from .._values.nests import as_array, remade
 from ..errors import RowsError
 from .blocks import blocks
-from .rows import Bound, Shape, remade
+from .rows import Bound, Shape
 
 
 def gradient_nest(

@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 
 from .._shared.sites import Site, Span, site_of, span_of
+from .._values.nests import is_array, mapped
 from ..errors import CompileError
 from ..ops import OPS, STRUCTURAL
 from ..passes.flat import CODES, CUSTOM, NUMBER, Pass
 from ..passes.numbers import partials_of
-from ..value import core
+from ..value import core, native_core
 from .calling import Replayable
 from .program import CAPTURED, CONSTANT, Program
 from .traces import Family, Trace, shared_length
@@ -62,17 +63,16 @@ def _fitting(family: Family, arguments: Sequence[float]) -> tuple[Trace, list[fl
 
 def _one_row(nest: Any, row: int, compiled: Replayable) -> Any:
     """Arguments with only one row in each array."""
-    if isinstance(nest, np.ndarray) and nest.ndim:
-        if not -len(nest) <= row < len(nest):
-            raise CompileError.call(compiled._name, f"there is no row {row}: {len(nest)} rows")
-        place = row % len(nest)
-        return nest[place : place + 1]
-    if isinstance(nest, dict):
-        return {key: _one_row(part, row, compiled) for key, part in nest.items()}
-    if isinstance(nest, (list, tuple)):
-        parts = [_one_row(part, row, compiled) for part in nest]
-        return type(nest)(*parts) if hasattr(nest, "_fields") else type(nest)(parts)
-    return nest
+
+    def cut(part: Any) -> Any:
+        if not is_array(part) or not part.ndim:
+            return part
+        if not -len(part) <= row < len(part):
+            raise CompileError.call(compiled._name, f"there is no row {row}: {len(part)} rows")
+        place = row % len(part)
+        return part[place : place + 1]
+
+    return mapped(cut, nest, is_array)
 
 
 def _evaluated(trace: Trace, arguments: Sequence[float]) -> list[float]:
@@ -101,7 +101,7 @@ def _computed(op: str, operands: tuple[float, ...]) -> float:
         return operands[0]
     if op in STRUCTURAL:
         return float(STRUCTURAL[op].evaluate(operands))
-    return float(core.evaluate(_INDEX[op], operands))
+    return native_core.evaluate(_INDEX[op], operands)
 
 
 def _chooses(op: str) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._shared.operands import is_real_scalar
+from .._values.nests import remade
 from .._values.sequences import sequence
 from ..errors import RowsError
 from .program import ROW, UNIFORM
@@ -131,11 +132,6 @@ def take_argument(bound: Bound, nest: Any, name: str) -> Shape:
     first = len(bound.kinds)
     key, build, differentiable = _visit(bound, nest, name)
     return Shape(name, key, first, len(bound.kinds) - first, build, differentiable)
-
-
-def remade(make: type, parts: list[Any]) -> Any:
-    """A list or tuple of a type; a named tuple takes its items one by one."""
-    return make(*parts) if hasattr(make, "_fields") else make(parts)
 
 
 def _visit(bound: Bound, nest: Any, name: str) -> tuple[Any, Callable[[Iterator[Any]], Any], bool]:
