@@ -222,7 +222,7 @@ _COMPOSED: Final = (
 
 _IMPLICIT: Final = (
     Implicit("solve", SOLVE, implicit.undo_solve, Example({"a": (3, 3), "b": (3, 2)}), ("a", "b"),
-             "the matrix s with a s = b", shape=lambda shapes: shapes["b"]),
+             "the matrix s with a s = b"),
     Implicit("cholesky", CHOLESKY, implicit.undo_cholesky, Example(SQUARE), ("x",),
              "the lower triangular s with s sᵀ = x; reads the lower half of x"),
     Implicit("lu", LU, implicit.undo_lu, Example(SQUARE), ("x",),

@@ -134,9 +134,8 @@ class _Binding:
         for term in self.terms:
             for ref in Template(Statement((term,), ())).refs():
                 self.core.setdefault(ref.array, len(ref.at))
-        self.used = {
-            name for term in self.terms for i in indices(term) for name in letters_of(i)
-        }
+        self.used = {name for t in self.terms for i in indices(t) for name in letters_of(i)}
+        self.used |= self.many.keys()
         self.carried = self._carried_letters()
         self.looked_at = {name: it.array for it in self._chosen() for name in it.names}
 

@@ -94,7 +94,6 @@ class Implicit:
 
     With ``u`` from ``undo``, the solution of ``(d equation/dz)ᵀ u = z'``, an operand receives
     ``-uᵀ d equation/d operand``. ``undo(do, upstream, result, operands)`` is made of rows.
-    ``unknown`` says which places of the result the equation determines.
     """
 
     name: str
@@ -104,7 +103,6 @@ class Implicit:
     operands: tuple[str, ...]
     why: str
     wholes: tuple[str, ...] = ()
-    shape: Callable[[Mapping[str, Shape]], Shape] = lambda shapes: shapes["x"]
 
     def state(self, shapes: Mapping[str, Shape]) -> Statement:
         """Its equation on arrays of these shapes, the result among them as ``s``."""
