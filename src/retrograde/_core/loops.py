@@ -91,7 +91,10 @@ class _Turns:
             result[...] = result * self.placed(np.multiply.reduce(amounts, axis=axes), to, result)
             return
         amounts, left = self.summed(holds) if how == "+=" else (self.amounts(), self.names)
-        self.scatter(result, amounts, left, how, holds if left == self.names else None)
+        if holds is not None and left != self.names:  # a place is reached if any turn reaches it
+            gone = tuple(n for n, name in enumerate(self.names) if name not in left)
+            holds = np.any(holds, axis=gone)
+        self.scatter(result, amounts, left, how, holds)
 
     def kept(self) -> tuple[tuple[int, ...], list[str]]:
         """The loops that are multiplied over, by number, and the letters that stay."""
@@ -245,7 +248,9 @@ class _Turns:
         if holds is not None:
             chosen = np.broadcast_to(holds, lengths)
             at, amounts = [one[chosen] for one in at], amounts[chosen]
-        if how == "=":
+        if not at:  # one number; its turns are added up already
+            result[()] = amounts.sum() + (result[()] if how == "+=" else 0.0)
+        elif how == "=":
             result[tuple(at)] = amounts
         else:
             np.add.at(result, tuple(at), amounts)

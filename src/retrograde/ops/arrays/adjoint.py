@@ -118,13 +118,24 @@ def saves(statement: Statement, takers: Collection[str] | None = None) -> tuple[
 
 
 def written_once(term: Term) -> bool:
-    """Whether no two turns of its loops write to the same place."""
-    loops = {name for name, length in term.loops if length != 1}
+    """Whether it is plain that no two turns of its loops write to the same place.
+
+    A place tells its letters where it is a sum of them in which each step is longer than all
+    shorter ones together: ``i``, ``n - 1 - i``, or ``4*i + j`` with j below 4.
+    """
+    lengths = {name: length for name, length in term.loops if length != 1}
+    loops = set(lengths)
     for index in term.to.at:
         found = index.affine
         if found is not None:
-            turning = [name for name in found[0] if name in loops]
-            loops -= set(turning if len(turning) == 1 else ())
+            reach = 0
+            steps = sorted((abs(step), name) for name, step in found[0].items() if name in loops)
+            for step, name in steps:
+                if step <= reach:
+                    break
+                reach += step * (lengths[name] - 1)
+            else:
+                loops -= {name for _, name in steps}
     return not loops
 
 

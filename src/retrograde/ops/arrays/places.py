@@ -224,7 +224,7 @@ def located(shape: Shape, key: Key) -> tuple[list[Index], list[Index], dict[str,
     arrays = [entry for entry in entries if isinstance(entry, At)]
     spread = broadcast(*(entry[1] for entry in arrays))
     names = iter(free_letters(len(entries) + len(spread), [entry[0] for entry in arrays]))
-    shared = [(letter(name), n) for name, n in zip(names, spread)]
+    shared = [(letter(name), n) for n, name in zip(spread, names)]
     places: list[Index] = []
     selected: list[tuple[Index, int]] = []
     inserted: int | None = None

@@ -105,9 +105,10 @@ def routine(name: str) -> Routine:
 def times(left: Expr, right: Expr) -> Expr:
     """A product; what a factor of 1 or -1 does not change is not written down."""
     for one, other in ((left, right), (right, left)):
-        if isinstance(one, Num) and one.value == 1.0:
+        if one == Num(1.0):
             return other
-        if isinstance(one, Num) and one.value == -1.0:
+    for one, other in ((left, right), (right, left)):
+        if one == Num(-1.0):
             return Call("neg", (other,))
     return Call("mul", (left, right))
 
