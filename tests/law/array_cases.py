@@ -59,6 +59,9 @@ class Case:
             return self.ours(engine, *operands)
         return engine(self.row, *operands, **self.arguments)
 
+    def by_all(self, engine: Tensors, *operands: Tensor) -> Tensor:
+        return self.by(engine, operands)
+
     @property
     def name(self) -> str:
         shapes = "_".join("x".join(map(str, it.shape)) or "0" for it in self.arrays)

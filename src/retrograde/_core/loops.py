@@ -61,7 +61,7 @@ def choose(chosen: Chosen, array: Numbers) -> tuple[Places, ...]:
     over = tuple(array.shape[axis] for axis in chosen.axes)
     moved = np.moveaxis(array, chosen.axes, range(array.ndim - len(over), array.ndim))
     free = moved.shape[: array.ndim - len(over)]
-    if 0 in over and 0 not in free:
+    if 0 in over:
         raise ValueError(f"{chosen.by} of no numbers: nothing to choose from")
     if 0 in array.shape:
         return tuple(np.zeros(free, np.intp) for _ in over)

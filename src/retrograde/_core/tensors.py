@@ -232,38 +232,49 @@ def order(root: Tensor) -> list[Tensor]:
 
 def named_key(key: Any, shape: Shape) -> tuple[tuple[object, ...], dict[str, Any]]:
     """A key of NumPy's with its arrays named: masks become the places where they are true."""
+    given = [_entry(entry) for entry in (key if isinstance(key, tuple) else (key,))]
+    spans = [_span(entry) for entry in given]
     entries: list[object] = []
     wholes: dict[str, Any] = {}
-    for entry in key if isinstance(key, tuple) else (key,):
-        if isinstance(entry, (bool, np.bool_)):
-            raise IndexError("a single True or False is no index here; use a mask with axes")
-        if isinstance(entry, (int, np.integer)):
-            entries.append(int(entry))
-            continue
-        if entry is None or entry is Ellipsis or isinstance(entry, slice):
+    axis = 0
+    for place, (entry, span) in enumerate(zip(given, spans)):
+        if entry is Ellipsis:
+            axis = len(shape) - sum(spans[place:])
+        if not isinstance(entry, np.ndarray):
             entries.append(entry)
+            axis += span
             continue
-        array = np.asarray(entry)
-        if array.size == 0 and array.dtype.kind == "f":  # an empty list
-            array = array.astype(np.intp)
-        if array.dtype.kind not in "iub":
-            raise IndexError(f"an index is of whole numbers or of bools, not {array.dtype}")
-        if array.dtype.kind == "b":
-            _check_mask(array.shape, shape, entries)
-        for part in np.nonzero(array) if array.dtype.kind == "b" else (array,):
+        if entry.dtype.kind == "b" and entry.shape != shape[axis : axis + span]:
+            raise IndexError(f"a mask of shape {entry.shape} does not fit axes {shape[axis:]}")
+        for part in np.nonzero(entry) if entry.dtype.kind == "b" else (entry,):
             name = f"n{len(wholes) + 1}"
             wholes[name] = np.asarray(part, dtype=np.intp)
             entries.append(At(name, part.shape))
+        axis += span
     return tuple(entries), wholes
 
 
-def _check_mask(mask: Shape, shape: Shape, before: Sequence[object]) -> None:
-    """A mask has the lengths of the axes it stands for."""
-    if Ellipsis in before:
-        return  # a wrong one names places that are out of range, or fewer than there are
-    first = sum(entry is not None for entry in before)
-    if mask != shape[first : first + len(mask)]:
-        raise IndexError(f"a mask of shape {mask} does not fit axes {shape[first:]}")
+def _entry(entry: Any) -> Any:
+    """One entry of a key: a whole number, a slice, None, an ellipsis, or an array."""
+    if isinstance(entry, (bool, np.bool_)):
+        raise IndexError("a single True or False is no index here; use a mask with axes")
+    if isinstance(entry, (int, np.integer)):
+        return int(entry)
+    if entry is None or entry is Ellipsis or isinstance(entry, slice):
+        return entry
+    array = np.asarray(entry)
+    if array.size == 0 and array.dtype.kind == "f":  # an empty list
+        array = array.astype(np.intp)
+    if array.dtype.kind not in "iub":
+        raise IndexError(f"an index is of whole numbers or of bools, not {array.dtype}")
+    return array
+
+
+def _span(entry: Any) -> int:
+    """How many axes an entry stands for; an ellipsis is counted afterwards."""
+    if isinstance(entry, np.ndarray) and entry.dtype.kind == "b":
+        return entry.ndim
+    return int(entry is not None and entry is not Ellipsis)
 
 
 def _in_order(term: Term, lengths: Mapping[str, int]) -> Term:

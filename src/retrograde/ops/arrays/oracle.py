@@ -125,12 +125,11 @@ def choose(chosen: Chosen, array: Plain) -> tuple[Plain, ...]:
     """The places that a row finds by looking: one array for each name."""
     free = [axis for axis in range(len(array.shape)) if axis not in chosen.axes]
     over = [range(array.shape[axis]) for axis in chosen.axes]
+    if chosen.by != "argsort" and not all(over):
+        raise ValueError(f"{chosen.by} of no numbers: nothing to choose from")
     lines: list[list[tuple[int, ...]]] = []
     for outer in product(*(range(array.shape[axis]) for axis in free)):
         spots = list(product(*over))
-        if not spots and chosen.by != "argsort":
-            raise ValueError(f"{chosen.by} of no numbers: nothing to choose from")
-
         def number(spot: tuple[int, ...], outer: tuple[int, ...] = outer) -> float:
             place = {**dict(zip(free, outer)), **dict(zip(chosen.axes, spot))}
             return array[tuple(place[axis] for axis in range(len(array.shape)))]
