@@ -132,7 +132,7 @@ def test_reshape_transpose_and_broadcast_to(data: Any, shape: Any) -> None:
     order = tuple(data.draw(st.permutations(range(len(shape)))))
     turned = both("transpose", x, axes=order)
     agree("transpose", turned, x.transpose(order))
-    factors = [n for n in (*shape, 1)]
+    factors = [*shape, 1]
     new = tuple(data.draw(st.permutations(factors)))
     agree("reshape", both("reshape", x, shape=new), x.reshape(new))
     if x.size:
@@ -251,6 +251,23 @@ def test_convolutions_of_any_stride_padding_and_dilation(
     wanted = theirs(tensor(x), tensor(w), None, stride, padding, dilation).numpy()
     more = {"stride": stride, "padding": padding, "dilation": dilation}
     agree("conv", both(f"conv{rank}d", x, w, **more), wanted)
+
+
+@few
+@given(st.data(), shapes(1, 4), st.sampled_from(["argmax", "argmin", "argsort"]))
+def test_choices_are_numpys(data: Any, shape: Any, name: str) -> None:
+    x = np.round(numbers(data.draw, shape), 0)  # with ties
+    axis = data.draw(st.none() | st.integers(-len(shape), len(shape) - 1))
+    more = {"kind": "stable"} if name == "argsort" else {}
+    try:
+        theirs = getattr(np, name)(x, axis=axis, **more)
+    except ValueError:
+        for engine in (do, slowly):
+            with pytest.raises(ValueError, match="of no numbers"):
+                engine.choice(name, Tensor(x), axis)
+        return
+    for engine in (do, slowly):
+        agree(name, engine.choice(name, Tensor(x), axis), theirs)
 
 
 def test_every_stated_row_is_tried() -> None:

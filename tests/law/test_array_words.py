@@ -91,7 +91,9 @@ def test_every_row_has_words(row: Any) -> None:
     said = words(row, ARRAYS)
     assert said
     for sentence in said:
-        assert re.match(r"(element by element|an operand|is made of|s is known|u solves|[a-z]\d?)", sentence)
+        assert re.match(
+            r"(element by element|an operand|is made of|s is known|u solves|[a-z]\d?)", sentence
+        )
         assert re.search(r"receive|gradient|slope|known", sentence)
 
 

@@ -74,7 +74,10 @@ BENDS: dict[str, Bend] = {
 }  # fmt: skip
 
 HARMLESS = {
-    ("cholesky", "places_swapped"): "the case is of something symmetric: x' and its transpose add up",
+    (
+        "cholesky",
+        "places_swapped",
+    ): "of something symmetric: x' and its transpose add up",
     ("cholesky", "condition_dropped"): "u has nothing above its diagonal anyway",
 }
 """Bent rules that give the same gradient, and why."""

@@ -294,4 +294,3 @@ ARRAYWISE = Arithmetic(
     }
 )
 """The law's functions on NumPy arrays."""
-

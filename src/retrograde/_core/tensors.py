@@ -17,6 +17,7 @@ import numpy as np
 
 from ..ops.array import ARRAYS
 from ..ops.arrays.adjoint import adjoint
+from ..ops.arrays.binding import normal_axes
 from ..ops.arrays.places import At, located, moved
 from ..ops.arrays.row import Composed, Implicit
 from ..ops.index import Array, Chosen, Read, Shape, Statement, Term, refs
@@ -140,6 +141,31 @@ class Tensors:
         made: Tensor = self("put", x, y, selection=selection, w=writer.astype(np.intp))
         return made
 
+    # ---- what needs whole numbers or signs besides ------------------------------------------
+
+    def choice(self, by: str, x: Tensor, axis: int | None = None) -> Any:
+        """``argmax``, ``argmin`` or ``argsort`` as in NumPy: whole numbers, without a gradient.
+
+        >>> Tensors().choice("argmax", Tensor([[1.0, 5.0], [7.0, 2.0]]), axis=1).tolist()
+        [1, 0]
+        """
+        flat = axis is None
+        data = x.data.reshape(-1) if flat else x.data
+        axes = normal_axes(0 if axis is None else axis, data.ndim)
+        (found,) = self._evaluator.choose(Chosen(("m",), by, "x", axes), data)
+        return found
+
+    def slogdet(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """The sign of the determinant, which takes no gradient, and the logarithm of its size."""
+        logarithm: Tensor = self("logabsdet", x)
+        return Tensor(np.linalg.slogdet(x.data)[0], requires_grad=False), logarithm
+
+    def det(self, x: Tensor) -> Tensor:
+        """The determinant of a regular matrix."""
+        sign, logarithm = self.slogdet(x)
+        made: Tensor = self("mul", sign, self("exp", logarithm))
+        return made
+
     # ---- backward --------------------------------------------------------------------------
 
     def contributions(self, node: Tensor, upstream: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
@@ -166,9 +192,7 @@ class Tensors:
                     )  # fmt: skip
         return [upstream.get(id(it)) or self.fill(it.shape, 0.0) for it in wrt]
 
-    def _contribution(
-        self, node: Tensor, name: str, operand: Tensor, upstream: Tensor
-    ) -> Tensor:
+    def _contribution(self, node: Tensor, name: str, operand: Tensor, upstream: Tensor) -> Tensor:
         assert node.statement is not None
         back = adjoint(node.statement, name, operand.shape)
         inputs = {**node.inputs, back.upstream: upstream, back.own: node}
@@ -309,4 +333,3 @@ def _counted(numbers: Any, length: int, axis: int) -> Any:
         wrong = numbers[(numbers < -length) | (numbers >= length)].flat[0]
         raise IndexError(f"index {wrong} is out of bounds for axis {axis} of length {length}")
     return np.where(numbers < 0, numbers + length, numbers)
-

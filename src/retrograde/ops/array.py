@@ -122,9 +122,7 @@ def elementwise(op: Op) -> Row:
 
     def bound(shapes: Mapping[str, Shape]) -> Statement:
         rest = dict(zip(op.inputs[op.arity - len(op.defaults) :], op.defaults))
-        args = tuple(
-            Array(name)[()] if name in shapes else Num(rest[name]) for name in op.inputs
-        )
+        args = tuple(Array(name)[()] if name in shapes else Num(rest[name]) for name in op.inputs)
         return bind(Template(Statement((Term(z[()], Call(op.name, args)),), ())), shapes)
 
     example = Example(dict.fromkeys(op.inputs, (3,)))

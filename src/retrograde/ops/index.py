@@ -66,7 +66,7 @@ class Read:
     at: tuple[Index, ...]
 
 
-Atom = Union[Letter, Size, Given, Quotient, Remainder, Read]
+Atom = Letter | Size | Given | Quotient | Remainder | Read
 Whole = Union["Index", int]
 
 

@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 from ..expr import Call, Expr, Num
 from ..index import (
     RESULT,
-    Array,
     Atom,
     Index,
     Letter,
@@ -184,8 +183,9 @@ def _of_product(
             if partial is not None:
                 up = times(Ref(upstream, term.to.at), Ref(others, places))
                 terms.append(_turned(term, ref, up, partial))
-    made = [(name, it) for (name, it) in made if any(name in Statement((t,), ()).reads for t in terms)]
-    return Adjoint(Statement(tuple(terms), shape, _how(terms)), upstream, own, tuple(made))
+    gradient = Statement(tuple(terms), shape, _how(terms))
+    needed = tuple((name, it) for name, it in made if name in gradient.reads)
+    return Adjoint(gradient, upstream, own, needed)
 
 
 def _others(term: Term, over: str, shape: Shape) -> Statement:
@@ -202,7 +202,7 @@ def _others(term: Term, over: str, shape: Shape) -> Statement:
     inner = map_term(term, lambda _, at: tuple(map(moved, at)), moved)
     length = dict(term.loops)[over]
     tests: tuple[Test, ...] = (*inner.where, differs(letter(new), letter(over)))
-    to = Array(RESULT)[(*term.to.at, letter(over))]
+    to = Ref(RESULT, (*term.to.at, letter(over)))
     loops = (*term.loops, (new, length))
     return Statement((Term(to, inner.body, tests, loops),), shape, "*=")
 

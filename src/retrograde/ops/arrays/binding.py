@@ -318,9 +318,7 @@ def _merged(free: Sequence[Index], own: Sequence[Index], axes: Sequence[int]) ->
     """Carried and own places in the order of the axes."""
     places = dict(zip(axes, own))
     rest = iter(free)
-    return [
-        places[axis] if axis in places else next(rest) for axis in range(len(free) + len(own))
-    ]
+    return [places[axis] if axis in places else next(rest) for axis in range(len(free) + len(own))]
 
 
 def _lone_read(index: Index) -> Read | None:
@@ -347,4 +345,3 @@ def free_letters(count: int, taken: Sequence[str] = ()) -> list[str]:
     """So many letters that are not taken."""
     names = (name for name in _alphabet() if name not in taken)
     return [next(names) for _ in range(count)]
-

@@ -8,6 +8,7 @@ against overflow passes no gradient (``do.stop``): the result does not depend on
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from math import inf, prod
 from typing import Any
 
@@ -118,7 +119,7 @@ def split(do: Do[T], x: T, sections: int | Sequence[int], axis: int = 0) -> list
         cuts = list(range(0, length + 1, length // sections)) if length else [0] * (sections + 1)
     else:
         cuts = [0, *sections, length]
-    keys = [(*[slice(None)] * place, slice(a, b)) for a, b in zip(cuts, cuts[1:])]
+    keys = [(*[slice(None)] * place, slice(a, b)) for a, b in pairwise(cuts)]
     return [do("index", x, key=key) for key in keys]
 
 

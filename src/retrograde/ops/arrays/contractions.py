@@ -52,9 +52,7 @@ def contraction(
         body = ref if body is None else body * ref
     assert body is not None, "there is at least one operand"
     order = dict.fromkeys([*to, *(one for walk in walks.values() for one in walk)])
-    term = Term(
-        z[tuple(map(letter, to))], body, (), tuple((one, lengths[one]) for one in order)
-    )
+    term = Term(z[tuple(map(letter, to))], body, (), tuple((one, lengths[one]) for one in order))
     how = "+=" if len(order) > len(to) else "="
     return Statement((term,), tuple(lengths[one] for one in to), how)
 
@@ -186,7 +184,7 @@ def convolution(
         lengths[only.name] = as_index((room - 1) // steps[axis] + 1 if room > 0 else 0)
     channel = c if groups == 1 else (o // (shapes["w"][0] // groups)) * shapes["w"][1] + c
     body = Ref("x", (b, channel, *places)) * Ref("w", (o, c, *within))
-    term = Term(z[(b, o, *across)], body, tuple(tests))
+    term = Term(Ref(RESULT, (b, o, *across)), body, tuple(tests))
     return bind(Template(Statement((term,), (), "+="), lengths), shapes)
 
 
@@ -211,7 +209,7 @@ def windows(
         lengths[a.letter.name] = as_index(room // steps[axis] + 1 if room >= 0 else 0)
         lengths[s.letter.name] = as_index(window[axis])
     places = tuple(a * step + s for a, step, s in zip(across, steps, within))
-    term = Term(z[(*across, *within)], x[places])
+    term = Term(Ref(RESULT, (*across, *within)), x[places])
     return bind(Template(Statement((term,), ()), lengths), shapes)
 
 

@@ -34,7 +34,7 @@ def text(statement: Statement) -> str:
     """A statement, one term a line.
 
     >>> from ..array import ARRAYS
-    >>> print(text(ARRAYS["cumsum"].template))
+    >>> print(text(ARRAYS["cumsum"].shown()))
     z[i] += x[k] where k <= i
     """
     return "\n".join(term_text(term, statement.how) for term in statement.terms)
@@ -81,7 +81,7 @@ def body_text(node: Expr | Condition, inside: bool = False) -> str:
     if isinstance(node, Call):
         return f"{node.name.replace(MARK, chr(39))}({', '.join(map(body_text, node.args))})"
     if isinstance(node, Where):
-        parts = (node.condition, node.then, node.otherwise)
+        parts: tuple[Expr | Condition, ...] = (node.condition, node.then, node.otherwise)
         return f"where({', '.join(map(body_text, parts))})"
     if isinstance(node, Compare):
         return f"{body_text(node.left, True)} {node.symbol} {body_text(node.right, True)}"
@@ -108,7 +108,7 @@ def latex(statement: Statement, name: Callable[[str], str] | None = None) -> str
     r"""A statement as LaTeX; ``name`` says how to write the name of an array.
 
     >>> from ..array import ARRAYS
-    >>> print(latex(ARRAYS["matmul"].template))
+    >>> print(latex(ARRAYS["matmul"].shown()))
     z_{i,j} = \sum_{k} x_{i,k}\,y_{k,j}
     """
     called = name or array_latex

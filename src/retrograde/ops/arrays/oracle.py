@@ -130,6 +130,7 @@ def choose(chosen: Chosen, array: Plain) -> tuple[Plain, ...]:
     lines: list[list[tuple[int, ...]]] = []
     for outer in product(*(range(array.shape[axis]) for axis in free)):
         spots = list(product(*over))
+
         def number(spot: tuple[int, ...], outer: tuple[int, ...] = outer) -> float:
             place = {**dict(zip(free, outer)), **dict(zip(chosen.axes, spot))}
             return array[tuple(place[axis] for axis in range(len(array.shape)))]

@@ -269,7 +269,7 @@ def index(shapes: Mapping[str, Shape], key: Key) -> Statement:
 
 
 def add_at(shapes: Mapping[str, Shape], key: Key) -> Statement:
-    """``z[i] += x[i]; z[n[k]] += y[k]``: numbers added to picked places, to one place repeatedly."""
+    """``z[i] += x[i]; z[n[k]] += y[k]``: numbers added to picked places, repeatedly to one."""
     places, at, lengths, selection = located(shapes["x"], key)
     own = _operand("y", shapes["y"], at, selection)
     whole, all_lengths = walked(shapes["x"])
@@ -329,7 +329,7 @@ def _whole_shape(old: Shape, new: Shape) -> Shape:
 
 def _groups(old: Shape, new: Shape) -> list[tuple[list[int], list[int]]]:
     """Runs of axes that hold the same numbers, shortest first: (2, 6) and (2, 3, 2) are two."""
-    groups = []
+    groups: list[tuple[list[int], list[int]]] = []
     left, right = iter(range(len(old))), iter(range(len(new)))
     while True:
         before, after = list(islice(left, 1)), list(islice(right, 1))

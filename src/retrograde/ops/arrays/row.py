@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar, Union
+from typing import Any, Protocol, TypeVar
 
 from ..index import Shape, Statement
 from .binding import Template, bind, normal_axes
@@ -33,7 +33,7 @@ class Row:
     example: Example
     operands: tuple[str, ...] = ("x",)
     wholes: tuple[str, ...] = ()
-    template: Statement = Statement((), ())
+    template: Statement | None = None
     why: str = ""
 
     def state(self, shapes: Mapping[str, Shape], **arguments: Any) -> Statement:
@@ -51,9 +51,7 @@ class Row:
 
     def shown(self) -> Statement:
         """The row as a page shows it: its template, or its statement on the example."""
-        if self.template.terms:
-            return self.template
-        return self.state(self.example.shapes, **self.example.arguments)
+        return self.template or self.state(self.example.shapes, **self.example.arguments)
 
     def names(self, count: int) -> tuple[str, ...]:
         """What its operands are called."""
@@ -112,7 +110,7 @@ class Implicit:
             raise ValueError(f"{self.name}: {error}") from None
 
 
-AnyRow = Union[Row, Composed, Implicit]
+AnyRow = Row | Composed | Implicit
 
 
 def at_last(template: Template, *given: str) -> Callable[..., Statement]:

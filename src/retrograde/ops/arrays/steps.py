@@ -48,7 +48,7 @@ class Recorder:
             inputs = dict(zip(row.operands, given))
             shapes = {key: it.shape for key, it in inputs.items()}
             result = given[-1].shape
-            order = {key: result[:-1] for key in row.wholes}
+            order = dict.fromkeys(row.wholes, result[:-1])
             statement = row.state({**shapes, "s": result, **order})
             return self._step(Step(name, result, inputs, statement))
         inputs = dict(zip(row.names(len(given)), given))

@@ -91,4 +91,3 @@ def _factor(part: Expr, turn: Turn, arrays: Arrays) -> tuple[str, float]:
         return Array(ref.array)[places(ref.at, turn, arrays)]
 
     return body_text(map_refs(part, here)), float(FLOATS.body(part, found)(*numbers))
-

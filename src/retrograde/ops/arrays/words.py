@@ -55,8 +55,8 @@ def words(row: AnyRow, rows: Mapping[str, AnyRow]) -> list[str]:
     ...     print(sentence)
     x[i, m[i]] receives the upstream gradient at [i], unchanged, m being argmax of x; what was not \
 taken receives nothing
-    >>> words(ARRAYS["exp"], ARRAYS)[0]
-    'element by element: exp multiplies the upstream gradient by its own result: the exponential is its own slope'
+    >>> words(ARRAYS["neg"], ARRAYS)[0]
+    'element by element: neg flips the sign of the upstream gradient'
     """
     if isinstance(row, Composed):
         names = [step.row for step in steps(row, rows) if step.row != STOP]
@@ -72,7 +72,7 @@ taken receives nothing
         takers = [name for name in forward.reads if name in shapes]
         return [line for name in takers for line in sentences(forward, name, shapes[name])]
     result = shapes[row.operands[-1]]
-    forward = row.state({**shapes, "s": result, **{name: result[:-1] for name in row.wholes}})
+    forward = row.state({**shapes, "s": result, **dict.fromkeys(row.wholes, result[:-1])})
     said = [f"s is known by its equation, {text(forward).replace(chr(10), '; ')}, which is 0"]
     said.append("u solves the transposed linear system for the upstream gradient of s")
     for name in row.operands:
