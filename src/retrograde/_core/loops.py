@@ -37,6 +37,9 @@ Numbers = npt.NDArray[np.float64]
 Places = npt.NDArray[np.intp]
 Arrays = Mapping[str, Any]
 
+SMALL = 4096
+"""Up to so many turns, looking for a better way to add them takes longer than adding them."""
+
 
 def run(statement: Statement, arrays: Arrays) -> Numbers:
     """What a statement makes of arrays.
@@ -206,8 +209,9 @@ class _Turns:
             axes = [n for n, name in enumerate(self.names) if name not in named]
             operands.append(np.squeeze(numbers, tuple(axes)) if numbers.ndim else numbers)
             walks.append([name for name in self.names if name in named])
+        finite = all(np.isfinite(operand).all() for operand in operands)
         if holds is not None:
-            if not all(np.isfinite(operand).all() for operand in operands):
+            if not finite:
                 return None
             mask = np.asarray(holds, dtype=float)
             shown = [n for n, length in enumerate(mask.shape) if length == self.box[n]]
@@ -220,9 +224,9 @@ class _Turns:
             walks.append([name])
         said = ",".join("".join(code[name] for name in walk) for walk in walks)
         out = "".join(code[name] for name in left)
-        return np.asarray(np.einsum(f"{said}->{out}", *operands, optimize=len(operands) > 2 or (
-            prod(self.box) > 4096
-        )))  # fmt: skip
+        # another order of several factors is the same sum only where all are finite
+        reorder = prod(self.box) > SMALL and (len(operands) == 2 or finite)
+        return np.asarray(np.einsum(f"{said}->{out}", *operands, optimize=reorder))
 
     # ---- places ---------------------------------------------------------------------------
 

@@ -16,12 +16,15 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..ops.array import ARRAYS
-from ..ops.arrays.adjoint import adjoint
+from ..ops.arrays.adjoint import Adjoint, adjoint
 from ..ops.arrays.binding import normal_axes
 from ..ops.arrays.places import At, located, moved
-from ..ops.arrays.row import Composed, Implicit
+from ..ops.arrays.row import Composed, Implicit, Row
 from ..ops.index import Array, Chosen, Read, Shape, Statement, Term, refs
 from . import factors, loops
+
+KEPT = 4096
+"""How many statements and adjoints are kept."""
 
 
 class Tensor:
@@ -79,6 +82,8 @@ class Tensors:
 
     def __init__(self, evaluator: Evaluator = loops) -> None:
         self._evaluator = evaluator
+        self._states: dict[tuple[object, ...], Statement] = {}
+        self._adjoints: dict[tuple[object, ...], tuple[Statement, Adjoint]] = {}
 
     def __call__(
         self,
@@ -100,7 +105,7 @@ class Tensors:
         numbers = {key: np.asarray(it, dtype=np.intp) for key, it in numbers.items()}
         shapes = {key: np.shape(it) for key, it in numbers.items() if key in row.wholes}
         shapes = {**{key: it.shape for key, it in inputs.items()}, **shapes}
-        statement = row.state(shapes, **arguments)
+        statement = self._stated(row, shapes, arguments)
         return self._made(name, statement, inputs, _from_the_front(statement, inputs, numbers))
 
     def shape(self, operand: Tensor) -> Shape:
@@ -194,7 +199,7 @@ class Tensors:
 
     def _contribution(self, node: Tensor, name: str, operand: Tensor, upstream: Tensor) -> Tensor:
         assert node.statement is not None
-        back = adjoint(node.statement, name, operand.shape)
+        back = self._adjoint(node.statement, name, operand.shape)
         inputs = {**node.inputs, back.upstream: upstream, back.own: node}
         if node.implicit is not None:
             inputs["s"] = node
@@ -202,6 +207,24 @@ class Tensors:
             inputs[made] = self._made(f"{node.row}'", statement, inputs, node.wholes)
         gradient = self._made(f"{node.row}'", back.statement, inputs, node.wholes)
         return gradient if node.implicit is None else self("neg", gradient)
+
+    # ---- statements, kept: a program makes the same ones again and again ----------------------
+
+    def _stated(
+        self, row: Row, shapes: Mapping[str, Shape], arguments: Mapping[str, Any]
+    ) -> Statement:
+        key = (row.name, *shapes.items(), repr(arguments))
+        if key not in self._states:
+            _make_room(self._states)
+            self._states[key] = row.state(shapes, **arguments)
+        return self._states[key]
+
+    def _adjoint(self, statement: Statement, operand: str, shape: Shape) -> Adjoint:
+        key = (id(statement), operand, shape)  # kept with the statement, so its id stays its own
+        if key not in self._adjoints:
+            _make_room(self._adjoints)
+            self._adjoints[key] = (statement, adjoint(statement, operand, shape))
+        return self._adjoints[key][1]
 
     # ---- making nodes ----------------------------------------------------------------------
 
@@ -234,6 +257,11 @@ class Tensors:
         statement = row.state({**shapes, "s": data.shape, **whole_shapes})
         takes = any(it.requires_grad for it in operands)
         return Tensor(data, row.name, statement, inputs, wholes, row, takes)
+
+
+def _make_room(kept: dict[Any, Any]) -> None:
+    if len(kept) >= KEPT:
+        kept.clear()
 
 
 def order(root: Tensor) -> list[Tensor]:

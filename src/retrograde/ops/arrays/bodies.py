@@ -25,6 +25,9 @@ from ..expr import (
 from ..scalar import OPS
 from .slopes import routine
 
+KEPT = 4096
+"""How many compiled bodies are kept."""
+
 INFIX = {"add": "+", "sub": "-", "mul": "*"}
 
 
@@ -38,6 +41,7 @@ class Arithmetic:
 
     def __init__(self, functions: Mapping[str, Callable[..., Any]]) -> None:
         self._functions = dict(functions)
+        self._bodies: dict[int, tuple[Expr, tuple[Expr, ...], Callable[..., Any]]] = {}
 
     def function(self, name: str) -> Callable[..., Any]:
         """A function by its name: given, a row of the law, or a routine."""
@@ -53,8 +57,19 @@ class Arithmetic:
 
     def body(self, body: Expr, leaves: Sequence[Expr]) -> Callable[..., Any]:
         """An expression as a function of its leaves."""
+        known = self._bodies.get(id(body))
+        if known is not None and known[1] == tuple(leaves):
+            return known[2]
         names = {leaf: f"v{number}" for number, leaf in enumerate(leaves)}
-        return self._compiled(tuple(names.values()), (("result", body),), "body", names)
+        made = self._compiled(tuple(names.values()), (("result", body),), "body", names)
+        if len(self._bodies) >= KEPT:
+            self._bodies.clear()
+        self._bodies[id(body)] = (
+            body,
+            tuple(leaves),
+            made,
+        )  # kept with it, so its id stays its own
+        return made
 
     def _compiled(
         self,
@@ -71,6 +86,9 @@ class Arithmetic:
         exec(compile(code, f"<law: {name}>", "exec"), scope)
         made: Callable[..., Any] = scope["made"]
         return made
+
+
+_INNER = (Condition, Call, Where, Num, Absent)
 
 
 class Lines:
@@ -90,7 +108,7 @@ class Lines:
         return self._seen[id(node)][0]
 
     def _name(self, node: Expr | Condition) -> str:
-        if isinstance(node, Expr) and node in self._leaves:
+        if not isinstance(node, _INNER) and node in self._leaves:  # inner parts may be huge
             return self._leaves[node]
         if isinstance(node, Var):
             return node.name

@@ -119,7 +119,8 @@ def plus(left: Expr, right: Expr) -> Expr:
 
 
 def _chosen(condition: Condition, then: Expr, otherwise: Expr) -> Expr:
-    return then if then == otherwise == Num(0.0) else Where(condition, then, otherwise)
+    nothing = Num(0.0)
+    return nothing if then == nothing == otherwise else Where(condition, then, otherwise)
 
 
 def _partial(call: Call, number: int) -> Expr:
