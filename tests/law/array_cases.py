@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import torch
-import torch.nn.functional as F
+import pytest
 
 from retrograde._core.tensors import Tensor, Tensors
 from retrograde.check.engines import Torch
@@ -17,6 +16,8 @@ from retrograde.ops import OPS
 from retrograde.ops.array import ARRAYS
 from retrograde.ops.arrays.oracle import Plain, choose, evaluate
 
+torch = pytest.importorskip("torch", reason="torch is an extra")
+F = torch.nn.functional
 do = Tensors()
 
 

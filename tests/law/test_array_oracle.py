@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from retrograde._core.tensors import Tensor
 from retrograde.ops.array import ARRAYS
 
-from .array_cases import ALL, Case, agree, do, slowly
+from .array_cases import ALL, Case, F, agree, do, slowly, ti
 
 few = settings(max_examples=25, deadline=None, derandomize=True)
 lengths = st.integers(0, 3)
@@ -239,16 +239,13 @@ def test_indexing_is_numpys(data: Any, shape: Any) -> None:
 def test_convolutions_of_any_stride_padding_and_dilation(
     data: Any, rank: int, stride: int, padding: int, dilation: int
 ) -> None:
-    import torch.nn.functional as functional
-    from torch import tensor
-
     window = tuple(data.draw(st.integers(1, 3)) for _ in range(rank))
     room = tuple(
         data.draw(st.integers(max(1, dilation * (w - 1) + 1 - 2 * padding), 7)) for w in window
     )
     x, w = numbers(data.draw, (2, 2, *room)), numbers(data.draw, (2, 2, *window))
-    theirs = getattr(functional, f"conv{rank}d")
-    wanted = theirs(tensor(x), tensor(w), None, stride, padding, dilation).numpy()
+    theirs = getattr(F, f"conv{rank}d")
+    wanted = theirs(ti(x), ti(w), None, stride, padding, dilation).numpy()
     more = {"stride": stride, "padding": padding, "dilation": dilation}
     agree("conv", both(f"conv{rank}d", x, w, **more), wanted)
 

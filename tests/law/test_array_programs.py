@@ -7,12 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
-import torch.nn.functional as F
 
 from retrograde._core.tensors import Tensor, order
 
-from .array_cases import agree, do
+from .array_cases import F, agree, do, torch
 
 
 def attention(x: Any, wq: Any, wk: Any, wv: Any, wo: Any, table: Any) -> Any:
