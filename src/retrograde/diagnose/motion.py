@@ -59,8 +59,7 @@ class Step:
 
 @dataclass
 class Overshoot:
-    """Long steps down the gradient that the loss has not recovered from: the first, how many, and the
-    longest."""
+    """Long steps down the gradient that the loss has not recovered from."""
 
     began: int = 0
     loss: float = float("nan")
