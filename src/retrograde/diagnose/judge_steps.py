@@ -202,7 +202,8 @@ def overshot(record: History, found: list[Verdict]) -> Iterator[Verdict]:
         yield Verdict(
             "learning rate", ALARM, name,
             f"Steps were too long{since(blow.began, record.passes)}: {blow.steps} of them were "
-            f"more than {limits.hasty:g} of the weights they changed, up to {blow.ratio:.2g} (usual are "
+            f"more than {limits.hasty:g} of the weights they changed, up to {blow.ratio:.2g} "
+            "(usual are "
             f"0.001 to 0.01; most in '{name}'), and the loss has not recovered: {blow.loss:.3g}, "
             f"now {motion.loss:.3g}.",
             cure=rate_cure(blow.ratio, 1e-2), began=blow.began,
