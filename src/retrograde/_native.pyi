@@ -914,7 +914,7 @@ def survey(
     limits: bytes,
     /,
 ) -> dict[str, Any]:
-    """What the doctor asks of a graph, in one pass; see ``surveying.py``."""
+    """What the doctor asks of a graph, in one pass; see ``passes/survey.py``."""
 
 # modes of this thread
 

@@ -11,17 +11,19 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from types import CodeType
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._shared.sites import Site, Span
 from ..value import core
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Flags = NDArray[np.bool_]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Floats: TypeAlias = "NDArray[np.float64]"
+Integers: TypeAlias = "NDArray[np.int64]"
+Flags: TypeAlias = "NDArray[np.bool_]"
 
 NAMES: tuple[str, ...] = (*core.OP_NAMES, "custom", "number")
 """The ops by their codes: those of the engine, then what has a rule of its own, and a number."""
