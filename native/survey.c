@@ -472,7 +472,7 @@ static PyObject *look_with_memory(Survey *s) {
     return result;
 }
 
-/* survey(roots, seeds, parameters, kinds, limits) -> dict; see surveying.py for what is in it. */
+/* survey(roots, seeds, parameters, kinds, limits) -> dict; see passes/survey.py for what is in it. */
 PyObject *rg_survey(PyObject *Py_UNUSED(module), PyObject *args) {
     PyObject *roots, *seeds, *parameters, *result = NULL;
     Py_buffer kinds, limits;

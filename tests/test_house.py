@@ -21,7 +21,7 @@ NOT_LISTED = ("README.md", "__init__.py", "__pycache__")
 
 FLOORS = (
     ("ops",),
-    ("errors", "_shared"),
+    ("errors", "_shared", "_text"),
     ("_core", "_native"),
     ("value",),
     ("passes",),

@@ -915,7 +915,7 @@ def survey(
     limits: bytes,
     /,
 ) -> Survey:
-    """What the doctor asks of a graph, in one pass; see ``surveying.py``."""
+    """What the doctor asks of a graph, in one pass; see ``passes/survey.py``."""
 
 # modes of this thread
 

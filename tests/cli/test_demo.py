@@ -229,7 +229,7 @@ def test_a_gradient_that_is_wrong_fails_the_command(cli, capsys, monkeypatch):
 
 @pytest.mark.parametrize(("patience", "shown"), [(0.0, True), (math.inf, False)])
 def test_a_bar_shows_on_a_terminal_when_it_takes_long(cli, monkeypatch, patience, shown):
-    terminal = module(cli, "_terminal")
+    terminal = importlib.import_module(f"{cli.__name__.rpartition('.')[0]}._text.terminal")
     monkeypatch.setattr(terminal, "PATIENCE_SECONDS", patience)
     monkeypatch.setenv("TERM", "xterm-256color")
     stream = Terminal()
@@ -241,7 +241,7 @@ def test_a_bar_shows_on_a_terminal_when_it_takes_long(cli, monkeypatch, patience
 
 
 def test_no_bar_in_a_pipe(cli, monkeypatch, capsys):
-    terminal = module(cli, "_terminal")
+    terminal = importlib.import_module(f"{cli.__name__.rpartition('.')[0]}._text.terminal")
     monkeypatch.setattr(terminal, "PATIENCE_SECONDS", 0.0)
     with terminal.LateBar("timing") as bar:
         bar(1, 3)

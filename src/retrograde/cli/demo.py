@@ -13,9 +13,9 @@ import sys
 from typing import TypedDict
 
 from .. import __version__
+from .._text.terminal import LateBar, console
 from ..value import core_name
 from ._race import Race, race
-from ._terminal import LateBar, console
 from ._worked import EXAMPLES, Worked, work_out
 
 

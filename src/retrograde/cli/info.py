@@ -9,10 +9,10 @@ from importlib import metadata
 from typing import Final, TypedDict
 
 from .. import __version__
+from .._text.console import Row, print_line, print_rows
+from .._text.terminal import console
 from ..learn.sandbox import boundary_here
 from ..value import core_name, core_reason, native_core
-from ._layout import Row, print_line, print_rows
-from ._terminal import console
 
 PACKAGES: Final = {
     "numpy": "needed: arrays in and out",

@@ -20,12 +20,12 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
+from .._text.terminal import console
 from ..errors import LearnError
 from ..learn.exercises import Exercise, exercise, exercises
 from ..learn.progress import DEFAULT, Folder
 from ..learn.sandbox import SECONDS
 from . import _learn_page as show
-from ._terminal import console
 
 if TYPE_CHECKING:
     from ..learn.checking import Check

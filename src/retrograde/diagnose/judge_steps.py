@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .births_text import counted
+from .._text.paragraphs import counted
 from .cures import cure_of, rate_cure
 from .folding import SHUT
 from .history import History

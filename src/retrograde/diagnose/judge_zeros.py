@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .births_text import counted
+from .._text.paragraphs import counted
 from .cures import cure_of
 from .history import History, Past
 from .phrases import all_rows, listed, on_line, over, since

@@ -3,8 +3,8 @@ contribution in the order backward adds it.
 
 A :class:`Story` keeps columns of plain numbers and texts; ``nodes``, ``forward`` and ``backward``
 show them as records made when asked for, so that a story of a million values costs little more
-than its numbers. Nothing here knows of values or programs (``reading.py`` and ``rows.py`` do), and
-nothing is drawn here.
+than its numbers. Nothing here knows of values or programs, only of a pass, and nothing is drawn
+here.
 """
 
 from __future__ import annotations
