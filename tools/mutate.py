@@ -48,6 +48,10 @@ PYTEST = [
 ]  # fmt: skip
 
 
+NATIVE = ("-k", "not reference")
+"""C shows on the native core alone."""
+
+
 # ---- mutants that are explained ------------------------------------------------------------------
 
 
@@ -431,7 +435,8 @@ def main(arguments: list[str] | None = None) -> int:
     if options.sample is not None and options.sample < len(mutants):
         kept = set(random.Random(options.seed).sample(range(len(mutants)), options.sample))
         mutants = [mutant for index, mutant in enumerate(mutants) if index in kept]
-    suite = Suite(options.tests, options.limit)
+    native = all(path.suffix == ".c" for path in options.files)
+    suite = Suite([*options.tests, *(NATIVE if native else ())], options.limit)
     if not suite.look(options.files):
         print("the tests fail as they are, or there are none", file=sys.stderr)
         return 2

@@ -73,3 +73,21 @@ def test_an_accumulator_counts_whole_passes(rg, every):
     optimizer = rg.optim.SGD([rg.Value(0.0)])
     with pytest.raises(rg.errors.SettingError, match="every must be a whole number from 1 up"):
         rg.optim.Accumulator(optimizer, every=every)
+
+
+def test_nothing_may_be_left_of_a_gradient(rg):
+    """A bound of 0 is one; a bound below is none."""
+    x = rg.Value(1.0)
+    x.grad = 3.0
+    rg.optim.clip_grad_value([x], 0.0)
+    assert x.grad == 0.0
+    x.grad = 3.0
+    assert rg.optim.clip_grad_norm([x], 0.0) == 3.0
+    assert x.grad == 0.0
+    for clip in (rg.optim.clip_grad_value, rg.optim.clip_grad_norm):
+        for bound in (-1e-300, math.nan, "1"):
+            with pytest.raises(rg.errors.SettingError, match="must be a number from 0 up"):
+                clip([x], bound)
+    for kind in (0.0, -1.0, math.nan):
+        with pytest.raises(rg.errors.SettingError, match="must be a number above 0, or inf"):
+            rg.optim.clip_grad_norm([x], 1.0, kind)
