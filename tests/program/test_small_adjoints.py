@@ -7,11 +7,12 @@ Programs are text: ``3 = mul 0 1 @4`` makes %3 of %0 and %1 on site 4.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
 from retrograde._shared.sites import Site
+from retrograde.ops import OPS
 from retrograde.program.adjoint import (
     accounted,
     adjoint,
@@ -201,6 +202,8 @@ def test_the_adjoint_is_this_and_nothing_else(case: Case) -> None:
     found = adjoint(program.replaced(outputs=[]), case.wrt, [(output, seed)])
     assert told(found, len(program.instructions)) == (case.gives, case.as_gradients)
     assert found.instructions[: len(program.instructions)] == program.instructions
+    made = [result for instruction in found.instructions for result in instruction.results]
+    assert sorted([*found.inputs, *made]) == list(range(found.count))  # no number is left out
 
 
 def test_outputs_come_before_gradients_and_several_sweeps_share_constants() -> None:
@@ -238,6 +241,35 @@ def test_gradients_on_their_way_are_told_by_the_op_that_hands_them_on() -> None:
     assert found.outputs == [3, second]
 
 
+def test_what_a_take_of_inputs_gathered_is_handed_out_at_the_end() -> None:
+    program = program_of("4 = take 0 1 2 @1", 4)
+    found = adjoint(program.replaced(outputs=[]), [0, 1], [(4, 3)])
+    assert told(found, 1) == ("a b = scatter 2 3 @-1", "a b")
+
+
+def test_two_seeds_of_one_output_are_added_before_all_else() -> None:
+    program = program_of("3 = sin 0 @1", 3)
+    found, sums = accounted(program.replaced(outputs=[]), [0], [(3, 1), (3, 2)])
+    assert told(found, 1) == ("a = add 1 2 @-1; b = cos 0 @1; c = mul b a @1", "c")
+    first, _, last = (instruction.results[0] for instruction in found.instructions[1:])
+    assert sums == {first: "", last: "sin"}
+
+
+def test_the_first_new_number_may_be_a_gradient_on_its_way() -> None:
+    program = program_of("2 = mul 0 0 @1", 2)
+    found, sums = accounted(program.replaced(outputs=[]), [0], [(2, 1)])
+    assert told(found, 1) == ("a = mul 0 1 @1; b = fma 0 1 a @1", "b")
+    assert sums == {2 + 1: "mul", 2 + 2: "mul"}
+
+
+def test_what_has_no_partial_is_named_with_its_line(native: Any) -> None:
+    (name, op), *_ = [(name, op) for name, op in OPS.items() if op.absent]
+    program = program_of(f"{op.arity} = {name} {' '.join(map(str, range(op.arity)))} @5", op.arity)
+    program, one = with_constant(program, 1.0)
+    with pytest.raises(native.errors.NotDifferentiable, match=f"(?s){name}.*f.py:5"):
+        adjoint(program, [*range(op.arity)], [(op.arity, one)])
+
+
 # ---- constants -----------------------------------------------------------------------------------
 
 
@@ -246,6 +278,7 @@ def test_zeros_are_two_constants_and_each_is_there_once() -> None:
     program, zero = with_constant(program, 0.0)
     program, minus = with_constant(program, -0.0)
     assert zero != minus
+    assert [program.inputs[index].kind for index in (zero, minus)] == [CONSTANT, CONSTANT]
     assert repr(program.inputs[minus].number) == "-0.0"
     for number, known in ((0.0, zero), (-0.0, minus)):
         same, again = with_constant(program, number)
