@@ -67,7 +67,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         bank, call = item.get_closest_marker("bank"), getattr(item, "callspec", None)
         if call is None:
             continue
-        if bank is None or "reference" not in (call.params.get(k) for k in ("rg", "core")):
+        if bank is None or "reference" not in (call.params.get(k) for k in ("rg", "core", "run")):
             continue
         function = item.nodeid.partition("[")[0]
         if "every" not in bank.kwargs or met[function] % bank.kwargs["every"]:

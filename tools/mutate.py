@@ -48,6 +48,10 @@ PYTEST = [
 ]  # fmt: skip
 
 
+NATIVE = ("-k", "not reference")
+"""C shows on the native core alone."""
+
+
 # ---- mutants that are explained ------------------------------------------------------------------
 
 
@@ -412,6 +416,11 @@ def share(counts: dict[str, int]) -> float:
     return good / max(good + counts["survived"], 1)
 
 
+def _lines(text: str) -> range:
+    first, _, last = text.partition("-")
+    return range(int(first), int(last or first) + 1)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Try the mutants of some files and print those that survive; 1 below the share wanted."""
     parser = argparse.ArgumentParser(
@@ -420,6 +429,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("files", nargs="+", type=Path, help="the files to change: .py or native .c")
     parser.add_argument("--tests", required=True, nargs="+", help="what pytest is to run")
     parser.add_argument("--sample", type=int, metavar="N", help="only N mutants, drawn at random")
+    parser.add_argument("--lines", type=_lines, metavar="A-B", help="only those on these lines")
     parser.add_argument("--seed", type=int, default=0, help="of that draw")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N")
     parser.add_argument("--limit", type=float, default=300.0, help="seconds a mutant may take")
@@ -428,10 +438,13 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     sys.dont_write_bytecode, sys.pycache_prefix = False, str(ROOT / ".cache" / "bytecode")
     mutants = list(chain.from_iterable(mutants_of(path) for path in options.files))
+    if options.lines is not None:
+        mutants = [mutant for mutant in mutants if mutant.line in options.lines]
     if options.sample is not None and options.sample < len(mutants):
         kept = set(random.Random(options.seed).sample(range(len(mutants)), options.sample))
         mutants = [mutant for index, mutant in enumerate(mutants) if index in kept]
-    suite = Suite(options.tests, options.limit)
+    native = all(path.suffix == ".c" for path in options.files)
+    suite = Suite([*options.tests, *(NATIVE if native else ())], options.limit)
     if not suite.look(options.files):
         print("the tests fail as they are, or there are none", file=sys.stderr)
         return 2

@@ -104,6 +104,7 @@ class Value:
 # ---- the same output --------------------------------------------------------------------------
 
 
+@pytest.mark.bank(every=3)
 @pytest.mark.parametrize(
     ("name", "arguments"), [("closures.py", ["7"]), ("gpt.py", ["2"]), ("gpt.py", [])]
 )
@@ -649,6 +650,7 @@ def test_options_that_make_no_sense_are_refused(run, script):
 # ---- what is said of it -----------------------------------------------------------------------
 
 
+@pytest.mark.bank
 def test_the_last_pass_is_explained_with_the_scripts_own_names(run, rg):
     code, out, _ = run(str(SCRIPTS / "gpt.py"), "--replace", "Value", "--explain", "--json",
                        "--", "1")  # fmt: skip
@@ -751,6 +753,7 @@ def test_an_engine_of_its_own_is_named_with_the_option_that_replaces_it(run, scr
     assert "ran no backward pass" in run(script("x = 1\n"), "--explain")[2]
 
 
+@pytest.mark.bank
 def test_a_profile_says_where_time_and_values_come_from(run):
     arguments = (str(SCRIPTS / "gpt.py"), "--replace", "Value", "--profile")
     code, out, _ = run(*arguments, "--json", "--", "8")
@@ -800,6 +803,7 @@ def test_a_profile_of_a_script_without_passes_says_so(run, script):
     assert "no backward pass ran to its end" in out
 
 
+@pytest.mark.bank
 def test_the_doctor_examines_it(run):
     arguments = (str(SCRIPTS / "gpt.py"), "--replace", "Value", "--doctor")
     code, out, _ = run(*arguments, "--json", "--", "2")

@@ -49,7 +49,7 @@ def graded(kind):
 
 @pytest.mark.parametrize("kind", [*KINDS, "none"])
 def test_many_runs_give_equal_bytes(kind):
-    found = {graded(kind) for _ in range(6)}
+    found = {graded(kind) for _ in range(3)}
     assert len(found) == 1
     assert json.loads(found.pop())["right"] > 0
 
