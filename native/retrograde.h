@@ -161,7 +161,7 @@ static inline int rg_number(PyObject *object, double *number) {
 }
 int rg_number_or_fail(PyObject *object, const char *what, double *number);
 
-/* errors.c: exceptions are built by retrograde.errors, so that both engines say the same. */
+/* errors.c: exceptions are built by retrograde.errors, so that both cores say the same. */
 void rg_fail(const char *class_name, const char *method, const char *format, ...);
 PyObject *rg_call(const char *module, const char *function, const char *format, ...);
 
@@ -216,7 +216,7 @@ extern PyMethodDef rg_walk_methods[];
 PyObject *rg_survey(PyObject *module, PyObject *args);
 PyObject *rg_leaves_under(PyObject *module, PyObject *roots);
 
-/* value.c, closure.c, functions.c, bulk.c: the faces towards Python. */
+/* value.c, attributes.c, closure.c, functions.c, bulk.c: the faces towards Python. */
 extern PyType_Spec rg_value_spec;
 extern PyType_Spec rg_closure_spec;
 extern PyType_Spec rg_tracked_spec;
@@ -225,6 +225,10 @@ PyObject *rg_construct(PyObject *module, PyObject *const *args, Py_ssize_t count
                        PyObject *kwnames);
 PyObject *rg_value_vectorcall(PyObject *type, PyObject *const *args, size_t nargsf,
                               PyObject *kwnames);
+Value *rg_blank(PyTypeObject *type);
+RgEntry *rg_take_entries(PyObject *inputs, PyObject *partials, Py_ssize_t *count);
+int rg_set_label(PyObject *self, PyObject *label, void *closure);
+extern PyGetSetDef rg_value_getset[];
 PyObject *rg_compare(PyObject *self, PyObject *other, int symbol);
 int rg_value_traverse(PyObject *self, visitproc visit, void *arg);
 PyObject *rg_closure_backward(Value *v);

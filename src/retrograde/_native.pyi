@@ -15,8 +15,9 @@ from typing_extensions import disjoint_base
 from ._shared.cores import Number, PlanRows, Survey
 from ._shared.hooks import Hook, HookHandle
 from ._shared.sites import Site
-from ._values.custom import CustomOp, RecordedOp
+from ._values.custom import CustomOp
 from ._values.elementwise import *  # noqa: F403  one function a row of the law
+from ._values.recorded_ops import RecordedOp
 
 _Number: TypeAlias = Number
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from .._derivatives.derivatives import _here, _recording
+from .._derivatives.calling import here, keeping_history
 from .._shared.operands import is_real_scalar
 from .._values.nests import Nest, flatten, is_array, mapped, take_apart
 from .._values.sequences import ComputingSequence, sequence
@@ -74,7 +74,7 @@ class Subject:
 
     def _checked(self, result: Any, begun: int) -> Value:
         """The one value a function returned."""
-        if is_real_scalar(result) and not isinstance(result, Value) and _here.begun > begun:
+        if is_real_scalar(result) and not isinstance(result, Value) and here.begun > begun:
             return Value(result, requires_grad=False)  # a derivative that turned out constant
         if isinstance(result, Value):
             return result
@@ -99,8 +99,8 @@ class Arguments(Subject):
         leaves = [Value(x, label=place) for x, place in zip(numbers, self.places)]
         source = iter(leaves)
         arguments = [nest.argument(source) for nest in self._nests]
-        with _recording():
-            begun = _here.begun
+        with keeping_history():
+            begun = here.begun
             try:
                 result = self.function(*arguments)
             except TypeError as error:
@@ -142,8 +142,8 @@ class Parameters(Subject):
                 leaf.data = x
 
     def _root(self) -> Value:
-        with _recording():
-            begun = _here.begun
+        with keeping_history():
+            begun = here.begun
             return self._checked(self.function(), begun)
 
     def _value(self, numbers: Sequence[float]) -> float:
@@ -177,8 +177,8 @@ class Parameters(Subject):
         function = self.function
         if isinstance(function, Compiled):
             function = function._function
-        with _recording():
-            begun = _here.begun
+        with keeping_history():
+            begun = here.begun
             root = self._with(numbers, lambda: self._checked(function(), begun))
         return root, self._leaves
 
@@ -242,8 +242,8 @@ class Replayed(Subject):
             for given, fixed in zip(self._given, self._fixed)
         ]
         shared = [isinstance(given, Uniform) for given in self._given]
-        with _recording():
-            begun = _here.begun
+        with keeping_history():
+            begun = here.begun
             results = [
                 self._checked(
                     self.function._function(

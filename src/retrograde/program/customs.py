@@ -20,7 +20,8 @@ from ..value import core, native_core
 from .program import CONSTANT, ROW, Input, Program
 
 if TYPE_CHECKING:
-    from .._values.custom import CustomOp, RecordedOp
+    from .._values.custom import CustomOp
+    from .._values.recorded_ops import RecordedOp
     from ..value import Value
 
 Rows = Callable[[list[Any]], list[Any]]

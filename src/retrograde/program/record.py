@@ -13,7 +13,7 @@ from typing import Any
 
 from .._shared.placeholders import forget
 from .._shared.sites import Site, site_of, span_of
-from .._values.custom import RecordedOp
+from .._values.recorded_ops import RecordedOp
 from ..errors import RecordingError
 from ..passes import values
 from ..passes.flat import LEAF, Pass
