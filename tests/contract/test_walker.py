@@ -53,7 +53,7 @@ def resident():
 
 
 def closed(rg, root, x):
-    assert rg.value.core.is_closed((root,), (x,), 0)
+    assert rg.value.core.is_closed((root,), (x,) * 20_000, 0)
 
 
 def not_closed(rg, root, x):
@@ -61,7 +61,7 @@ def not_closed(rg, root, x):
 
 
 def pulled(rg, root, x):
-    rg.value.core.gradients((root,), (1.0,), (x,), 0)
+    rg.value.core.gradients((root,), (1.0,), (x,) * 20_000, 0)
 
 
 def not_pulled(rg, root, x):
@@ -128,3 +128,30 @@ def test_what_a_walk_takes_it_gives_back(native, act):
     for _ in range(200):
         act(native, root, x)
     assert resident() - before < 8 << 20
+
+
+# ---- memory that runs out ------------------------------------------------------------------------
+
+
+def test_without_memory_a_pass_says_so_and_changes_nothing(native):
+    """Whatever allocation fails, those of the ordering among them: its lists grow on the way."""
+    x = native.Value(2.0)
+    root = native.sum([x * float(i) for i in range(600)])
+    root.backward()
+    expected, inject, failures = x.grad, native.value.core.inject_allocation_failure, 0
+    for count in range(12):
+        x.grad = 7.0
+        inject(count)
+        try:
+            root.backward()
+        except native.errors.GraphMemoryError:
+            failures += 1
+            assert x.grad == 7.0
+        else:
+            assert x.grad == 7.0 + expected
+        finally:
+            inject(-1)
+    assert failures >= 4
+    x.grad = 0.0
+    root.backward()
+    assert x.grad == expected
