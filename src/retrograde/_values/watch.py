@@ -18,7 +18,7 @@ from ..value import Value, core
 
 
 @dataclass(frozen=True)
-class Pass:
+class WatchedPass:
     """One backward pass: from where in the graph, and from which line of the program."""
 
     roots: tuple[Value, ...]
@@ -26,7 +26,7 @@ class Pass:
     site: Site | None
 
 
-Report = Callable[[Pass], object]
+Report = Callable[[WatchedPass], object]
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +106,7 @@ def _reported(roots: tuple[Any, ...], seeds: tuple[Any, ...], run: Callable[[], 
     if not plain:
         run()
         return
-    this = Pass(roots, seeds, site_of(calling_instruction()))
+    this = WatchedPass(roots, seeds, site_of(calling_instruction()))
     for watcher in watchers:
         if watcher.begun is not None:
             watcher.begun(this)

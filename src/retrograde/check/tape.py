@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ..errors import RecordingError
 from ..ops import STRUCTURAL
 from ..passes import values
 from ..passes.lending import after_rule
 from ..passes.numbers import whole_partials
-from ..value import Value
+from ..value import Value, core
 
 LEAF, ROW, WIDE, CUSTOM, OPAQUE = "leaf", "row", "structural row", "custom", "opaque"
 
@@ -59,6 +60,8 @@ class Tape:
 
 def read(root: Value) -> Tape:
     """Read the graph under a root."""
+    if core.hides(root):
+        raise RecordingError.explained("a check", root)
     graph = values.read((root,))
     assert graph.values is not None
     columns = (graph.inputs, graph.operands, whole_partials(graph))

@@ -27,7 +27,7 @@ import numpy as np
 from .._shared.sites import Site
 from .._values.nests import dotted, entries
 from .._values.sequences import ComputingSequence
-from .._values.watch import Pass, watching
+from .._values.watch import WatchedPass, watching
 from ..diagnose.discovery import variables_now
 from ..value import Value
 from ._script import tree_of
@@ -204,10 +204,10 @@ class Lent:
         ):
             yield inside
 
-    def _give(self, this: Pass) -> None:
+    def _give(self, this: WatchedPass) -> None:
         if this.site not in self._seen:
             self._seen.add(this.site)
             self._labels.enter_context(labelled(variables_now(), self._passing))
 
-    def _take_back(self, this: Pass) -> None:
+    def _take_back(self, this: WatchedPass) -> None:
         self._labels.close()

@@ -22,7 +22,7 @@ import numpy as np
 
 from .._shared.sites import Site, site_of
 from .._values import watch
-from .._values.watch import Pass, watching
+from .._values.watch import WatchedPass, watching
 from ..errors import RetrogradeError
 from ..passes.flat import LEAF
 from ..passes.values import read, sizes_of
@@ -112,7 +112,7 @@ class Profiler:
         with watching(self._leave, begun=self._start):
             yield
 
-    def _enter(self, this: Pass) -> None:
+    def _enter(self, this: WatchedPass) -> None:
         now = time.perf_counter()
         self._entered[threading.get_ident()] = now
         if this.site is not None:
@@ -121,18 +121,18 @@ class Profiler:
             self._count(this.roots)
             self._counting += time.perf_counter() - now
 
-    def _start(self, this: Pass) -> None:
+    def _start(self, this: WatchedPass) -> None:
         here, now = threading.get_ident(), time.perf_counter()
         self._watching += now - self._entered.pop(here, now)
         self._running[here] = now
 
-    def _stop(self, this: Pass) -> None:
+    def _stop(self, this: WatchedPass) -> None:
         here, now = threading.get_ident(), time.perf_counter()
         self._backward += now - self._running.pop(here, now)
         self._passes += 1
         self._stopped[here] = now
 
-    def _leave(self, this: Pass) -> None:
+    def _leave(self, this: WatchedPass) -> None:
         now = time.perf_counter()
         self._watching += now - self._stopped.pop(threading.get_ident(), now)
 

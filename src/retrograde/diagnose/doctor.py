@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from .._values.cuts import watching_cuts
-from .._values.watch import Pass, watching
+from .._values.watch import WatchedPass, watching
 from ..errors import DoctorError, NotAValueError
 from ..optim.watching import watching_steps
 from ..value import Value
@@ -91,10 +91,10 @@ by .data, detach() or no_grad().
         """
         record = _record(parameters, groups, thresholds)
 
-        def begun(this: Pass) -> None:
+        def begun(this: WatchedPass) -> None:
             record.begin()
 
-        def done(this: Pass) -> None:
+        def done(this: WatchedPass) -> None:
             record.end(this.roots, this.seeds, this.site)
 
         with (

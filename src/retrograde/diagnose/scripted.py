@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from .._shared.sites import Site
 from .._values.cuts import watching_cuts
-from .._values.watch import Pass, watching
+from .._values.watch import WatchedPass, watching
 from ..optim.optimizer import Optimizer
 from ..optim.watching import watching_steps
 from ..value import Value, core
@@ -35,7 +35,7 @@ class Rounds:
         self.passes = 0
         self.unexamined = 0
 
-    def begun(self, this: Pass) -> None:
+    def begun(self, this: WatchedPass) -> None:
         """Before a pass: find out what it is about."""
         self.passes += 1
         leaves = {id(leaf): leaf for leaf in core.leaves_under(this.roots)}
@@ -60,14 +60,14 @@ class Rounds:
         for record in self._current:
             record.begin()
 
-    def _adopt_or_discover(self, this: Pass, leaves: dict[int, Value]) -> None:
+    def _adopt_or_discover(self, this: WatchedPass, leaves: dict[int, Value]) -> None:
         """A pass over values not seen before: those of before, made anew, or another model."""
         if self._latest is not None and leaves and self._latest.adopt(list(leaves.values())):
             self._current = [self._latest]
         elif len(self._records) < MOST_MODELS and leaves:
             self._add(History(discovered(this.roots, variables_now()), self._thresholds))
 
-    def _look_at_strangers(self, this: Pass, leaves: dict[int, Value]) -> None:
+    def _look_at_strangers(self, this: WatchedPass, leaves: dict[int, Value]) -> None:
         """Values beside a known model's: a further model where they are met again in a later
         pass, as those of a generator are beside its discriminator's; data is new each time."""
         known = {key for record in self._records for key in record.parameters.place}
@@ -85,7 +85,7 @@ class Rounds:
         self._records.append(record)
         self._current = [*self._current, record]
 
-    def done(self, this: Pass) -> None:
+    def done(self, this: WatchedPass) -> None:
         """After a pass: examine it."""
         for record in self._current:
             record.end(this.roots, this.seeds, this.site)
