@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from pathlib import Path
 
@@ -42,6 +43,22 @@ def test_inputs_that_are_not_reached_have_no_gradient(rg):
     root = x * y
     assert rg.value.core.gradients((root,), (1.0,), (z, y, x), 0) == [None, 1.0, 2.0]
     assert (x.grad, y.grad, z.grad) == (0.0, 0.0, 0.0)
+
+
+def test_infinities_beside_closures_stop_a_pass_only_where_that_was_asked_for(rg):
+    x = rg.Value(0.0)
+    root = x.sqrt()
+    out = rg.Value(2.0 * root.data, (root,), "twice")
+
+    def twice():
+        root.grad += 2.0 * out.grad
+
+    out._backward = twice
+    out.backward()
+    assert x.grad == math.inf
+    with rg.anomaly(), pytest.raises(rg.errors.AnomalyError):
+        out.backward()
+    assert x.grad == math.inf
 
 
 # ---- lists are given back ------------------------------------------------------------------------
