@@ -23,7 +23,7 @@ pytest.importorskip("scikit_build_core", reason="scikit-build-core is in the ext
 TOOLCHAIN = "set(CMAKE_FIND_USE_CMAKE_SYSTEM_PATH OFF)\n"
 
 ONE_LEVEL = {**os.environ, "CMAKE_ARGS": "-Dhas_levels=OFF"}
-"""The kernels of one SIMD level are enough where what is tested is the build: a fifth of the time."""
+"""The kernels of one SIMD level are enough where the build is tested: a fifth of the time."""
 
 PROGRAM = """
 import json
