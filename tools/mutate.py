@@ -57,34 +57,37 @@ NATIVE = ("-k", "not reference")
 
 @dataclass
 class Allowed:
-    """The mutants that no test can kill: by file, line as it stands, and change."""
+    """The mutants that no test can kill: by file, function, line as it stands, and change."""
 
-    reasons: dict[tuple[str, str, str], str] = field(default_factory=dict)
+    reasons: dict[tuple[str, str, str, str], str] = field(default_factory=dict)
 
     @classmethod
     def read(cls, path: Path = ALLOWED) -> Allowed:
-        """Paragraphs of a file, a line of it, changes, and the reason."""
+        """Paragraphs of a file, a function, a line of it, changes, and the reason."""
         found = cls()
         for paragraph in path.read_text(encoding="utf-8").split("\n\n"):
-            file, text, changes = "", "", []
+            file, function, text, changes = "", "", "", []
             for line in paragraph.splitlines():
                 key, _, rest = line.strip().partition(": ")
                 if line.startswith("#"):
                     continue
-                if key == "line":
+                if key == "in":
+                    function = rest.strip()
+                elif key == "line":
                     text = rest.strip()
                 elif key == "change":
                     changes.append(rest.strip())
                 elif key == "why":
                     for change in changes:
-                        found.reasons[file, text, change] = rest.strip()
+                        found.reasons[file, function, text, change] = rest.strip()
                 else:
                     file = line.strip()
         return found
 
     def why(self, mutant: Mutant) -> str | None:
         """Why a mutant survives, or None where nobody has said."""
-        return self.reasons.get((_name(mutant.path), mutant.text, mutant.change))
+        key = (_name(mutant.path), mutant.function, mutant.text, mutant.change)
+        return self.reasons.get(key)
 
 
 def _name(path: Path) -> str:
@@ -401,7 +404,13 @@ def report(found: dict[str, list[Mutant]]) -> dict[str, Any]:
             counts = files.setdefault(_name(mutant.path), dict.fromkeys(found, 0))
             counts[kind] += 1
     survivors = [
-        {"file": _name(m.path), "line": m.line, "text": m.text, "change": m.change}
+        {
+            "file": _name(m.path),
+            "line": m.line,
+            "in": m.function,
+            "text": m.text,
+            "change": m.change,
+        }
         for m in found["survived"]
     ]
     return {

@@ -51,6 +51,7 @@ class Mutant:
 
     path: Path
     line: int
+    function: str
     text: str
     change: str
     source: ast.Module | str = field(repr=False)
@@ -79,14 +80,16 @@ def mutants_of(path: Path) -> Iterator[Mutant]:
 def unchanged(path: Path) -> Mutant:
     """The file as it is, put in place like a mutant: every test has to pass on it."""
     source = path.read_text(encoding="utf-8")
-    return Mutant(path, 0, "", "unchanged", source if path.suffix == ".c" else ast.parse(source))
+    return Mutant(
+        path, 0, "", "", "unchanged", source if path.suffix == ".c" else ast.parse(source)
+    )
 
 
 # ---- Python --------------------------------------------------------------------------------------
 
 
 def _of_python(path: Path, source: str) -> Iterator[Mutant]:
-    lines = source.splitlines()
+    lines, functions = source.splitlines(), _functions(ast.parse(source))
     for place, spot in enumerate(_changeable(ast.parse(source))):
         for count in range(len(list(variants(_at(spot))))):
             tree = ast.parse(source)  # a fresh one for each: they are changed in place
@@ -96,7 +99,17 @@ def _of_python(path: Path, source: str) -> Iterator[Mutant]:
             _put(here, ast.copy_location(changed, child))
             line: int = getattr(child, "lineno", 1)
             fixed = ast.fix_missing_locations(tree)
-            yield Mutant(path, line, lines[line - 1].strip(), what, fixed)
+            inside = functions.get(line, "")
+            yield Mutant(path, line, inside, lines[line - 1].strip(), what, fixed)
+
+
+def _functions(tree: ast.Module) -> dict[int, str]:
+    """The innermost function that a line stands in."""
+    found: dict[int, str] = {}
+    for node in ast.walk(tree):  # outer ones first
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            found.update(dict.fromkeys(range(node.lineno, (node.end_lineno or 0) + 1), node.name))
+    return found
 
 
 def variants(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
@@ -210,6 +223,9 @@ SKIPPED = re.compile(
 )
 """Comments, texts and the preprocessor's lines; of a macro only its head."""
 
+HEAD = re.compile(r"^[a-zA-Z][^;=\n]*?(\w+)\(", re.MULTILINE)
+"""Where a function or a macro begins."""
+
 BINARY = r"(?<=[\w)\]] )(?:{}) (?=[\w(!&*~-])"
 """An operator with a space on both sides, as the formatter writes those of two operands."""
 
@@ -254,4 +270,5 @@ def _of_c(path: Path, source: str) -> Iterator[Mutant]:
             for new in replacements:
                 changed = source[:start] + new + source[found.end() :]
                 what = f"{old}  ->  {new.strip() or 'left out'} (at {column})"
-                yield Mutant(path, line + 1, lines[line].strip(), what, changed)
+                inside = HEAD.findall(source, 0, start)[-1:]
+                yield Mutant(path, line + 1, "".join(inside), lines[line].strip(), what, changed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from pathlib import Path
 
@@ -42,6 +43,22 @@ def test_inputs_that_are_not_reached_have_no_gradient(rg):
     root = x * y
     assert rg.value.core.gradients((root,), (1.0,), (z, y, x), 0) == [None, 1.0, 2.0]
     assert (x.grad, y.grad, z.grad) == (0.0, 0.0, 0.0)
+
+
+def test_infinities_beside_closures_stop_a_pass_only_where_that_was_asked_for(rg):
+    x = rg.Value(0.0)
+    root = x.sqrt()
+    out = rg.Value(2.0 * root.data, (root,), "twice")
+
+    def twice():
+        root.grad += 2.0 * out.grad
+
+    out._backward = twice
+    out.backward()
+    assert x.grad == math.inf
+    with rg.anomaly(), pytest.raises(rg.errors.AnomalyError):
+        out.backward()
+    assert x.grad == math.inf
 
 
 # ---- lists are given back ------------------------------------------------------------------------
@@ -104,13 +121,20 @@ def refused(rg, root, x):
     handle.remove()
 
 
+def through_a_closure(rg, root, x):
+    out = rg.Value(root.data, (root,), "same")
+    out._backward = lambda: setattr(root, "grad", root.grad + out.grad)
+    out.backward()
+    out._backward = lambda: None  # it refers to out, and out to it
+
+
 def zeroed(rg, root, x):
     rg.zero_grad(root)
 
 
 ACTS = (
     closed, not_closed, pulled, not_pulled, ordered, backward, without_gradients, with_hooks,
-    watched, refused, zeroed,
+    watched, refused, through_a_closure, zeroed,
 )  # fmt: skip
 
 
@@ -155,3 +179,30 @@ def test_without_memory_a_pass_says_so_and_changes_nothing(native):
     x.grad = 0.0
     root.backward()
     assert x.grad == expected
+
+
+def test_without_memory_a_loan_is_not_forgotten(native):
+    """A pass that cannot look whether its values are lent does not go ahead."""
+    inject = native.value.core.inject_allocation_failure
+    x = native.Value(2.0)
+    other = x * 3.0
+    out = native.Value(2.0, (x,), "same")
+    seen = []
+
+    def rule():
+        for count in range(8):
+            inject(count)
+            try:
+                other.backward()
+            except (MemoryError, native.errors.PassInProgressError) as error:
+                seen.append(type(error))
+            finally:
+                inject(-1)
+        x.grad += out.grad
+
+    out._backward = rule
+    out.backward()
+    assert x.grad == 1.0
+    assert len(seen) == 8
+    assert MemoryError in seen
+    assert seen[-1] is native.errors.PassInProgressError
