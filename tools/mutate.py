@@ -232,7 +232,7 @@ class Suite:
     """The tests, what they take and what they run, and the mutants to try them on."""
 
     tests: list[str]
-    limit: float
+    limit: float | None
     took: dict[str, float] = field(default_factory=dict)
     ran: dict[tuple[str, int], list[str]] = field(default_factory=dict)
 
@@ -256,6 +256,8 @@ class Suite:
         for name in warm:
             with suppress(Exception):  # some are no modules of their own
                 importlib.import_module(name)
+        if self.limit is None:
+            self.limit = 60.0 + 10.0 * sum(self.took.values())
         gc.freeze()  # what is here already need not be looked through in every process
         return True
 
@@ -271,6 +273,7 @@ class Suite:
                 outcome = self._try(mutant, Path(folder))
             finally:
                 os._exit(outcome)
+        assert self.limit is not None
         return Trial(mutant, child, Path(folder), time.monotonic() + self.limit)
 
     def survives(self, mutant: Mutant) -> bool:
@@ -441,7 +444,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--lines", type=_lines, metavar="A-B", help="only those on these lines")
     parser.add_argument("--seed", type=int, default=0, help="of that draw")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N")
-    parser.add_argument("--limit", type=float, default=300.0, help="seconds a mutant may take")
+    parser.add_argument("--limit", type=float, help="seconds a mutant may take")
     parser.add_argument("--share", type=float, default=0.0, help="the least share to be killed")
     parser.add_argument("--json", action="store_true", help="print what was found as JSON")
     options = parser.parse_args(arguments)
