@@ -267,7 +267,10 @@ static PyObject *pull(PyObject *Py_UNUSED(module), PyObject *args) {
 }
 
 PyMethodDef rg_reading_methods[] = {
-    {"read", read_pass, METH_VARARGS, "The graph under roots as flat arrays."},
-    {"pull", pull, METH_VARARGS, "The backward pass over flat arrays."},
+    {"read", read_pass, METH_VARARGS,
+     RG_DOC("read($module, roots, epoch, /)", "The graph under roots as flat arrays.")},
+    {"pull", pull, METH_VARARGS,
+     RG_DOC("pull($module, starts, inputs, partials, ruled, rule, gradients, amounts, befores, /)",
+            "The backward pass over flat arrays.")},
     {NULL, NULL, 0, NULL},
 };

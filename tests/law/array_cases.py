@@ -14,7 +14,11 @@ from retrograde._core.tensors import Tensor, Tensors
 from retrograde.check.engines import Torch
 from retrograde.ops import OPS
 from retrograde.ops.array import ARRAYS
+from retrograde.ops.arrays.bodies import Arithmetic
 from retrograde.ops.arrays.oracle import Plain, choose, evaluate
+from retrograde.ops.expr import Expr
+from retrograde.ops.op import PRIMITIVES
+from retrograde.ops.spellings import OPERATORS, TORCH
 
 torch = pytest.importorskip("torch", reason="torch is an extra")
 F = torch.nn.functional
@@ -150,8 +154,28 @@ FEWER_DIGITS = {"digamma": 1e-8}
 """PyTorch's trigamma has about nine digits."""
 
 
-def elementwise_cases() -> list[Case]:
+def arraywise() -> Arithmetic:
+    """The law's functions on PyTorch's arrays: its own, and rows it has none for by their value."""
     engine = Torch()
+    own = {
+        name: engine._taking_numbers(name)
+        for name in {*OPS, *PRIMITIVES}
+        if not isinstance(TORCH.get(name), Expr)
+        and (name in OPERATORS or engine._counterpart(name))
+    }
+    return Arithmetic({**own, "where": choice})
+
+
+def choice(condition: Any, x: Any, y: Any) -> Any:
+    return torch.where(condition.to(bool), double(x), double(y))
+
+
+def double(thing: Any) -> Any:
+    return torch.as_tensor(thing, dtype=torch.float64)
+
+
+def elementwise_cases() -> list[Case]:
+    functions = arraywise()
     cases = []
     for name, op in OPS.items():
         if op.absent:
@@ -162,7 +186,9 @@ def elementwise_cases() -> list[Case]:
             for (low, high), shape in zip(op.domain, shapes)
         )
         second, tolerance = name not in NO_SECOND, FEWER_DIGITS.get(name, 1e-12)
-        cases.append(Case(name, arrays, engine.function(name), second=second, tolerance=tolerance))
+        cases.append(
+            Case(name, arrays, functions.function(name), second=second, tolerance=tolerance)
+        )
     return cases
 
 

@@ -10,18 +10,19 @@ from typing import Any
 
 from ..errors import NotAValueError
 from ..ops import OPS
+from ..ops.structural import EAGER
 from .reference import Node, order
 
-_CODES = {name: code for code, name in enumerate((*OPS, "leaf", "sum", "dot"))}
+_CODES = {name: code for code, name in enumerate((*OPS, "leaf", *EAGER))}
 _TAKES, _HOOKED, _RULED = 1, 2, 4
 
 
-def read(roots: tuple[Any, ...], since: int, /) -> tuple[Any, ...]:
+def read(roots: tuple[Any, ...], epoch: int, /) -> tuple[Any, ...]:
     """Everything under the roots made since an epoch, inputs before uses, as flat arrays."""
     for index, root in enumerate(roots):
         if not isinstance(root, Node):
             raise NotAValueError.at("order", index, root)
-    values: list[Any] = order(roots, since)
+    values: list[Any] = order(roots, epoch)
     place = {id(value): index for index, value in enumerate(values)}
     ops, flags = bytearray(), bytearray()
     starts, inputs, numbers = array("q", [0]), array("q"), array("d")
@@ -34,7 +35,7 @@ def read(roots: tuple[Any, ...], since: int, /) -> tuple[Any, ...]:
         flags.append(
             _TAKES * value._requires_grad + _HOOKED * bool(value._hooks) + _RULED * closure
         )
-        if value._epoch >= since:
+        if value._epoch >= epoch:
             slopes = value._partials if value._partials is not None else (0.0,) * len(value._inputs)
             for v, partial in zip(value._inputs, slopes):
                 inputs.append(-1 if v._number else place[id(v)])
