@@ -1,4 +1,4 @@
-/* The native engine: what its files share.
+/* The native core: what its files share.
  *
  * A Value is one node of the graph: 80 bytes with its partials. Plain values hold only values,
  * so they need no cycle collector; nodes that carry a Python callback are a collected subtype.

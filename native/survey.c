@@ -3,7 +3,7 @@
  *
  * While no Python code can run, `instruction` is lent to the survey: first for the numbers of the
  * parameters, then for depths, and for a closer look for a node's place in the order. What was there
- * is kept beside. src/retrograde/_core/surveying.py does the same for the reference engine. */
+ * is kept beside. src/retrograde/_core/surveying.py does the same for the reference core. */
 
 #include "walk.h"
 

@@ -247,5 +247,5 @@ def test_a_record_does_not_grow_with_the_passes(native):
         for loop in (LOOPS[1], LOOPS[7], LOOPS[1]):
             for _ in loop(network, 300):
                 pass
-            sizes.append(size_of(watched._record, set()))
+            sizes.append(size_of(watched._history, set()))
     assert sizes[-1] <= 1.5 * sizes[0]  # the history has its bound, and is thinned by halves

@@ -8,7 +8,7 @@ from typing import Any
 from .._shared.operands import is_real_scalar
 from ..errors import NumberError, ShapeError
 from .public import FUNCTIONS, Value, number
-from .reference import constant, record
+from .reference import constant, made
 
 
 def _terms(function: str, terms: Iterable[Any]) -> tuple[tuple[Value, ...], list[float], bool]:
@@ -30,7 +30,7 @@ def sum(terms: Iterable[Any], /) -> Any:
         total += term
     if not any_value:
         return total
-    return record(Value, "sum", total, nodes, (1.0,) * len(nodes))
+    return made(Value, "sum", total, nodes, (1.0,) * len(nodes))
 
 
 def dot(left: Iterable[Any], right: Iterable[Any], /) -> Any:
@@ -45,7 +45,7 @@ def dot(left: Iterable[Any], right: Iterable[Any], /) -> Any:
         total += product
     if not (left_values or right_values):
         return total
-    return record(Value, "dot", total, left_nodes + right_nodes, (*rights, *lefts))
+    return made(Value, "dot", total, left_nodes + right_nodes, (*rights, *lefts))
 
 
 def each(op: str, /, *operands: Any) -> list[Any]:

@@ -1,6 +1,6 @@
 """Gradients worked out step by step, as data: what a demo shows and a class follows.
 
-The engine computes the value, the partials and the gradients; here they are only written down in
+The core computes the value, the partials and the gradients; here they are only written down in
 the order in which the forward and the backward pass visit them.
 """
 
@@ -140,7 +140,7 @@ def _forward_step(value: Value) -> ForwardStep:
 
 
 def _backward_steps(made: list[Value]) -> list[BackwardStep]:
-    """The backward pass of the engine, replayed with each gradient before and after."""
+    """The backward pass of the core, done again with each gradient before and after."""
     steps: list[BackwardStep] = []
     so_far: dict[str, float] = {}
     for value in reversed(made):

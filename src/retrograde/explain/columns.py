@@ -44,7 +44,7 @@ class Columns:
 class Pulled:
     """The backward pass over columns: gradients, and each contribution with the running gradient.
 
-    The additions are the engine's, in its order, so every number has the engine's bits.
+    The additions are the core's, in its order, so every number has the core's bits.
     ``custom`` gives the contributions of an op whose rule is a Python function.
     """
 

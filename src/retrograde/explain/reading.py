@@ -255,7 +255,7 @@ def _lent(value: Value, inputs: Sequence[Value | None], upstream: float) -> list
 
 
 def partials_of(op: str, operands: Sequence[float], result: float) -> Sequence[float]:
-    """All partials of an op at its operands: an engine keeps none for numbers."""
+    """All partials of an op at its operands: a core keeps none for numbers."""
     if op == "sum":
         return [1.0] * len(operands)
     if op == "dot":

@@ -125,7 +125,7 @@ def _taken(operands: Sequence[float]) -> int:
 
 
 class _Reader:
-    """Fills columns from a program, in the order the engine would visit the same values."""
+    """Fills columns from a program, in the order a core would visit the same values."""
 
     def __init__(self, trace: Trace, numbers: Sequence[float]) -> None:
         self.program: Program = trace.program

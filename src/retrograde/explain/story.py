@@ -2,7 +2,7 @@
 contribution in the order backward adds it.
 
 A :class:`Story` keeps columns of plain numbers and texts; ``nodes``, ``forward`` and ``backward``
-show them as records made when asked for, so that a story of a million values costs little more
+show them as entries made when asked for, so that a story of a million values costs little more
 than its numbers. Nothing here knows of values or programs (``reading.py`` and ``rows.py`` do), and
 nothing is drawn here.
 """
@@ -156,7 +156,7 @@ class Story:
             found.extend([step] * (starts[step + 1] - starts[step]))
         return found
 
-    # ---- records ------------------------------------------------------------------------------
+    # ---- entries ------------------------------------------------------------------------------
 
     def _names_of(self, node: int) -> list[str]:
         return [self.columns.names[i] for i in self.columns.inputs[node]]
