@@ -128,7 +128,7 @@ static PyModuleDef_Slot module_slots[] = {
 static struct PyModuleDef module_definition = {
     PyModuleDef_HEAD_INIT,
     "retrograde._native",
-    "The native engine.",
+    "The native core.",
     0,
     module_methods,
     module_slots,

@@ -2,7 +2,7 @@
  *
  * State lives in float64 arrays, one item a leaf; `steps` counts how often each was moved, since a
  * frozen leaf is passed over. Everything is checked before anything is changed. The same formulas,
- * bit for bit, are in the reference engine (retrograde/_core/descent.py). */
+ * bit for bit, are in the reference core (retrograde/_core/descent.py). */
 #include <math.h>
 
 #include "retrograde.h"

@@ -1,4 +1,4 @@
-/* The native engine: what its files share.
+/* The native core: what its files share.
  *
  * A Value is one node of the graph: 80 bytes with its partials. Plain values hold only values,
  * so they need no cycle collector; nodes that carry a Python callback are a collected subtype.
@@ -236,8 +236,8 @@ int rg_closure_set_backward(Value *v, PyObject *backward);
 extern PyMethodDef rg_function_methods[];
 extern PyMethodDef rg_value_op_methods[];
 extern PyMethodDef rg_bulk_methods[];
-extern PyMethodDef rg_list_methods[];  /* lists.c */
-extern PyMethodDef rg_optim_methods[]; /* optim.c */
+extern PyMethodDef rg_list_methods[];    /* lists.c */
+extern PyMethodDef rg_optim_methods[];   /* optim.c */
 extern PyMethodDef rg_reading_methods[]; /* reading.c */
 extern PyMethodDef rg_rebuild_methods[];
 extern PyMethodDef rg_replay_methods[];

@@ -1,4 +1,4 @@
-"""Random programs over all ops, on the native engine, the reference, and PyTorch.
+"""Random programs over all ops, on the native core, the reference, and PyTorch.
 
 A program is plain data: leaves, and steps that refer to earlier values by their place. It is drawn
 together with its numbers, so that every step stays inside its op's domain and off its kinks.

@@ -1,4 +1,4 @@
-"""Rehearse adding an op: edit one file, regenerate, build, and use the op on both engines.
+"""Rehearse adding an op: edit one file, regenerate, build, and use the op on both cores.
 
     python tools/rehearse.py [--keep]
 

@@ -1165,7 +1165,7 @@ def scale_grad(values: Sequence[Value], factor: float, /) -> None:
 def clip_grad(values: Sequence[Value], limit: float, /) -> None:
     """Clip the gradients of values into a range."""
 
-# the engine itself
+# the core itself
 
 def simd_level() -> str:
     """The widest SIMD level this processor offers."""

@@ -71,7 +71,7 @@ scripts = st.lists(
 
 
 def as_value(rg: Any, function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function for the eager engine: a plain number is a constant."""
+    """The function for eager values: a plain number is a constant."""
     return lambda **arguments: 0.0 * arguments["x"] + function(**arguments)
 
 

@@ -1,4 +1,4 @@
-"""Adding an op takes one row: rehearsed on a scratch copy, built, and used on both engines."""
+"""Adding an op takes one row: rehearsed on a scratch copy, built, and used on both cores."""
 
 from __future__ import annotations
 

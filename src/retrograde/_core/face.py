@@ -203,7 +203,7 @@ class Face:
 
 
 def put_on(value_class: type) -> None:
-    """Give an engine's class the shared face."""
+    """Give a core's class the shared face."""
     for name, attribute in vars(Face).items():
         if name not in ("__dict__", "__weakref__", "__doc__", "__module__", "__qualname__"):
             setattr(value_class, name, attribute)

@@ -10,7 +10,7 @@ from ..errors import NumberError, ShapeError
 from ..ops import Structural
 from ..ops.structural import DOT, SUM
 from .public import FUNCTIONS, Value, number
-from .reference import constant, record
+from .reference import constant, made
 
 
 def _terms(function: str, terms: Iterable[Any]) -> tuple[tuple[Value, ...], list[float], bool]:
@@ -44,7 +44,7 @@ def dot(left: Iterable[Any], right: Iterable[Any], /) -> Any:
 def _structural(row: Structural, nodes: tuple[Value, ...], numbers: list[float]) -> Value:
     """A structural row as one node."""
     partials = tuple(row.slopes(numbers))
-    return record(Value, row.name, row.evaluate(numbers), nodes, partials)
+    return made(Value, row.name, row.evaluate(numbers), nodes, partials)
 
 
 def each(op: str, /, *operands: Any) -> list[Any]:

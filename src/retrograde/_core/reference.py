@@ -119,7 +119,7 @@ class Node:
 N = TypeVar("N", bound=Node)
 
 
-def record(
+def made(
     make: type[N], op: str, data: float, inputs: tuple[N, ...], partials: tuple[float, ...]
 ) -> N:
     """A new node; without its history where nothing under it takes gradients."""
@@ -145,7 +145,7 @@ def apply_row(make: type[N], name: str, operands: Sequence[N | float]) -> N | fl
     if True not in [isinstance(v, Node) for v in operands]:
         return data
     inputs = tuple([v if isinstance(v, Node) else constant(make, v) for v in operands])
-    return record(make, name, data, inputs, row.evaluate_partials(*numbers, data))
+    return made(make, name, data, inputs, row.evaluate_partials(*numbers, data))
 
 
 def constant(make: type[N], data: float) -> N:

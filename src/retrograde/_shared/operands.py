@@ -1,6 +1,6 @@
 """Operands that are neither values nor plain numbers: scalars of other libraries, arrays, mistakes.
 
-Both engines come here off the fast path.
+Both cores come here off the fast path.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Inside ``watching_cuts(...)`` each cut is reported with the value that is about to lose its history,
 while it still has it; nothing is kept. A line that cuts again and again is reported the first 256
-times and then each time the count has doubled. Outside, the engine's own functions are in place.
+times and then each time the count has doubled. Outside, the core's own functions are in place.
 """
 
 from __future__ import annotations

@@ -97,7 +97,7 @@ def _table() -> dict[Any, Callable[..., Any]]:
 
 
 def _codes() -> dict[Any, int]:
-    """The ufuncs that the native engine answers by itself where no array is involved."""
+    """The ufuncs that the native core answers by itself where no array is involved."""
     codes: dict[Any, int] = {}
     for ufunc in _ELEMENTS:
         name = ufunc.__name__

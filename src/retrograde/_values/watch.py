@@ -1,7 +1,7 @@
 """Watching backward passes of a program that knows nothing of it.
 
-Inside ``watching(...)`` the engine's two ways into a backward pass (``Value.backward`` and what
-``rg.backward`` calls) report each pass; outside, they are the engine's own functions again and cost
+Inside ``watching(...)`` the core's two ways into a backward pass (``Value.backward`` and what
+``rg.backward`` calls) report each pass; outside, they are the core's own functions again and cost
 nothing. A pass that raises is reported as begun, not as done.
 """
 
@@ -100,7 +100,7 @@ def _unwrap() -> None:
 
 
 def _reported(roots: tuple[Any, ...], seeds: tuple[Any, ...], run: Callable[[], object]) -> None:
-    """Run a pass and tell the watchers of it; what the engine would refuse, it refuses itself."""
+    """Run a pass and tell the watchers of it; what the core would refuse, it refuses itself."""
     watchers = _watch.watchers
     plain = all(isinstance(root, Value) for root in roots) and len(roots) == len(seeds)
     if not plain:
@@ -126,8 +126,8 @@ def unwatched() -> Iterator[None]:
         _watch.watchers = before
 
 
-def engine_backward() -> Any:
-    """The engine's own ``Value.backward``, whoever watches."""
+def core_backward() -> Any:
+    """The core's own ``Value.backward``, whoever watches."""
     return _watch.method or Value.__dict__["backward"]
 
 

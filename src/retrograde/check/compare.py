@@ -1,6 +1,6 @@
 """``rg.compare``: the same function through another engine, both gradients side by side.
 
-The function is recorded once; the recording is handed to the other engine op by op, which takes
+The function is called once; its graph is handed to the other engine op by op, which takes
 its own gradient by its own rules. Where the two differ on purpose (docs/conventions.md) the
 comparison knows: it takes the other's partials at the ties and kinks met here, and sees whether
 that accounts for the whole of the difference.
@@ -111,7 +111,7 @@ def same(ours: float, theirs: float, bar: float) -> bool:
 
 
 class Other:
-    """The other side of a comparison on one recorded graph."""
+    """The other side of a comparison on one graph."""
 
     def __init__(self, tape: Tape, against: str) -> None:
         self.tape, self.against = tape, against

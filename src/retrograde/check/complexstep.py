@@ -1,7 +1,7 @@
 """The complex step: a graph's values replayed just off the real axis.
 
 For an analytic function ``imag f(x + ih) / h`` is the slope without any subtraction, so a step of
-10⁻¹⁰⁰ costs no digits. A value is a float64 here, so the recorded graph is evaluated anew, on
+10⁻¹⁰⁰ costs no digits. A value is a float64 here, so the graph is evaluated anew, on
 complex numbers, from the law's *values*; partials are not read. It applies where every step that
 matters is a row of the law, scalar or structural, and none stands on a kink.
 """

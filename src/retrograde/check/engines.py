@@ -1,4 +1,4 @@
-"""Other engines: a recorded graph handed to PyTorch or JAX, op by op, by their own functions.
+"""Other engines: a graph handed to PyTorch or JAX, op by op, by their own functions.
 
 Most rows of the law have counterparts there (``ops/spellings.py``), with a derivative rule of their
 own, so nothing of ours takes part in their gradient. A row without one is its own value spelled in

@@ -110,7 +110,7 @@ def coverage_text(report: Report) -> str:
         parts.append(f"{seen.directions} random directions through all {seen.inputs:,} inputs")
     parts.append(f"{seen.one_by_one:,} of {seen.inputs:,} inputs one by one")
     if seen.steps:
-        parts.append(f"{seen.steps_checked:,} of {seen.steps:,} recorded steps by themselves")
+        parts.append(f"{seen.steps_checked:,} of {seen.steps:,} steps by themselves")
     text = f"Covered: {', '.join(parts)}; {seen.evaluations:,} evaluations."
     if seen.complex_step == "applies":
         return f"{text} A complex step applies."

@@ -1,4 +1,4 @@
-"""Every recorded step by itself: is its partial the slope of what it computes?
+"""Every step of a graph by itself: is its partial the slope of what it computes?
 
 A gradient is partials multiplied and added up, so a wrong gradient has a wrong step, and here it is
 found with its line. Rows of the law are held against a complex step of their value, all nodes of an

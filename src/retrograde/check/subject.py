@@ -65,11 +65,11 @@ class Subject:
         raise NotImplementedError
 
     def gradient(self, numbers: Sequence[float]) -> list[float]:
-        """The gradient as the engine gives it."""
+        """The gradient as retrograde gives it."""
         raise NotImplementedError
 
     def graph(self, numbers: Sequence[float]) -> Graph | None:
-        """The recorded graph: its root, and a leaf a number; None where there is too much of it."""
+        """The graph: its root, and a leaf a number; None where there is too much of it."""
         raise NotImplementedError
 
     def _checked(self, result: Any, begun: int) -> Value:
@@ -173,7 +173,7 @@ class Parameters(Subject):
                 leaf.grad = grad
 
     def graph(self, numbers: Sequence[float]) -> Graph | None:
-        """The loss as it is recorded over the parameters themselves."""
+        """The loss as it is computed over the parameters themselves."""
         function = self.function
         if isinstance(function, Compiled):
             function = function._function
@@ -230,7 +230,7 @@ class Replayed(Subject):
         return [float(x) for x in take_apart(gradients, "gradients").items]
 
     def graph(self, numbers: Sequence[float]) -> Graph | None:
-        """The function underneath, recorded eagerly, row after row."""
+        """The function underneath, called eagerly, row after row."""
         rows = _rows(self._given)
         if rows is not None and not 0 < rows <= MOST_ROWS:
             return None

@@ -1,4 +1,4 @@
-"""A recorded graph as flat lists: what the checkers read, in the order it was computed.
+"""A graph as flat lists: what the checkers read, in the order it was computed.
 
 Steps refer to each other by index; a number operand has the index -1. Nothing here judges.
 """

@@ -1,4 +1,4 @@
-"""Say which engine runs here, and why: what to paste into a bug report."""
+"""Say which core runs here, and why: what to paste into a bug report."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """What the doctor remembers of the passes it has seen: sums and spells, never a graph.
 
 Its size depends on the parameters alone, not on how many passes there were. A single examination
-is a record of one pass.
+is what was seen of one pass.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ class History:
         self.steep = Spells(1, patience)
         self.fall = self.rise = 1.0  # the worst of the present spell
         self.rules = Rules()
-        self.history: list[Moment] = []
+        self.moments: list[Moment] = []
         self._stride = 1
         self.motion = Motion(
             parameters.values, parameters.group_of, len(parameters.group_names), thresholds
@@ -306,9 +306,9 @@ class History:
         if (self.passes - 1) % self._stride:
             return
         norm = scaled_norm(sizes, largest)
-        self.history.append(Moment(self.passes, self.loss, norm))
-        if len(self.history) > MOST_HISTORY:
-            self.history = self.history[::2]
+        self.moments.append(Moment(self.passes, self.loss, norm))
+        if len(self.moments) > MOST_HISTORY:
+            self.moments = self.moments[::2]
             self._stride *= 2
 
     # ---- what is silent now, and why ---------------------------------------------------------

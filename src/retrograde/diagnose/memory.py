@@ -1,4 +1,4 @@
-"""``rg.memory``: what a recorded graph holds, in bytes, by op, source line and parameter group.
+"""``rg.memory``: what a graph holds, in bytes, by op, source line and parameter group.
 
 Node sizes are those of ARCHITECTURE.md: on the native core 80 bytes a node, 16 more an input of a
 wide one. The forward pass alone is the same order of operations with every value dropped after its
@@ -35,7 +35,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Memory:
-    """What a recorded graph holds. ``recorded`` is everything under the root, ``leaves`` the part
+    """What a graph holds. ``recorded`` is everything under the root, ``leaves`` the part
     of it that parameters and inputs are, ``forward_alone`` the most that the forward pass would
     hold at once if nothing were recorded."""
 

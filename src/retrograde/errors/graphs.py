@@ -128,7 +128,7 @@ class CycleError(RetrogradeError, RuntimeError):
 
 
 class GraphMemoryError(RetrogradeError, MemoryError):
-    """The engine could not get the memory it asked for."""
+    """The core could not get the memory it asked for."""
 
     @classmethod
     def of(cls, size: int) -> Self:

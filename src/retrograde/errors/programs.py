@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    Value: TypeAlias = Any  # of either engine
+    Value: TypeAlias = Any  # of either core
 
 
 def _listed(places: list[str]) -> str:

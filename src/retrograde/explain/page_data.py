@@ -1,4 +1,4 @@
-"""A story as the page holds it: columns instead of records, and nothing that follows from them.
+"""A story as the page holds it: columns instead of entries, and nothing that follows from them.
 
 A contribution is partial × upstream and a gradient the sum of its contributions, in an order the
 steps give: the page does those multiplications and additions again, in the same arithmetic, so

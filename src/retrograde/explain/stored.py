@@ -32,7 +32,7 @@ def _number(number: float) -> float | str:
 
 
 def jsonable(thing: Any) -> Any:
-    """Records taken apart to what JSON has: lists, dicts, texts and numbers."""
+    """Entries taken apart to what JSON has: lists, dicts, texts and numbers."""
     if isinstance(thing, float):
         return _number(thing)
     if isinstance(thing, dict):

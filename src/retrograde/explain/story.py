@@ -156,7 +156,7 @@ class Story:
             found.extend([step] * (starts[step + 1] - starts[step]))
         return found
 
-    # ---- records ------------------------------------------------------------------------------
+    # ---- entries ------------------------------------------------------------------------------
 
     def _names_of(self, node: int) -> list[str]:
         return [self.columns.names[i] for i in self.columns.inputs[node]]

@@ -211,7 +211,7 @@ class Op:
 
     @property
     def evaluate(self) -> Callable[..., float]:
-        """The value as a Python function of floats, unchecked: what the reference engine runs."""
+        """The value as a Python function of floats, unchecked: what the reference core runs."""
         return self._functions[0]
 
     @property

@@ -1,7 +1,7 @@
 """The table: one row per op. This is the only file to edit to add an op.
 
 ``x`` and ``y`` are the inputs, ``z`` the result. After an edit run
-``python tools/regenerate.py``; tests, docs and both engines follow by themselves.
+``python tools/regenerate.py``; tests, docs and both cores follow by themselves.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Print the law as the C header of the native engine."""
+"""Print the law as the C header of the native core."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def header(ops: Iterable[Op], structural: Iterable[Structural] = STRUCTURAL.valu
     rows, rows_of_many = tuple(ops), tuple(structural)
     by_arity = {n: [op for op in rows if op.arity == n] for n in (1, 2, 3)}
     if sum(map(len, by_arity.values())) != len(rows):
-        raise ValueError("the native engine takes rows of one, two or three inputs")
+        raise ValueError("the native core takes rows of one, two or three inputs")
     numbers = "\n".join(f"    RG_OP_{op.name} = {i}," for i, op in enumerate(rows))
     pick = {1: "a[0]", 2: "a[0], a[1]", 3: "a[0], a[1], a[2]"}
     generic = []

@@ -28,7 +28,7 @@ AWKWARD = """\
 ## Conventions at awkward points
 
 At a kink, a pole or an infinity a choice has to be made. These are the choices, and tests hold both
-engines to them. Arithmetic follows IEEE 754: nothing raises unless `rg.anomaly()` asks for it, and
+cores to them. Arithmetic follows IEEE 754: nothing raises unless `rg.anomaly()` asks for it, and
 a zero upstream gradient is multiplied like any other, so 0 × inf is NaN."""
 
 DIGITS = """\
