@@ -42,8 +42,6 @@ def report_of(history: History) -> Report:
 def _verdicts(
     history: History, members: dict[str, Any], groups: tuple[Group, ...]
 ) -> list[Verdict]:
-    history: History, members: dict[str, Any], groups: tuple[Group, ...]
-) -> list[Verdict]:
     found = [*births(history), *overwrites(history), *of_steps(history, members)]
     found += exploding(history, groups)
     if not history.not_finite.began[0]:
