@@ -275,12 +275,12 @@ def size_of(thing, seen):
     return size + size_of(getattr(thing, "__dict__", {}), seen)
 
 
-def test_a_record_does_not_grow_with_the_passes(native):
+def test_a_history_does_not_grow_with_the_passes(native):
     network = Network(native, 4, "relu", depth=2, rows=12)
     sizes = []
     with native.doctor.watch(network.parameters) as watched:
         for loop in (LOOPS[1], LOOPS[7], LOOPS[1]):
             for _ in loop(network, 300):
                 pass
-            sizes.append(size_of(watched._record, {}))
+            sizes.append(size_of(watched._history, {}))
     assert sizes[-1] <= 1.5 * sizes[0]  # the history has its bound, and is thinned by halves
