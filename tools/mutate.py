@@ -354,7 +354,7 @@ class Bar:
             TimeRemainingColumn,
         )
 
-        console = Console(stderr=not shown, highlight=False)
+        console = Console(stderr=not shown, highlight=False, emoji=False)
         self.shown = shown
         self.progress = Progress(
             BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"),
