@@ -988,7 +988,7 @@ def watch_entries(entered: Callable[[FrameType], bool], /) -> object:
 def unwatch_entries(watcher: object, /) -> None:
     """Be told no longer."""
 
-def closure_of(frame: FrameType, /) -> tuple[CellType, ...] | None:
+def closures_of(frame: FrameType, /) -> list[tuple[CellType, ...]]:
     """The closure cells of a frame's function."""
 
 # nodes taken apart, and put together

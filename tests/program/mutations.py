@@ -19,7 +19,7 @@ import retrograde
 from retrograde.errors import GuardError, ProgramError, ProgramFileError, TakeError
 from retrograde.program.files import opened, packed, sealed, unpacked
 from retrograde.program.loaded import Loaded
-from retrograde.program.program import CAPTURED, CONSTANT, OPERANDS, Guard, Instruction, Program
+from retrograde.program.program import CAPTURED, CONSTANT, INSTRUCTIONS, Guard, Instruction, Program
 from retrograde.program.reader import _Reader
 from retrograde.program.shapes import inputs_of
 from retrograde.program.traces import Family, Trace
@@ -190,9 +190,9 @@ def _changed_program(chance: random.Random, program: Program) -> Program:
     what = chance.choice(("op", "operand", "operand", "constant", "guard", "output", "wide", "new"))
     at = chance.randrange(len(program.instructions)) if program.instructions else -1
     if what in ("op", "operand", "wide") and at >= 0:
-        op, results, args, site = program.instructions[at]
+        op, results, args, site, _ = program.instructions[at]
         if what == "op":
-            op = chance.choice([o for o in OPS if OPERANDS[o] in (len(args), -1)])
+            op = chance.choice([o for o in OPS if INSTRUCTIONS[o].operands in (len(args), -1)])
         elif what == "operand":
             place = chance.randrange(len(args))
             args = (*args[:place], chance.randrange(results[0]), *args[place + 1 :])
@@ -216,7 +216,7 @@ def _changed_program(chance: random.Random, program: Program) -> Program:
         program.outputs[chance.randrange(len(program.outputs))] = chance.randrange(program.count)
     elif program.count:
         name = chance.choice(OPS)
-        operands = OPERANDS[name] if OPERANDS[name] > 0 else 4
+        operands = max(INSTRUCTIONS[name].operands, 0) or 4
         args = tuple(chance.randrange(program.count) for _ in range(operands))
         program.instructions.append(Instruction(name, (program.count,), args))
         program.outputs = [*program.outputs[:-1], program.count]

@@ -19,11 +19,6 @@ from .support import same
 X = np.array([0.5, 1.5, -2.0, 3.0])
 
 
-@pytest.fixture
-def rg(native: Any) -> Any:
-    return native
-
-
 # ---- numbers that would leave the graph ----------------------------------------------------------
 
 
@@ -77,7 +72,8 @@ CONVERTING: dict[str, Callable[[Any], Any]] = {
 def test_conversions_raise_as_they_do_eagerly(rg: Any, name: str) -> None:
     with pytest.raises(rg.errors.GraphExitError):
         rg.compile(CONVERTING[name])(X)
-    with pytest.raises(rg.errors.GraphExitError):
+    # of a class in Python, NumPy says something of its own
+    with pytest.raises((rg.errors.GraphExitError, ValueError)):
         CONVERTING[name](rg.Value(2.0))
 
 

@@ -19,15 +19,25 @@ from ..errors import (
     NotAValueError,
     NumberError,
     OperandError,
+    RecordingError,
     ShapeError,
+    TakeError,
 )
 from ..ops import OPS, Op
+from . import recording
 from .descent import adam as adam
 from .descent import clip_grad as clip_grad
 from .descent import grad_norm as grad_norm
 from .descent import rmsprop as rmsprop
 from .descent import scale_grad as scale_grad
 from .descent import sgd as sgd
+from .entering import closures_of as closures_of
+from .entering import unwatch_entries as unwatch_entries
+from .entering import watch_entries as watch_entries
+from .names import Names as Names
+from .recording import Recordings
+from .recording import hides as hides
+from .recording import leaf_origin as leaf_origin
 from .reference import Cuts, Epoch, Node, apply_row, constant, is_birth, modes, record, run_backward
 from .reference import order as order_nodes
 from .surveying import survey as survey
@@ -59,6 +69,10 @@ def _unary(name: str) -> Callable[[Any], Any]:
 
 def _comparison(symbol: int) -> Callable[[Any, Any], Any]:
     def compare(self: Value, other: Any) -> Any:
+        if Recordings.now and other is not None:
+            if recording.here.depth:
+                return Conditions.compare(self, other, symbol)
+            _refuse_elsewhere(self, other)
         if isinstance(other, Value):
             return COMPARISONS[symbol](self._data, other._data)
         if not is_real_scalar(other):
@@ -66,6 +80,13 @@ def _comparison(symbol: int) -> Callable[[Any, Any], Any]:
         return COMPARISONS[symbol](self._data, number(other, "a comparison"))
 
     return compare
+
+
+def _refuse_elsewhere(*values: Any) -> None:
+    """Raise where another thread decides by a number that a recording hides."""
+    for value in values:
+        if isinstance(value, Value) and recording.hides(value):
+            raise RecordingError.thread(value)
 
 
 class Value(Node):
@@ -122,7 +143,10 @@ class Value(Node):
         self._label = label
         if modes.anomaly and is_birth(self):
             raise AnomalyError.forward(self)
-        if inputs and (modes.no_grad or not self._requires_grad):
+        if Recordings.now:
+            recording.inherit(self)
+        recorded = Recordings.now and recording.here.depth
+        if inputs and not recorded and (modes.no_grad or not self._requires_grad):
             if Cuts.watcher is not None and self._requires_grad:
                 Cuts.watcher(self)
             self._become("leaf", data, requires_grad=False)
@@ -132,20 +156,29 @@ class Value(Node):
 
     @property
     def data(self) -> float:
+        if Recordings.now and recording.hides(self):
+            raise RecordingError.data(self) if self._traced else RecordingError.captured_data(self)
         return self._data
 
     @data.setter
     def data(self, data: float) -> None:
-        self._data = number(data, "value.data")
+        data = number(data, "value.data")
+        recording.refuse((self,), "assignment")
+        self._data = data
 
     @property
     def grad(self) -> float:
+        if Recordings.now and recording.hides(self):
+            raise RecordingError.grad(self)
         return self._grad
 
     @grad.setter
     def grad(self, grad: float) -> None:
+        grad = number(grad, "value.grad")
+        if Recordings.now and recording.hides(self):
+            raise RecordingError.grad_assignment(self)
         refuse_lent((self,), others_only=True)
-        self._grad = number(grad, "value.grad")
+        self._grad = grad
 
     @property
     def label(self) -> str:
@@ -176,6 +209,8 @@ class Value(Node):
 
     @property
     def partials(self) -> tuple[float, ...]:
+        if Recordings.now and self._partials and recording.hides(self):
+            raise RecordingError.partials(self)
         return self._partials or ()
 
     @property
@@ -234,6 +269,8 @@ class Value(Node):
 
     def detach(self) -> Value:
         """The same number as a leaf that takes no gradient."""
+        if recording.here.depth:
+            return recording.stopped(Value, self)  # type: ignore[no-any-return]
         return Value(self._data, requires_grad=False)
 
     __add__, __radd__ = _operator("add"), _reflected("add")
@@ -255,6 +292,10 @@ class Value(Node):
         return self
 
     def __bool__(self) -> bool:
+        if Recordings.now:
+            if recording.here.depth:
+                return Conditions.truth(self)
+            _refuse_elsewhere(self)
         return self._data != 0.0
 
     __iter__ = None  # __getitem__ alone would make it iterable
@@ -269,6 +310,18 @@ class Value(Node):
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         return Ufuncs.call(ufunc, method, inputs, options)
+
+
+class Conditions:
+    """Comparisons while a function is recorded: see :mod:`retrograde.program.conditions`."""
+
+    compare: Callable[[Any, Any, int], Any]
+    truth: Callable[[Any], bool]
+
+
+def take_conditions(compare: Callable[..., Any], truth: Callable[..., bool]) -> None:
+    """Have comparisons and truths answered by these while recording."""
+    Conditions.compare, Conditions.truth = staticmethod(compare), staticmethod(truth)
 
 
 class Ufuncs:
@@ -480,8 +533,17 @@ def order_since(roots: Sequence[Value], since: int) -> list[Value]:
 
 
 def is_closed(roots: Sequence[Value], inputs: Sequence[Value], since: int) -> bool:
-    """Whether the roots depend on nothing but the inputs: no other leaf takes gradients."""
+    """Whether the roots depend on nothing but the inputs: no other leaf takes gradients.
+
+    While recording, nothing that is read afresh counts as a number.
+    """
     given = {id(v) for v in inputs}
+    if recording.here.depth:
+        ends = [v for v in order_nodes(roots, since) if v._op_name == "leaf" or v._epoch < since]
+        if any(map(recording.is_read_afresh, [*roots, *ends])):
+            return False
+        if any(v._op_name != "leaf" for v in ends):
+            return False
     return not any(
         v._requires_grad and (v._op_name == "leaf" or v._epoch < since) and id(v) not in given
         for v in order_nodes(roots, since)
@@ -544,7 +606,8 @@ def _pulled_by_closures(
 
 
 OP_NAMES = (*OPS, "leaf", "sum", "dot")
-_INDEX = {name: index for index, name in enumerate(OP_NAMES)}
+_RECORDED = ("stop", "take")
+_INDEX = {name: index for index, name in enumerate((*OP_NAMES, *_RECORDED))}
 
 
 def parts(value: Value) -> tuple[int, tuple[Value | None, ...], tuple[float, ...]]:
@@ -583,11 +646,6 @@ def _partials_now(op: str, data: float, numbers: list[float]) -> Sequence[float]
 def peek(value: Value) -> float:
     """The number of a value."""
     return value._data
-
-
-def hides(value: Value) -> bool:
-    """Whether a recording hides the number of a value now: only the native engine records."""
-    return False
 
 
 def recompute(value: Value) -> float | None:
@@ -630,11 +688,13 @@ def watch_cuts(watcher: Callable[[Value], object] | None) -> Callable[[Value], o
 def zero_under(roots: Sequence[Value]) -> None:
     """Zero the gradient of everything under the roots."""
     _checked_roots("zero_grad", roots)
+    recording.refuse(roots, "grad_assignment")
     zero(order_nodes(roots))
 
 
 def zero(values: list[Value]) -> None:
     """Set the gradients of a list of values to zero."""
+    recording.refuse(values, "grad_assignment")
     refuse_lent(values)
     for value in values:
         value._grad = 0.0
@@ -661,19 +721,38 @@ def _values(nest: Any, shape: tuple[int, ...]) -> list[Value]:
 
 def read_data(nest: Any, array: Any) -> None:
     """Copy the data of a nest into a float64 array."""
-    items = _leaves(nest, array.shape, False)
+    items = list(_leaves(nest, array.shape, False))
+    recording.refuse([v for v in items if isinstance(v, Value)], "data")
     array.reshape(-1)[:] = [v._data if isinstance(v, Value) else v for v in items]
 
 
 def read_grad(nest: Any, array: Any) -> None:
     """Copy the gradients of a nest into a float64 array."""
-    array.reshape(-1)[:] = [v._grad for v in _values(nest, array.shape)]
+    values = _values(nest, array.shape)
+    recording.refuse(values, "grad")
+    array.reshape(-1)[:] = [v._grad for v in values]
 
 
 def write_data(nest: Any, array: Any) -> None:
     """Copy a float64 array into the data of a nest."""
-    for value, data in zip(_values(nest, array.shape), array.reshape(-1).tolist()):
+    values = _values(nest, array.shape)
+    recording.refuse(values, "assignment")
+    for value, data in zip(values, array.reshape(-1).tolist()):
         value._data = data
+
+
+def add_grad(nest: Any, array: Any) -> None:
+    """Add a float64 array to the gradients of a nest."""
+    values = _values(nest, array.shape)
+    recording.refuse(values, "grad_assignment")
+    refuse_lent(values)
+    for value, more in zip(values, array.reshape(-1).tolist()):
+        value._grad += more
+
+
+def taking(values: list[Value]) -> bytes:
+    """Which values of a list take gradients: 0, 1, or 2 with hooks."""
+    return bytes([(1 + bool(v._hooks)) if v._requires_grad else 0 for v in values])
 
 
 def swap_no_grad(depth: int) -> int:
@@ -776,14 +855,43 @@ def own_attributes(value: Value) -> dict[str, Any]:
     return dict(value._own or ())
 
 
+def enter_recording() -> None:
+    """Start to record a function in this thread."""
+    recording.enter(Epoch.now)
+
+
+def leave_recording() -> None:
+    """Undo one enter_recording."""
+    recording.leave()
+
+
 def in_recording() -> bool:
-    """Whether this thread records a function: only the native engine does."""
-    return False
+    """Whether this thread records a function."""
+    return recording.here.depth > 0
+
+
+def argument(data: float) -> Value:
+    """A fresh argument of a function being recorded."""
+    value = Value.__new__(Value)
+    value._become("leaf", number(data, "an argument"))
+    value._traced = True
+    return value
+
+
+def take(items: list[Any], index: Value) -> Value:
+    """One of a list of values and numbers, chosen by a value, while recording."""
+    wanted, count = index._data, len(items)
+    if not 0.0 <= wanted < count or wanted != int(wanted):
+        raise TakeError.of(wanted, count)
+    nodes, numbers, _ = _terms("take", items)
+    chosen = int(wanted)
+    partials = [float(place == chosen) for place in range(count)]
+    return record(Value, "take", numbers[chosen], (*nodes, index), (*partials, 0.0))
 
 
 def recorded_op(value: Value) -> str:
-    """What only recordings make: here nothing."""
-    return ""
+    """What only recordings make, stop or take; else nothing: a custom op may have any name."""
+    return value._op_name if value._custom is None and value._op_name in _RECORDED else ""
 
 
 def instruction_of(value: Value) -> tuple[CodeType, int] | None:

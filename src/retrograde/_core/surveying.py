@@ -15,6 +15,7 @@ from typing import Any
 from .._shared.lending import Loan
 from ..errors import NotAValueError
 from ..ops import OPS
+from .recording import refuse
 from .reference import Node, order
 
 FACTOR, GATE, SATURATE, SOFT, CHOOSE, FLAT, KINDS, CARRIES, COUNTS = 0, 1, 2, 3, 4, 5, 7, 8, 16
@@ -56,6 +57,7 @@ def survey(
     for index, parameter in enumerate(parameters):
         if not isinstance(parameter, Node):
             raise NotAValueError.at("doctor: parameters", index, parameter)
+    refuse(roots, "backward")
     return _Survey(roots, seeds, parameters, kinds, unpack("256d", limits)).run()
 
 

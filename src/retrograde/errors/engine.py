@@ -481,10 +481,6 @@ class CoreError(RetrogradeError, ImportError):
         return cls(f"RETROGRADE_CORE={asked!r} is not a core: use 'native' or 'reference'.")
 
     @classmethod
-    def compile(cls, why: str) -> Self:
-        return cls(f"rg.compile needs the native core; the reference core runs here: {why}.")
-
-    @classmethod
     def absent(cls, why: str) -> Self:
         return cls(f"RETROGRADE_CORE=native, but the native core is not available: {why}.")
 

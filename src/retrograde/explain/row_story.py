@@ -18,6 +18,7 @@ from .._shared.sites import Site, Span, site_of, span_of
 from ..errors import CompileError
 from ..ops.sentences import shown
 from ..program.calling import Replayable
+from ..program.executor import executor
 from ..program.program import CAPTURED, CONSTANT, Program
 from ..program.traces import Family, Trace, shared_length
 from ..value import core
@@ -28,7 +29,6 @@ from .reading import partials_of
 from .spelling import symbol_of
 from .story import Story
 
-_INDEX = {name: index for index, name in enumerate(core.OP_NAMES)}
 _COMPARISONS = frozenset(("less", "less_equal", "equal"))
 
 
@@ -95,7 +95,7 @@ def _evaluated(trace: Trace, arguments: Sequence[float]) -> list[float]:
             numbers[index] = next(captured).data
         else:
             numbers[index] = arguments[index]
-    for op, results, args, _ in program.instructions:
+    for op, results, args, _, _ in program.instructions:
         operands = tuple([numbers[arg] for arg in args])
         if op in program.functions:
             numbers[results[0]] = program.functions[op].at(operands)
@@ -118,7 +118,7 @@ def _computed(op: str, operands: tuple[float, ...]) -> float:
         for term in terms[1:]:
             total += term
         return total
-    return float(core.evaluate(_INDEX[op], operands))
+    return executor.evaluate(op, operands)
 
 
 def _taken(operands: Sequence[float]) -> int:
@@ -163,7 +163,7 @@ class _Reader:
                 takes[index] = self._captured[index].requires_grad
             else:
                 takes[index] = True
-        for op, results, args, _ in program.instructions:
+        for op, results, args, _, _ in program.instructions:
             result = results[0]
             args = self._inputs(op, args)
             if op == "take":

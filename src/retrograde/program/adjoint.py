@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from functools import cache
 from math import isfinite
 from struct import pack
-from typing import Union
+from typing import Any, Union
 
 from ..errors import NotDifferentiable, NotTwiceDifferentiable
 from ..ops import OPS
@@ -123,10 +123,15 @@ class _Builder:
         return result
 
     def emit_several(
-        self, op: str, count: int, args: tuple[int, ...], site: int
+        self,
+        op: str,
+        count: int,
+        args: tuple[int, ...],
+        site: int,
+        parameters: tuple[Any, ...] = (),
     ) -> tuple[int, ...]:
         results = tuple(self.new() for _ in range(count))
-        self.instructions.append(Instruction(op, results, args, site))
+        self.instructions.append(Instruction(op, results, args, site, parameters))
         return results
 
     def partial(self, template: Template, variables: dict[str, int], site: int) -> int | float:
@@ -210,7 +215,7 @@ class _Adjoint:
     def _active(self) -> set[int]:
         """What depends on the inputs asked for."""
         active = set(self.wrt)
-        for op, results, args, _ in self.program.instructions:
+        for op, results, args, _, _ in self.program.instructions:
             if op != "stop" and not active.isdisjoint(args):
                 active.update(results)
         return active
@@ -311,7 +316,7 @@ class _Adjoint:
             self._reach(element, chosen, site)
 
     def _contribute(self, instruction: Instruction, upstream: int) -> None:
-        op, results, args, site = instruction
+        op, results, args, site, _ = instruction
         rows = self.reached[results[0]]
         if op == "sum":
             for arg in args:
@@ -346,7 +351,7 @@ class _Adjoint:
 
     def _hand_on(self, instruction: Instruction) -> None:
         """The adjoint of a custom op: what its own rule says."""
-        op, results, args, site = instruction
+        op, results, args, site, _ = instruction
         if self.active.isdisjoint(results) or self.adjoints.keys().isdisjoint(results):
             return
         build, function = self.build, self.program.functions[op]
@@ -360,7 +365,7 @@ class _Adjoint:
                 function.template,
                 given,
                 build.constant,
-                lambda name, count, on: build.emit_several(name, count, on, site),
+                lambda name, count, on, more: build.emit_several(name, count, on, site, more),
                 build.functions,
             )
         else:
@@ -376,7 +381,7 @@ class _Adjoint:
 
     def _pick(self, scatter: Instruction) -> None:
         """The adjoint of a scatter: each upstream it handed out takes from where it went."""
-        _, results, args, site = scatter
+        _, results, args, site, _ = scatter
         if self.adjoints.keys().isdisjoint(results):
             return
         build = self.build

@@ -19,13 +19,12 @@ from .._values.nests import Nest, take_apart
 from .._values.sequences import ComputingSequence
 from ..errors import (
     CompileError,
-    CoreError,
     FunctionResultError,
     ProgramFileError,
     RecordingError,
     TraceBudgetWarning,
 )
-from ..value import Value, core, core_name, core_reason
+from ..value import Value, core
 from .calling import Replayable
 from .entered import Entered, watching
 from .loaded import Loaded
@@ -61,8 +60,6 @@ class Compiled(Replayable):
     def __init__(self, function: Callable[..., Any], trace_budget: int | None = None) -> None:
         if not callable(function):
             raise CompileError.not_callable(function)
-        if core_name != "native":
-            raise CoreError.compile(core_reason)
         if trace_budget is not None and (not isinstance(trace_budget, int) or trace_budget < 1):
             raise CompileError.budget(trace_budget)
         self._function = function
@@ -240,11 +237,13 @@ class Compiled(Replayable):
         call = self._signature.bind_partial()
         call.arguments.update(arguments)
 
+        function = self._function
+
         def called() -> Any:
             try:
                 with watching(entered) if entered else nullcontext():
-                    return self._function(*call.args, **call.kwargs)
-            except TypeError as error:
+                    return function(*call.args, **call.kwargs)
+            except (TypeError, ValueError) as error:
                 clearer = retold(error, self._name, shapes)
                 if clearer is None:
                     raise

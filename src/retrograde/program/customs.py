@@ -134,7 +134,7 @@ def inlined(
     template: Program,
     given: list[int],
     constant: Callable[[float], int],
-    emit: Callable[[str, int, tuple[int, ...]], tuple[int, ...]],
+    emit: Callable[[str, int, tuple[int, ...], tuple[Any, ...]], tuple[int, ...]],
     functions: dict[str, Function],
 ) -> list[int]:
     """A template's instructions on other ids: the ids of its outputs."""
@@ -143,7 +143,7 @@ def inlined(
     for index, thing in template.inputs.items():
         ids[index] = constant(thing.number) if thing.kind == CONSTANT else next(source)
     names = {key: key_of(functions, function) for key, function in template.functions.items()}
-    for op, results, args, _ in template.instructions:
-        made = emit(names.get(op, op), len(results), tuple(ids[arg] for arg in args))
+    for op, results, args, _, parameters in template.instructions:
+        made = emit(names.get(op, op), len(results), tuple(ids[arg] for arg in args), parameters)
         ids.update(zip(results, made))
     return [ids[output] for output in template.outputs]

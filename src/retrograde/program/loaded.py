@@ -11,8 +11,8 @@ import numpy as np
 
 from .._shared.operands import is_real_scalar
 from .._values.nests import take_apart
-from ..errors import ArgumentError, CompileError, CoreError, NumberError
-from ..value import Value, core_name, core_reason
+from ..errors import ArgumentError, CompileError, NumberError
+from ..value import Value
 from .calling import Replayable
 from .files import packed, read, unpacked
 from .rows import Bound, Shape
@@ -25,8 +25,6 @@ class Loaded(Replayable):
     """A function loaded from a file: call it on numbers and arrays. Made by :func:`load`."""
 
     def __init__(self, stored: Stored) -> None:
-        if core_name != "native":
-            raise CoreError.compile(core_reason)
         self._contents = stored
         self._name = self.__name__ = self.__qualname__ = stored.name
         self._signature = self.__signature__ = stored.signature
@@ -165,6 +163,4 @@ def load(path: str | os.PathLike[str]) -> Loaded:
     >>> loaded.value_and_grad(np.array([95.0, 105.0]), 100.0, wrt="S")
     (array([0., 5.]), array([0., 1.]))
     """
-    if core_name != "native":
-        raise CoreError.compile(core_reason)
     return Loaded(read(path))

@@ -27,9 +27,14 @@ _LIST_COMPUTED = re.compile(
 )
 
 
-def retold(error: TypeError, function: str, shapes: Sequence[Shape]) -> TypeError | None:
+def retold(
+    error: TypeError | ValueError, function: str, shapes: Sequence[Shape]
+) -> TypeError | None:
     """The error in the words of the arguments; None where they have nothing to do with it."""
-    said, site = str(error), site_of_error(error)
+    site = site_of_error(error)
+    if isinstance(error.__cause__, GraphExitError):  # NumPy's own words hide it
+        error = error.__cause__
+    said = str(error)
     line = source_line(site) if site else ""
     place = (f"\n  at {site}" if site else "") + (f"\n      {line}" if line else "")
     if type(error) in (TypeError, OperandError) and (used := _USED_AS_LIST.search(said)):
@@ -47,7 +52,7 @@ def retold(error: TypeError, function: str, shapes: Sequence[Shape]) -> TypeErro
         wide = [s for s in shapes if s.key[0] == "r" and s.key != "r" and _names(line, s.name)]
         if wide:
             return CompileError.sequence(function, said, wide[0].name, wide[0].key[1], place)
-    if type(error) in (GraphExitError, NumpyError, SequenceError):
+    if isinstance(error, TypeError) and type(error) in (GraphExitError, NumpyError, SequenceError):
         return type(error)(f"{said}{place}")
     return None
 

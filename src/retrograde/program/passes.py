@@ -6,13 +6,13 @@ No pass fuses, reorders or reassociates an instruction; x*0, x+0 and x-x are not
 from __future__ import annotations
 
 from struct import pack
+from typing import Any
 
 from ..ops import OPS
-from ..value import core
 from .checker import check
+from .executor import executor
 from .program import CONSTANT, Guard, Input, Instruction, Program
 
-_INDEX = {name: index for index, name in enumerate(core.OP_NAMES)}
 _COMPARISONS = frozenset(("less", "less_equal", "equal"))
 _OF_TRUTHS = frozenset(("mul", "maximum", "minimum", "take"))
 """Ops that make 0 or 1 of numbers that are."""
@@ -38,12 +38,12 @@ def remove_stops(program: Program) -> Program:
         return program
     mapping: dict[int, int] = {}
     kept = []
-    for op, results, args, site in program.instructions:
+    for op, results, args, site, parameters in program.instructions:
         args = tuple([mapping.get(arg, arg) for arg in args])
         if op in same:
             mapping[results[0]] = args[0]
         else:
-            kept.append(Instruction(op, results, args, site))
+            kept.append(Instruction(op, results, args, site, parameters))
     return renamed(program, mapping, kept)
 
 
@@ -54,7 +54,7 @@ def choose_by_truth(program: Program) -> Program:
     truths = {i for i, g in program.inputs.items() if g.kind == CONSTANT and g.number in (0.0, 1.0)}
     kept = []
     for instruction in program.instructions:
-        op, results, args, site = instruction
+        op, results, args, site, _ = instruction
         chosen_among = args[:-1] if op == "take" else args
         if op in _COMPARISONS or (op in _OF_TRUTHS and truths.issuperset(chosen_among)):
             truths.update(results)
@@ -66,18 +66,18 @@ def choose_by_truth(program: Program) -> Program:
 
 def share_common_subexpressions(program: Program) -> Program:
     """Instructions with the same op and operands are computed once."""
-    seen: dict[tuple[str, tuple[int, ...], int], tuple[int, ...]] = {}
+    seen: dict[tuple[str, tuple[int, ...], tuple[Any, ...], int], tuple[int, ...]] = {}
     mapping: dict[int, int] = {}
     get = mapping.get
     kept = []
     for instruction in program.instructions:
-        op, results, args, site = instruction
+        op, results, args, site, parameters = instruction
         if mapping:
             mapped = tuple([get(arg, arg) for arg in args])
             if mapped != args:
                 args = mapped
-                instruction = Instruction(op, results, args, site)
-        known = seen.setdefault((op, args, len(results)), results)
+                instruction = Instruction(op, results, args, site, parameters)
+        known = seen.setdefault((op, args, parameters, len(results)), results)
         if known is results:
             kept.append(instruction)
         else:
@@ -92,14 +92,15 @@ def fold_constants(program: Program) -> Program:
     inputs = dict(program.inputs)
     mapping: dict[int, int] = {}
     kept = []
+    evaluate = executor.evaluate
     for instruction in program.instructions:
-        op, results, args, site = instruction
+        op, results, args, site, parameters = instruction
         if mapping:
             args = tuple([mapping.get(arg, arg) for arg in args])
             if args != instruction.args:
-                instruction = Instruction(op, results, args, site)
+                instruction = Instruction(op, results, args, site, parameters)
         if args[0] in numbers and op in OPS and all([arg in numbers for arg in args]):
-            value = core.evaluate(_INDEX[op], tuple([numbers[arg] for arg in args]))
+            value = evaluate(op, [numbers[arg] for arg in args])
             result = results[0]
             place = known.setdefault(pack("d", value), result)
             if place == result:

@@ -19,7 +19,7 @@ from .._values.nests import Nest, as_array, take_apart
 from ..errors import ArgumentError, ProgramError, ProgramFileError
 from ..value import Value
 from .checker import check
-from .program import CAPTURED, CONSTANT, OPERANDS, Guard, Input, Instruction, Program
+from .program import CAPTURED, CONSTANT, INSTRUCTIONS, Guard, Input, Instruction, Program
 from .rows import RESERVED
 from .shapes import inputs_of, numbers_in
 from .traces import Family, Trace, collector_paused, outline, shared_length
@@ -386,7 +386,7 @@ class _Reader:
         if number >= len(self.ops):
             raise self.refuse(f"%{index} is op {number}, which is not in the table")
         op = self.ops[number]
-        operands = self.several("operands", least=1) if op in WIDE else OPERANDS[op]
+        operands = self.several("operands", least=1) if op in WIDE else INSTRUCTIONS[op].operands
         args = []
         for _ in range(operands):
             back = self.count("an operand")

@@ -18,12 +18,12 @@ from .._shared.sites import Site, source_line
 from ..errors import ProgramError, ProgramFileError
 from ..value import Value
 from .customs import Function
-from .program import CAPTURED, CONSTANT, OPERANDS, ROW, UNIFORM, Program
+from .program import ANY, CAPTURED, CONSTANT, INSTRUCTIONS, ROW, UNIFORM, Program
 from .traces import Family, Trace
 
-OPS = tuple(name for name in OPERANDS if name not in ("fma", "scatter"))
-"""What a recorded program is made of; the others come with its gradient."""
-WIDE = frozenset(("sum", "dot", "take"))
+OPS = tuple(name for name, kind in INSTRUCTIONS.items() if kind.recorded and not kind.parameters)
+"""What a recorded program is made of; the format has no place for parameters."""
+WIDE = frozenset(name for name in OPS if INSTRUCTIONS[name].operands == ANY)
 """Ops that say how many operands they have."""
 ENTRIES = (ROW, UNIFORM, CAPTURED, CONSTANT)
 """Entries of a program that are no instructions, by their tag; the ops follow."""
@@ -276,7 +276,7 @@ def _entries(program: Program) -> Iterator[tuple[str, Any]]:
     for index in range(program.count):
         given = program.inputs.get(index)
         if given is None:
-            op, results, args, site = next(instructions, (None, (), (), -1))
+            op, results, args, site, _ = next(instructions, (None, (), (), -1, ()))
             if results != (index,) or op not in OPS:
                 raise ProgramError.of("recording", f"%{index} is not what comes next")
             yield op, (results, args, site)
