@@ -21,7 +21,7 @@ from retrograde.program.files import opened, packed, sealed, unpacked
 from retrograde.program.loaded import Loaded
 from retrograde.program.program import CAPTURED, CONSTANT, INSTRUCTIONS, Guard, Instruction, Program
 from retrograde.program.reader import _Reader
-from retrograde.program.shapes import inputs_of
+from retrograde.program.shapes import Entries, Number, Row, Rows, UniformArray, inputs_of
 from retrograde.program.traces import Family, Trace
 from retrograde.program.writer import OPS, encoded
 from retrograde.value import core
@@ -310,19 +310,20 @@ def _number(chance: random.Random) -> float:
 
 def _arguments(loaded: Any, key: Any, chance: random.Random) -> dict[str, Any]:
     def argument(shape: Any) -> Any:
-        if shape == "u":
-            return _number(chance)
-        if shape == "r":
-            return np.array([_number(chance) for _ in range(ROWS)])
-        if shape[0] == "r":
-            numbers = [_number(chance) for _ in range(ROWS * shape[1])]
-            return np.array(numbers, dtype=np.float64).reshape(ROWS, shape[1])
-        if shape[0] == "U":
-            numbers = [_number(chance) for _ in range(math.prod(shape[1]))]
-            return retrograde.uniform(np.array(numbers, dtype=np.float64).reshape(shape[1]))
-        if shape[0] == "d":
-            return {k: argument(part) for k, part in zip(shape[1], shape[2])}
-        return shape[0](argument(part) for part in shape[1])
+        match shape:
+            case Number():
+                return _number(chance)
+            case Row():
+                return np.array([_number(chance) for _ in range(ROWS)])
+            case Rows(width):
+                numbers = [_number(chance) for _ in range(ROWS * width)]
+                return np.array(numbers, dtype=np.float64).reshape(ROWS, width)
+            case UniformArray(axes):
+                numbers = [_number(chance) for _ in range(math.prod(axes))]
+                return retrograde.uniform(np.array(numbers, dtype=np.float64).reshape(axes))
+            case Entries(keys, parts):
+                return {k: argument(part) for k, part in zip(keys, parts)}
+        return shape.make(argument(part) for part in shape.parts)
 
     return {name: argument(shape) for name, shape in zip(loaded._signature.parameters, key)}
 

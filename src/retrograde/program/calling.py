@@ -21,7 +21,7 @@ from .program import ROW
 from .replay import default_threads
 from .results import Store, along_rows, gradient_nest, second_nest
 from .routing import Call, Recorder, Router
-from .rows import Bound, Shape, take_argument
+from .rows import Argument, Bound, take_argument
 from .settling import whole
 from .text import family_text
 from .traces import Family, Taking, Trace
@@ -38,16 +38,16 @@ class Replayable:
     _name: str
     _signature: inspect.Signature
 
-    def _family(self, bound: Bound, shapes: list[Shape]) -> Family:
+    def _family(self, bound: Bound, shapes: list[Argument]) -> Family:
         """The traces for these arguments: at least one."""
         raise NotImplementedError
 
-    def _recorder(self, family: Family, bound: Bound, shapes: list[Shape]) -> Recorder | None:
+    def _recorder(self, family: Family, bound: Bound, shapes: list[Argument]) -> Recorder | None:
         """How to record another trace."""
         raise NotImplementedError
 
     def _record(
-        self, bound: Bound, shapes: list[Shape], numbers: Sequence[float], path: bytes
+        self, bound: Bound, shapes: list[Argument], numbers: Sequence[float], path: bytes
     ) -> Trace | None:
         """Record the trace of some numbers; None where nothing can be recorded."""
         raise NotImplementedError
@@ -140,7 +140,7 @@ class Replayable:
             router = self._router(family, bound, shapes, lambda: mode, threads, seeds)
             items = _reduced(router, bound, mode, reduce == "mean")
             value, source = items[0], iter(items[1:])
-            nests = [gradient_nest(shape.key, source, bound.rows, reduce) for shape in chosen]
+            nests = [gradient_nest(shape.shape, source, bound.rows, reduce) for shape in chosen]
             return value, nests[0] if bare else tuple(nests)
         value_out, gradient_out = _entries(out, 2, self._name)
         outs = (
@@ -151,14 +151,16 @@ class Replayable:
         store = Store(bound)
         value = store.into(value_out, None, "out[0]")
         nests = [
-            store.like(shape.key, given, gradient_place if bare else f"{gradient_place}[{number}]")
+            store.like(
+                shape.shape, given, gradient_place if bare else f"{gradient_place}[{number}]"
+            )
             for number, (shape, given) in enumerate(zip(chosen, outs))
         ]
         self._stored(family, bound, shapes, mode, store, threads, seeds)
         if bound.rows is None:
             value, *rest = store.items()
             source = iter(rest)
-            nests = [gradient_nest(shape.key, source, None) for shape in chosen]
+            nests = [gradient_nest(shape.shape, source, None) for shape in chosen]
         return value, nests[0] if bare else tuple(nests)
 
     def grad(
@@ -203,7 +205,7 @@ class Replayable:
         source = iter(store.items())
         results = []
         for _ in outputs.items:
-            nests = [gradient_nest(shape.key, source, bound.rows) for shape in chosen]
+            nests = [gradient_nest(shape.shape, source, bound.rows) for shape in chosen]
             results.append(nests[0] if bare else tuple(nests))
         return outputs.filled(results, along_rows(bound.rows))
 
@@ -273,12 +275,12 @@ class Replayable:
         seeds = directions.seed_columns()
         mode = Mode("hvp", _numbers(chosen), len(seeds), _whole(bound, wrt))
         store = Store(bound)
-        nests = [store.like(shape.key, None, "") for shape in chosen]
+        nests = [store.like(shape.shape, None, "") for shape in chosen]
         self._watch(family, bound, shapes, mode.wrt, threads)
         self._stored(family, bound, shapes, mode, store, threads, seeds)
         if bound.rows is None:
             source = iter(store.items())
-            nests = [gradient_nest(shape.key, source, None) for shape in chosen]
+            nests = [gradient_nest(shape.shape, source, None) for shape in chosen]
         return nests[0] if bare else tuple(nests)
 
     @whole
@@ -384,7 +386,7 @@ class Replayable:
 
     # ---- one call ----------------------------------------------------------------------------
 
-    def _bind(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Bound, list[Shape]]:
+    def _bind(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Bound, list[Argument]]:
         if core.in_recording():
             raise RecordingError.replayed(self._name)
         named: Iterable[tuple[str, Any]]
@@ -411,7 +413,7 @@ class Replayable:
         self,
         family: Family,
         bound: Bound,
-        shapes: list[Shape],
+        shapes: list[Argument],
         mode: Callable[[], Mode],
         threads: int | None,
         seeds: Sequence[tuple[int, int]] = (),
@@ -434,7 +436,7 @@ class Replayable:
         self,
         family: Family,
         bound: Bound,
-        shapes: list[Shape],
+        shapes: list[Argument],
         mode: Mode,
         store: Store,
         threads: int | None,
@@ -448,7 +450,7 @@ class Replayable:
         self,
         family: Family,
         bound: Bound,
-        shapes: list[Shape],
+        shapes: list[Argument],
         wrt: Sequence[int] | None,
         threads: int | None,
         seeds: Sequence[tuple[int, int]] = (),
@@ -468,7 +470,7 @@ class Replayable:
         if len(outputs.items) != 1:
             raise FunctionResultError.several(self._name, outputs.places)
 
-    def _chosen(self, shapes: list[Shape], wrt: Any) -> tuple[list[Shape], bool]:
+    def _chosen(self, shapes: list[Argument], wrt: Any) -> tuple[list[Argument], bool]:
         """The arguments to differentiate, and whether the gradient comes bare."""
         by_name = {shape.name: shape for shape in shapes}
         if wrt is None:
@@ -517,7 +519,7 @@ class _Taking:
         return self.now.mode
 
 
-def _numbers(shapes: Sequence[Shape]) -> tuple[int, ...]:
+def _numbers(shapes: Sequence[Argument]) -> tuple[int, ...]:
     """The ids of all numbers of some arguments."""
     return tuple(i for shape in shapes for i in range(shape.first, shape.first + shape.count))
 

@@ -33,7 +33,7 @@ from .naming import named
 from .program import Input
 from .record import record
 from .routing import Recorder
-from .rows import RESERVED, Bound, Shape
+from .rows import RESERVED, Argument, Bound
 from .settling import add_settled, next_family
 from .shapes import plain
 from .traces import Family, Trace, collector_paused, outline
@@ -160,8 +160,8 @@ class Compiled(Replayable):
     def _families(self) -> Sequence[Family]:
         return list(self._by_shape.values())
 
-    def _family(self, bound: Bound, shapes: list[Shape]) -> Family:
-        key = tuple((shape.name, shape.key) for shape in shapes)
+    def _family(self, bound: Bound, shapes: list[Argument]) -> Family:
+        key = tuple((shape.name, shape.shape) for shape in shapes)
         with self._lock:
             former = self._by_shape.get(key)
             if former is not None and former.names.unchanged():
@@ -174,7 +174,7 @@ class Compiled(Replayable):
                 self._by_shape[key] = family
             return family
 
-    def _recorder(self, family: Family, bound: Bound, shapes: list[Shape]) -> Recorder:
+    def _recorder(self, family: Family, bound: Bound, shapes: list[Argument]) -> Recorder:
         def another(row: int, path: bytes, left: Trace) -> Trace:
             numbers = bound.numbers_of(row) if bound.rows is not None else bound.numbers
             with self._lock:
@@ -206,7 +206,7 @@ class Compiled(Replayable):
     def _record(
         self,
         bound: Bound,
-        shapes: list[Shape],
+        shapes: list[Argument],
         numbers: Sequence[float],
         path: bytes,
         entered: Entered | None = None,

@@ -15,7 +15,7 @@ from ..errors import ArgumentError, CompileError, NumberError
 from ..value import Value
 from .calling import Replayable
 from .files import packed, read, unpacked
-from .rows import Bound, Shape
+from .rows import Argument, Bound
 from .shapes import in_words, plain
 from .traces import Family
 from .writer import Stored
@@ -109,8 +109,8 @@ class Loaded(Replayable):
     def _families(self) -> Sequence[Family]:
         return list(self._by_shape.values())
 
-    def _family(self, bound: Bound, shapes: list[Shape]) -> Family:
-        key = tuple(plain(shape.key) for shape in shapes)
+    def _family(self, bound: Bound, shapes: list[Argument]) -> Family:
+        key = tuple(plain(shape.shape) for shape in shapes)
         family = self._by_shape.get(key)
         if family is None:
             names = list(self._signature.parameters)
@@ -119,11 +119,11 @@ class Loaded(Replayable):
         return family
 
     def _record(
-        self, bound: Bound, shapes: list[Shape], numbers: Sequence[float], path: bytes
+        self, bound: Bound, shapes: list[Argument], numbers: Sequence[float], path: bytes
     ) -> None:
         return None
 
-    def _recorder(self, family: Family, bound: Bound, shapes: list[Shape]) -> None:
+    def _recorder(self, family: Family, bound: Bound, shapes: list[Argument]) -> None:
         return None
 
 
