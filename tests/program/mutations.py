@@ -388,7 +388,7 @@ def _walked(trace: Trace, row: dict[int, float]) -> dict[int, float] | None:
             continue
         try:
             numbers[instruction.results[0]] = oracle.results_of(instruction, given)[0]
-        except (AssertionError, ValueError, OverflowError):  # take: not whole, or out of range
+        except TakeError:
             assert instruction.op == "take"
             return None
     return numbers
