@@ -956,6 +956,17 @@ def in_recording() -> bool:
 _Key: TypeAlias = tuple[int, int, Any]
 
 @final
+class CallSite:
+    def __new__(cls, *parts: Any) -> CallSite: ...
+    def run(
+        self,
+        args: tuple[Any, ...],
+        allocate: Callable[[int], list[Any]],
+        threads: int | None,
+        /,
+    ) -> Any:
+        """The call again; None where it is another one."""
+
 class Names:
     def __len__(self) -> int: ...
     def read(self, kind: int, container: object, key: object, name: str, /) -> Any:

@@ -26,6 +26,7 @@ from ..errors import (
 )
 from ..value import Value, core
 from .calling import Replayable
+from .callsites import MISS, CallSites
 from .entered import Entered, watching
 from .loaded import Loaded
 from .misfits import retold
@@ -79,6 +80,7 @@ class Compiled(Replayable):
             if parameter.name in RESERVED:
                 raise CompileError.reserved(self._name, parameter.name)
         self._by_shape: dict[Any, Family] = {}
+        self._sites = CallSites()
         self._lock = RLock()
         self._warned = False
         update_wrapper(self, function)
@@ -91,9 +93,13 @@ class Compiled(Replayable):
         ``out`` are arrays to write the results into, in the nest of the results. On values, as in
         another recording, the function itself is called.
         """
+        if not kwargs and out is None:
+            found = self._sites.find(("value", threads), args)
+            if found is not MISS:
+                return found
         if core.in_recording() or _holds_values((args, kwargs)):
             return self._function(*args, **kwargs)
-        return super().__call__(*args, threads=threads, out=out, **kwargs)
+        return self._value(args, kwargs, threads, out)
 
     def __reduce__(self) -> Any:
         if not isinstance(self._function, FunctionType):
@@ -131,6 +137,7 @@ class Compiled(Replayable):
         """
         with self._lock:
             self._by_shape = {}
+            self._sites.forget()
 
     def __repr__(self) -> str:
         return f"<compiled {self._name}{self._signature}: {len(self.traces)} trace(s)>"

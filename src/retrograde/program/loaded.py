@@ -14,6 +14,7 @@ from .._values.nests import take_apart
 from ..errors import ArgumentError, CompileError, NumberError
 from ..value import Value
 from .calling import Replayable
+from .callsites import CallSites
 from .files import packed, read, unpacked
 from .rows import Argument, Bound
 from .shapes import in_words, plain
@@ -29,6 +30,7 @@ class Loaded(Replayable):
         self._name = self.__name__ = self.__qualname__ = stored.name
         self._signature = self.__signature__ = stored.signature
         self._by_shape = dict(stored.families)
+        self._sites = CallSites()
 
     @property
     def parameters(self) -> Mapping[str, Value]:

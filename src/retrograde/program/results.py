@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .._values.nests import as_array
-from ..errors import RowsError
+from .._values.nests import Nest, as_array
+from ..errors import CompileError, RowsError
 from .blocks import blocks
 from .rows import Argument, Bound, remade
 from .shapes import Entries, Items, Rows, Shape, UniformArray, is_one
@@ -239,3 +239,49 @@ class Store:
         if self.bound.rows is None:
             return [float(column[0]) for column in self.columns]
         return self.columns
+
+
+def has_arrays(outputs: Nest) -> bool:
+    """Whether a function returns arrays, which are put together of their items."""
+    met: list[Any] = []
+    outputs.filled(outputs.paths, lambda items, shape: met.append(shape))
+    return bool(met)
+
+
+_COLUMNS = object()
+"""In a nest: here stands an array."""
+
+
+def entries(nest: Any, count: int, function: str, name: str = "out") -> Sequence[Any]:
+    """The entries of a tuple or list that goes with several results; None stands for them all."""
+    if nest is None:
+        return [None] * count
+    if not isinstance(nest, (list, tuple)) or len(nest) != count:
+        raise CompileError.call(function, f"{name} must be a tuple of {count} entries here")
+    return nest
+
+
+def flat(out: Any, outputs: Nest, function: str) -> list[Any]:
+    """The arrays in a nest of results, each found by its path; an array has them as columns."""
+    marks = outputs.filled(outputs.paths, lambda items, shape: _COLUMNS)
+    if len(outputs.items) == 1 and marks is not _COLUMNS:
+        return [out]
+    found = []
+    for path, place in zip(outputs.paths, outputs.places):
+        part, mark = out, marks
+        try:
+            for depth, key in enumerate(path):
+                if part is None:
+                    break
+                if mark is _COLUMNS:
+                    columns = (slice(None), *path[depth:])
+                    part = part[columns]
+                    break
+                part, mark = part[key], mark[key]
+        except (LookupError, TypeError):
+            where = place.replace("the result", "out", 1)
+            raise CompileError.call(
+                function, f"out must be a nest like the result: no {where}"
+            ) from None
+        found.append(part)
+    return found
