@@ -129,6 +129,8 @@ static int fill(Value *v, const Arguments *given) {
         uint8_t flags = 0;
         for (Py_ssize_t i = 0; i < count; i++) {
             flags |= entries[i].input->flags;
+            if (RG_UNLIKELY(rg_recording()) && rg_is_read_afresh(entries[i].input))
+                flags |= RG_TRACED;
             Py_INCREF((PyObject *)entries[i].input);
         }
         v->flags = (uint8_t)((v->flags & ~RG_REQUIRES_GRAD) | RG_WIDE);
@@ -587,7 +589,8 @@ PyObject *rg_compare(PyObject *self, PyObject *other, int symbol) {
         int converted = rg_number(other, &right);
         if (converted < 0) return NULL;
         if (converted == 0)
-            return rg_call("retrograde._shared.operands", "other_comparison", "OOi", self, other, symbol);
+            return rg_call("retrograde._shared.operands", "other_comparison", "OOi", self, other,
+                           symbol);
     }
     Py_RETURN_RICHCOMPARE(left, right, symbol);
 }

@@ -155,6 +155,34 @@ def test_by_name_and_with_a_default(native: Any) -> None:
         assert (f(2.0), f(x=2.0), f(2.0, w=5.0), f(2.0, 5.0)) == (6.0, 6.0, 10.0, 10.0)
 
 
+def test_arguments_by_name_take_few_calls_in_any_order(native: Any) -> None:
+    f = native.compile(black_scholes(native))
+    names = dict(zip("S K r sigma T".split(), ONE))
+    expected = f.value_and_grad(*ONE)
+    mixed = {name: names[name] for name in ("T", "r", "sigma")}
+    for _ in range(2):
+        assert f.value_and_grad(**names) == expected
+        assert f.value_and_grad(*ONE[:2], **mixed) == expected
+    assert python_calls(lambda: f.value_and_grad(*ONE[:2], **mixed)) <= MOST_CALLS
+    with pytest.raises(native.errors.CompileError, match="multiple values"):
+        f.value_and_grad(*ONE[:3], **mixed)
+    with pytest.raises(native.errors.CompileError, match=r"unexpected keyword|missing"):
+        f.value_and_grad(*ONE[:4], t=1.0)
+
+
+def test_arguments_that_only_go_by_name_or_by_order(native: Any) -> None:
+    def f(x: Any, /, y: Any, *, z: Any) -> Any:
+        return x + 10.0 * y + 100.0 * z
+
+    g = native.compile(f)
+    for _ in range(3):
+        assert g(1.0, 2.0, z=3.0) == g(1.0, z=3.0, y=2.0) == 321.0
+        with pytest.raises(native.errors.CompileError):
+            g(1.0, 2.0, 3.0)
+        with pytest.raises(native.errors.CompileError):
+            g(x=1.0, y=2.0, z=3.0)
+
+
 RATE = 2.0
 
 

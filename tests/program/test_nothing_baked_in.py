@@ -77,6 +77,20 @@ def test_conversions_raise_as_they_do_eagerly(rg: Any, name: str) -> None:
         CONVERTING[name](rg.Value(2.0))
 
 
+def test_the_number_of_a_custom_op_on_a_captured_leaf_is_not_read(rg: Any) -> None:
+    @rg.custom_op(vectorized=True)
+    def doubled(x: Any) -> Any:
+        return 2.0 * x
+
+    @doubled.partials
+    def _(x: Any) -> Any:
+        return 2.0 + 0.0 * x
+
+    w = rg.Value(2.0)
+    with pytest.raises(rg.errors.RecordingError, match="was read while recording"):
+        rg.compile(lambda x: x * doubled(w).data)(X)
+
+
 def test_bulk_reading_raises(rg: Any) -> None:
     with pytest.raises(rg.errors.RecordingError):
         rg.compile(lambda x: x * float(rg.data([x, x * 2])[1]))(X)

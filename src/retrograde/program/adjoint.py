@@ -13,83 +13,16 @@ rows it is, and its partials count there alone.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from math import isfinite
 from struct import pack
-from typing import Any, Union
+from typing import Any
 
 from ..errors import NotDifferentiable, NotTwiceDifferentiable
 from ..ops import OPS
-from ..ops.expr import Absent, Both, Call, Compare, Condition, Either, Expr, Num, Var, Where
-from ..ops.routine import Routine
-from ..ops.special import ROUTINES
 from .checker import check
 from .customs import inlined, key_of
 from .program import CONSTANT, Input, Instruction, Program
-
-# A template is a list of steps (op, operands) and where its result is. An operand is a variable's
-# name, a float, or the index of an earlier step.
-Operand = Union[str, float, int]  # noqa: UP007
-Template = tuple[tuple[tuple[str, tuple[Operand, ...]], ...], Operand]
-
-
-@cache
-def templates(name: str) -> tuple[Template | None, ...]:
-    """The partials of a row as templates; None for one that is not stated."""
-    return tuple(
-        None if isinstance(partial, Absent) else _template(partial)
-        for partial in OPS[name].partials
-    )
-
-
-def _template(expression: Expr) -> Template:
-    steps: list[tuple[str, tuple[Operand, ...]]] = []
-
-    def emit(op: str, *operands: Operand) -> int:
-        steps.append((op, operands))
-        return len(steps) - 1
-
-    def compared(node: Compare) -> Operand:
-        left, right = visit(node.left), visit(node.right)
-        if node.symbol in (">", ">="):
-            left, right = right, left
-        if node.symbol in ("==", "!="):
-            holds = emit("equal", left, right)
-            return holds if node.symbol == "==" else emit("sub", 1.0, holds)
-        return emit("less" if node.symbol in ("<", ">") else "less_equal", left, right)
-
-    known: list[dict[str, Operand]] = [{}]  # of each routine being spelled out: its names
-
-    def called(it: Routine, *operands: Operand) -> Operand:
-        known.append(dict(zip(it.inputs, operands)))
-        for name, step in it.steps:
-            known[-1][name] = visit(step)
-        value = visit(it.value)
-        known.pop()
-        return value
-
-    def visit(node: Expr | Condition) -> Operand:
-        if isinstance(node, Var):
-            return known[-1].get(node.name, node.name)
-        if isinstance(node, Num):
-            return node.value
-        if isinstance(node, Call):
-            operands = [visit(arg) for arg in node.args]
-            if node.name in ROUTINES:
-                return called(ROUTINES[node.name], *operands)
-            return emit(node.name, *operands)
-        if isinstance(node, Where):
-            return emit("where", visit(node.condition), visit(node.then), visit(node.otherwise))
-        if isinstance(node, Compare):
-            return emit("stop", compared(node))  # a condition has no gradient
-        if isinstance(node, Either):
-            return emit("maximum", visit(node.left), visit(node.right))
-        if isinstance(node, Both):
-            return emit("mul", visit(node.left), visit(node.right))
-        raise TypeError(f"no template for {type(node).__name__}")
-
-    where = visit(expression)
-    return tuple(steps), where
+from .templates import Operand, Template, templates
 
 
 class _Builder:

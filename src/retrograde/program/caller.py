@@ -76,6 +76,24 @@ class Caller:
         kinds = [parameter.kind for parameter in self._signature.parameters.values()]
         return -1 if inspect.Parameter.KEYWORD_ONLY in kinds else len(kinds)
 
+    @cached_property
+    def _order(self) -> tuple[str, ...] | None:
+        """The names of the arguments, where each can be given by its order and by its name."""
+        parameters = self._signature.parameters.values()
+        if any(each.kind is not each.POSITIONAL_OR_KEYWORD for each in parameters):
+            return None
+        return tuple(self._signature.parameters)
+
+    def _ordered(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...] | None:
+        """The arguments by their order, some of them given by name; None where that is not all."""
+        names = self._order
+        if names is None or len(args) + len(kwargs) != len(names):
+            return None
+        try:
+            return (*args, *[kwargs[name] for name in names[len(args) :]])
+        except KeyError:
+            return None
+
     def _router(
         self,
         family: Family,
@@ -116,7 +134,8 @@ class Caller:
     def _keep(
         self,
         asked: Any,
-        args: Sequence[Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
         family: Family,
         shapes: list[Argument],
         mode: Mode,
@@ -124,7 +143,8 @@ class Caller:
         finish: Finish,
     ) -> None:
         """Leave a site for calls like the one just made; what is asked ends with its threads."""
-        if len(args) == len(shapes):  # all of them by their order
+        given = args if not kwargs else self._ordered(args, kwargs)
+        if given is not None and len(given) == len(shapes):
             threads = None if asked[-1] is None else max(int(asked[-1]), 1)
             self._sites.keep(asked, family, shapes, mode, parts, finish, threads)
 

@@ -44,8 +44,9 @@ class Replayable(Caller):
 
         ``out`` are arrays to write the results into, in the nest of the results.
         """
-        if not kwargs and out is None:
-            found = self._sites.find(("value", threads), args)
+        given = args if not kwargs else self._ordered(args, kwargs)
+        if given is not None and out is None:
+            found = self._sites.find(("value", threads), given)
             if found is not MISS:
                 return found
         return self._value(args, kwargs, threads, out)
@@ -64,7 +65,7 @@ class Replayable(Caller):
         if out is None and not has_arrays(outputs):
             finish = results_of(outputs)
             parts = [(STORED, None)] * len(outputs.items)
-            self._keep(("value", threads), args, family, shapes, VALUE, parts, finish)
+            self._keep(("value", threads), args, kwargs, family, shapes, VALUE, parts, finish)
         return outputs.filled(store.items(), along_rows(bound.rows))
 
     def value_and_grad(
@@ -96,8 +97,9 @@ class Replayable(Caller):
         >>> f.value_and_grad(np.array([1.0, 2.0]), 3.0, wrt="a", reduce="sum")
         (15.0, 5.0)
         """
-        if not kwargs and weights is None and out is None:
-            found = self._sites.find(("gradient", wrt, reduce, threads), args)
+        given = args if not kwargs else self._ordered(args, kwargs)
+        if given is not None and weights is None and out is None:
+            found = self._sites.find(("gradient", wrt, reduce, threads), given)
             if found is not MISS:
                 return found  # type: ignore[no-any-return]
         return self._value_and_grad(args, kwargs, wrt, reduce, weights, threads, out, "out[1]")
@@ -139,7 +141,7 @@ class Replayable(Caller):
         if weights is None and out is None:
             asked = ("gradient", wrt, reduce, threads)
             parts, finish = gradient_parts(chosen, bare, reduce)
-            self._keep(asked, args, family, shapes, mode, parts, finish)
+            self._keep(asked, args, kwargs, family, shapes, mode, parts, finish)
         return value, nests[0] if bare else tuple(nests)
 
     def _per_row(
@@ -189,8 +191,9 @@ class Replayable(Caller):
         **kwargs: Any,
     ) -> Any:
         """The gradients alone; see :meth:`value_and_grad`. ``out`` is like the gradients."""
-        if not kwargs and weights is None and out is None:
-            found = self._sites.find(("gradient", wrt, reduce, threads), args)
+        given = args if not kwargs else self._ordered(args, kwargs)
+        if given is not None and weights is None and out is None:
+            found = self._sites.find(("gradient", wrt, reduce, threads), given)
             if found is not MISS:
                 return found[1]
         pair = None if out is None else (None, out)

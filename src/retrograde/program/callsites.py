@@ -161,6 +161,11 @@ class CallSites:
         """Let go of all of them."""
         self._known = {}
 
+    def drop(self, family: Family | None) -> None:
+        """Let go of those of a family that has been replaced, or that has several traces now."""
+        for asked, sites in list(self._known.items()):
+            self._known[asked] = [site for site in sites if site.family is not family]
+
     def keep(
         self,
         asked: Any,
@@ -175,10 +180,10 @@ class CallSites:
         kinds = [kind for kind in map(_kind, arguments) if kind is not None]
         if core_name != "native" or len(kinds) < len(arguments) or mode.whole or not parts:
             return
-        sites = self._known.setdefault(asked, [])
         if len(family.traces) != 1:
-            sites[:] = [site for site in sites if site.family is not family]
+            self.drop(family)
             return
+        sites = self._known.setdefault(asked, [])
         if any(site.family is family and site.kinds == kinds for site in sites):
             return  # it missed for another reason
         trace = family.traces[0]

@@ -93,8 +93,9 @@ class Compiled(Replayable):
         ``out`` are arrays to write the results into, in the nest of the results. On values, as in
         another recording, the function itself is called.
         """
-        if not kwargs and out is None:
-            found = self._sites.find(("value", threads), args)
+        given = args if not kwargs else self._ordered(args, kwargs)
+        if given is not None and out is None:
+            found = self._sites.find(("value", threads), given)
             if found is not MISS:
                 return found
         if core.in_recording() or _holds_values((args, kwargs)):
@@ -173,6 +174,7 @@ class Compiled(Replayable):
             former = self._by_shape.get(key)
             if former is not None and former.names.unchanged():
                 return former
+            self._sites.drop(former)
             family = next_family(former, self._budget)
             record = partial(self._record, bound, shapes, bound.numbers, b"")
             family.keep(family.adopt(add_settled(self._name, record, family)))
