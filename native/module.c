@@ -109,7 +109,7 @@ static int execute(PyObject *module) {
         PyModule_AddFunctions(module, rg_reading_methods) < 0 ||
         PyModule_AddFunctions(module, rg_rebuild_methods) < 0 ||
         PyModule_AddFunctions(module, rg_replay_methods) < 0 || rg_add_names(module) < 0 ||
-        rg_add_entering(module) < 0)
+        rg_add_entering(module) < 0 || rg_add_call_site(module) < 0)
         return -1;
     PyObject *names = rg_op_names();
     int failed = names == NULL || PyModule_AddObjectRef(module, "OP_NAMES", names) < 0;

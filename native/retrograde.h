@@ -241,8 +241,11 @@ extern PyMethodDef rg_optim_methods[];   /* optim.c */
 extern PyMethodDef rg_reading_methods[]; /* reading.c */
 extern PyMethodDef rg_rebuild_methods[];
 extern PyMethodDef rg_replay_methods[];
-int rg_add_names(PyObject *module);    /* names.c: what a recorded function's names mean */
-int rg_add_entering(PyObject *module); /* entering.c: which functions it enters */
+int rg_add_names(PyObject *module); /* names.c: what a recorded function's names mean */
+int rg_names_are_unchanged(PyObject *names);
+int rg_is_names(PyObject *object);
+int rg_add_entering(PyObject *module);  /* entering.c: which functions it enters */
+int rg_add_call_site(PyObject *module); /* callsite.c: calls that go straight to the executor */
 PyObject *rg_op_names(void);
 PyObject *rg_argument(PyObject *module, PyObject *number);
 PyObject *rg_peek(PyObject *module, PyObject *object);

@@ -128,6 +128,8 @@ static int fill(Value *v, const Arguments *given) {
         uint8_t flags = 0;
         for (Py_ssize_t i = 0; i < count; i++) {
             flags |= entries[i].input->flags;
+            if (RG_UNLIKELY(rg_recording()) && rg_is_read_afresh(entries[i].input))
+                flags |= RG_TRACED;
             Py_INCREF((PyObject *)entries[i].input);
         }
         v->flags = (uint8_t)((v->flags & ~RG_REQUIRES_GRAD) | RG_WIDE);

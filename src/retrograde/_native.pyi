@@ -958,6 +958,17 @@ def in_recording() -> bool:
 _Key: TypeAlias = tuple[int, int, Any]
 
 @final
+class CallSite:
+    def __new__(cls, *parts: Any) -> CallSite: ...
+    def run(
+        self,
+        args: tuple[Any, ...],
+        allocate: Callable[[int], list[Any]],
+        threads: int | None,
+        /,
+    ) -> Any:
+        """The call again; None where it is another one."""
+
 class Names:
     def __len__(self) -> int: ...
     def read(self, kind: int, container: object, key: object, name: str, /) -> Any:
@@ -990,7 +1001,7 @@ def watch_entries(entered: Callable[[FrameType], bool], /) -> object:
 def unwatch_entries(watcher: object, /) -> None:
     """Be told no longer."""
 
-def closure_of(frame: FrameType, /) -> tuple[CellType, ...] | None:
+def closures_of(frame: FrameType, /) -> list[tuple[CellType, ...]]:
     """The closure cells of a frame's function."""
 
 # nodes taken apart, and put together

@@ -16,8 +16,8 @@ from retrograde.errors import ProgramError
 from retrograde.program.checker import check
 from retrograde.program.program import (
     CONSTANT,
+    INSTRUCTIONS,
     KINDS,
-    OPERANDS,
     ROW,
     UNIFORM,
     Guard,
@@ -148,8 +148,8 @@ def test_an_empty_program_is_well_formed() -> None:
 
 
 def test_every_instruction_names_how_many_operands_it_takes(native: Any) -> None:
-    assert set(native.ops) < set(OPERANDS)
-    assert {name: OPERANDS[name] for name in native.ops} == {
+    assert set(native.ops) < set(INSTRUCTIONS)
+    assert {name: INSTRUCTIONS[name].operands for name in native.ops} == {
         name: op.arity for name, op in native.ops.items()
     }
     assert len(set(KINDS)) == 5

@@ -15,11 +15,6 @@ from ..law.expressions import ORDERS
 from .support import LEVELS, kernels, numbers, same
 
 
-@pytest.fixture
-def rg(native: Any) -> Any:
-    return native
-
-
 def rosenbrock(rg: Any) -> Callable[..., Any]:
     return lambda v: rg.sum([100.0 * (b - a * a) ** 2 + (1.0 - a) ** 2 for a, b in pairwise(v)])
 

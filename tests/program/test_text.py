@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from retrograde.program.plan import laid_out
+from retrograde.program.layout import laid_out
 from retrograde.program.program import Program
 from retrograde.program.text import listing, plan_text, summary
 

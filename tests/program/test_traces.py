@@ -19,12 +19,6 @@ from retrograde.program.traces import Trace, routes, shared_length
 from ..contract.support import line_of
 from .support import assert_within, eager, numbers, same, steady
 
-
-@pytest.fixture
-def rg(native: Any) -> Any:
-    return native
-
-
 # ---- functions with branches ---------------------------------------------------------------------
 
 Script = list[tuple[str, float, float]]

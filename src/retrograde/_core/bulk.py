@@ -8,10 +8,12 @@ from typing import Any
 from .._shared.lending import refuse_lent
 from ..errors import ShapeError
 from .public import Value
+from .recording import refuse
 
 
 def zero(values: list[Value], /) -> None:
     """Set the gradients of a list of values to zero."""
+    refuse(values, "grad_assignment")
     refuse_lent(values)
     for value in values:
         value._grad = 0.0
@@ -38,16 +40,35 @@ def _values(nest: Any, shape: tuple[int, ...]) -> list[Value]:
 
 def read_data(nest: Any, array: Any, /) -> None:
     """Copy the data of a nest into a float64 array."""
-    items = _leaves(nest, array.shape, False)
+    items = list(_leaves(nest, array.shape, False))
+    refuse([v for v in items if isinstance(v, Value)], "data")
     array.reshape(-1)[:] = [v._data if isinstance(v, Value) else v for v in items]
 
 
 def read_grad(nest: Any, array: Any, /) -> None:
     """Copy the gradients of a nest into a float64 array."""
-    array.reshape(-1)[:] = [v._grad for v in _values(nest, array.shape)]
+    values = _values(nest, array.shape)
+    refuse(values, "grad")
+    array.reshape(-1)[:] = [v._grad for v in values]
 
 
 def write_data(nest: Any, array: Any, /) -> None:
     """Copy a float64 array into the data of a nest."""
-    for value, data in zip(_values(nest, array.shape), array.reshape(-1).tolist()):
+    values = _values(nest, array.shape)
+    refuse(values, "assignment")
+    for value, data in zip(values, array.reshape(-1).tolist()):
         value._data = data
+
+
+def add_grad(nest: Any, array: Any, /) -> None:
+    """Add a float64 array to the gradients of a nest."""
+    values = _values(nest, array.shape)
+    refuse(values, "grad_assignment")
+    refuse_lent(values)
+    for value, more in zip(values, array.reshape(-1).tolist()):
+        value._grad += more
+
+
+def taking(values: list[Value], /) -> bytes:
+    """Which values of a list take gradients: 0, 1, or 2 with hooks."""
+    return bytes([(1 + bool(v._hooks)) if v._requires_grad else 0 for v in values])

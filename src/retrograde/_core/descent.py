@@ -12,19 +12,23 @@ from typing import Any
 
 from .._shared.lending import refuse_lent
 from ..errors import NotAValueError
+from .recording import refuse
 from .reference import Node
 
 
-def _checked(values: Sequence[Any]) -> Sequence[Node]:
+def _checked(values: Sequence[Any], refused: str = "grad") -> Sequence[Node]:
+    """The values; ``refused`` is what a recording would miss if it did this to one of its own."""
     for index, value in enumerate(values):
         if not isinstance(value, Node):
             raise NotAValueError.at("an optimizer", index, value)
+    refuse(values, refused)
     return values
 
 
 def _moving(leaves: Sequence[Any]) -> Iterator[tuple[int, Node]]:
     """The leaves that take gradients, each with its place."""
-    return ((i, leaf) for i, leaf in enumerate(_checked(leaves)) if leaf._requires_grad)
+    checked = _checked(leaves, "assignment")
+    return ((i, leaf) for i, leaf in enumerate(checked) if leaf._requires_grad)
 
 
 def _root(number: float) -> float:

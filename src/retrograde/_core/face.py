@@ -201,6 +201,9 @@ class Face:
 
         return reduced(self)
 
+    def __reduce__(self: Any) -> Any:
+        return self.__reduce_ex__(2)
+
 
 def put_on(value_class: type) -> None:
     """Give a core's class the shared face."""

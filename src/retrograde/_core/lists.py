@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._shared.operands import is_real_scalar
-from ..errors import NumberError, ShapeError
+from ..errors import NumberError, ShapeError, TakeError
 from ..ops import Structural
-from ..ops.structural import DOT, SUM
+from ..ops.structural import DOT, SUM, TAKE
 from .public import FUNCTIONS, Value, number
 from .reference import constant, made
+
+if TYPE_CHECKING:
+    from .._shared.cores import Number
 
 
 def _terms(function: str, terms: Iterable[Any]) -> tuple[tuple[Value, ...], list[float], bool]:
@@ -87,3 +90,20 @@ def linear(rows: Iterable[Any], xs: Iterable[Any], biases: Iterable[Any] | None,
         _terms("linear", row)
         results.append(dot((*head, *row), (*(1.0 for _ in head), *xs)))
     return results
+
+
+def argument(given: Number, /) -> Value:
+    """A fresh argument of a function being recorded."""
+    value = Value.__new__(Value)
+    value._become("leaf", number(given, "an argument"))
+    value._traced = True
+    return value
+
+
+def take(items: list[Any], index: Value, /) -> Value:
+    """One of a list of values and numbers, chosen by a value, while recording."""
+    wanted, count = index._data, len(items)
+    if not 0.0 <= wanted < count or wanted != int(wanted):
+        raise TakeError.of(wanted, count)
+    nodes, numbers, _ = _terms(TAKE.name, items)
+    return _structural(TAKE, (*nodes, index), [*numbers, wanted])

@@ -1,12 +1,13 @@
-"""The modes of a thread in pure Python: what ``native/modes.c`` offers, but for recording."""
+"""The modes of a thread in pure Python: what ``native/modes.c`` offers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
+from . import recording
 from .public import Value
-from .reference import Cuts, modes
+from .reference import Cuts, Epoch, modes
 
 
 def watch_cuts(watcher: Callable[[Value], object] | None, /) -> Callable[[Value], object] | None:
@@ -67,5 +68,15 @@ def in_anomaly() -> bool:
 
 
 def in_recording() -> bool:
-    """Whether this thread records a function: only the native core does."""
-    return False
+    """Whether this thread records a function."""
+    return recording.here.depth > 0
+
+
+def enter_recording() -> None:
+    """Start to record a function in this thread."""
+    recording.enter(Epoch.now)
+
+
+def leave_recording() -> None:
+    """Undo one enter_recording."""
+    recording.leave()

@@ -18,9 +18,12 @@ from ..errors import (
     NotAValueError,
     NumberError,
     OperandError,
+    RecordingError,
     ShapeError,
 )
 from ..ops import OPS, Op
+from . import recording
+from .recording import Recordings
 from .reference import Cuts, Node, apply_row, is_birth, modes, run_backward
 
 if TYPE_CHECKING:
@@ -53,6 +56,10 @@ def _unary(name: str) -> Callable[[Any], Any]:
 
 def _comparison(symbol: int) -> Callable[[Any, Any], Any]:
     def compare(self: Value, other: Any) -> Any:
+        if Recordings.now and other is not None:
+            if recording.here.depth:
+                return Conditions.compare(self, other, symbol)
+            _refuse_elsewhere(self, other)
         if isinstance(other, Value):
             return COMPARISONS[symbol](self._data, other._data)
         if not is_real_scalar(other):
@@ -60,6 +67,13 @@ def _comparison(symbol: int) -> Callable[[Any, Any], Any]:
         return COMPARISONS[symbol](self._data, number(other, "a comparison"))
 
     return compare
+
+
+def _refuse_elsewhere(*values: Any) -> None:
+    """Raise where another thread decides by a number that a recording hides."""
+    for value in values:
+        if isinstance(value, Value) and recording.hides(value):
+            raise RecordingError.thread(value)
 
 
 class Value(Node):
@@ -116,7 +130,10 @@ class Value(Node):
         self._label = label
         if modes.anomaly and is_birth(self):
             raise AnomalyError.forward(self)
-        if inputs and (modes.no_grad or not self._requires_grad):
+        if Recordings.now:
+            recording.inherit(self)
+        recorded = Recordings.now and recording.here.depth
+        if inputs and not recorded and (modes.no_grad or not self._requires_grad):
             if Cuts.watcher is not None and self._requires_grad:
                 Cuts.watcher(self)
             self._become("leaf", data, requires_grad=False)
@@ -126,20 +143,29 @@ class Value(Node):
 
     @property
     def data(self) -> float:
+        if Recordings.now and recording.hides(self):
+            raise RecordingError.data(self) if self._traced else RecordingError.captured_data(self)
         return self._data
 
     @data.setter
     def data(self, data: float) -> None:
-        self._data = number(data, "value.data")
+        data = number(data, "value.data")
+        recording.refuse((self,), "assignment")
+        self._data = data
 
     @property
     def grad(self) -> float:
+        if Recordings.now and recording.hides(self):
+            raise RecordingError.grad(self)
         return self._grad
 
     @grad.setter
     def grad(self, grad: float) -> None:
+        grad = number(grad, "value.grad")
+        if Recordings.now and recording.hides(self):
+            raise RecordingError.grad_assignment(self)
         refuse_lent((self,), others_only=True)
-        self._grad = number(grad, "value.grad")
+        self._grad = grad
 
     @property
     def label(self) -> str:
@@ -170,6 +196,8 @@ class Value(Node):
 
     @property
     def partials(self) -> tuple[float, ...]:
+        if Recordings.now and self._partials and recording.hides(self):
+            raise RecordingError.partials(self)
         return self._partials or ()
 
     @property
@@ -228,6 +256,8 @@ class Value(Node):
 
     def detach(self) -> Value:
         """The same number as a leaf that takes no gradient."""
+        if recording.here.depth:
+            return recording.stopped(Value, self)  # type: ignore[no-any-return]
         return Value(self._data, requires_grad=False)
 
     __add__, __radd__ = _operator("add"), _reflected("add")
@@ -249,6 +279,10 @@ class Value(Node):
         return self
 
     def __bool__(self) -> bool:
+        if Recordings.now:
+            if recording.here.depth:
+                return Conditions.truth(self)
+            _refuse_elsewhere(self)
         return self._data != 0.0
 
     __iter__ = None  # __getitem__ alone would make it iterable
@@ -263,6 +297,18 @@ class Value(Node):
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         return Ufuncs.call(ufunc, method, inputs, options)
+
+
+class Conditions:
+    """Comparisons while a function is recorded: see :mod:`retrograde.program.conditions`."""
+
+    compare: Callable[[Any, Any, int], Any]
+    truth: Callable[[Any], bool]
+
+
+def take_conditions(compare: Callable[..., Any], truth: Callable[..., bool], /) -> None:
+    """Have comparisons and truths answered by these while recording."""
+    Conditions.compare, Conditions.truth = staticmethod(compare), staticmethod(truth)
 
 
 class Ufuncs:

@@ -11,7 +11,8 @@ from .public import Value
 from .reference import constant
 
 OP_NAMES = (*OPS, "leaf", *EAGER)
-_INDEX = {name: index for index, name in enumerate(OP_NAMES)}
+_RECORDED = ("stop", *(name for name, row in STRUCTURAL.items() if row.recorded))
+_INDEX = {name: index for index, name in enumerate((*OP_NAMES, *_RECORDED))}
 
 
 def parts(value: Value, /) -> tuple[int, tuple[Value | None, ...], tuple[float, ...]]:
@@ -49,11 +50,6 @@ def peek(value: Value, /) -> float:
     return value._data
 
 
-def hides(value: Value, /) -> bool:
-    """Whether a recording hides the number of a value now: only the native core records."""
-    return False
-
-
 def recompute(value: Value, /) -> float | None:
     """What a value's op makes of its inputs now; None for leaves and customs."""
     if value._custom is not None:
@@ -67,8 +63,8 @@ def recompute(value: Value, /) -> float | None:
 
 
 def recorded_op(value: Value, /) -> str:
-    """What only recordings make: here nothing."""
-    return ""
+    """What only recordings make, stop or take; else nothing: a custom op may have any name."""
+    return value._op_name if value._custom is None and value._op_name in _RECORDED else ""
 
 
 def instruction_of(value: Value, /) -> tuple[CodeType, int] | None:

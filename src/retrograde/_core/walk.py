@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._shared.lending import Loan
 from ..errors import NotAValueError, ShapeError
+from . import recording
 from .bulk import zero
 from .public import Value, number
 from .reference import Epoch, run_backward
@@ -52,8 +53,17 @@ def order_since(roots: Sequence[Value], epoch: int, /) -> list[Value]:
 
 
 def is_closed(roots: Sequence[Value], inputs: Sequence[Value], epoch: int, /) -> bool:
-    """Whether the roots depend on nothing but the inputs: no other leaf takes gradients."""
+    """Whether the roots depend on nothing but the inputs: no other leaf takes gradients.
+
+    While recording, nothing that is read afresh counts as a number.
+    """
     given = {id(v) for v in inputs}
+    if recording.here.depth:
+        ends = [v for v in order_nodes(roots, epoch) if v._op_name == "leaf" or v._epoch < epoch]
+        if any(map(recording.is_read_afresh, [*roots, *ends])):
+            return False
+        if any(v._op_name != "leaf" for v in ends):
+            return False
     return not any(
         v._requires_grad and (v._op_name == "leaf" or v._epoch < epoch) and id(v) not in given
         for v in order_nodes(roots, epoch)
@@ -124,4 +134,5 @@ def leaves_under(roots: Sequence[Value], /) -> list[Value]:
 def zero_under(roots: Sequence[Value], /) -> None:
     """Zero the gradient of everything under the roots."""
     _checked_roots("zero_grad", roots)
+    recording.refuse(roots, "grad_assignment")
     zero(order_nodes(roots))

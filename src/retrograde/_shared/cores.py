@@ -289,6 +289,41 @@ class Core(Protocol[V]):
     def own_attributes(self, value: V, /) -> dict[str, Any]:
         """A copy of the attributes put on a value."""
 
+    # recording
+
+    def enter_recording(self) -> None:
+        """Start to record a function."""
+
+    def leave_recording(self) -> None:
+        """Undo one enter_recording."""
+
+    def argument(self, number: Number, /) -> V:
+        """A fresh argument of a function being recorded."""
+
+    def leaf_origin(self, leaf: V, epoch: int, /) -> str:
+        """Where a leaf met in a recording comes from."""
+
+    def take(self, values: list[V | Number], index: V, /) -> V:
+        """One of a list of values, chosen by a value."""
+
+    def Names(self) -> Names:  # noqa: N802  a class
+        """A fresh list of places."""
+
+    def watch_entries(self, entered: Callable[[FrameType], bool], /) -> object:
+        """Be told of the functions this thread enters."""
+
+    def unwatch_entries(self, watcher: object, /) -> None:
+        """Be told no longer."""
+
+    def closures_of(self, frame: FrameType, /) -> list[tuple[CellType, ...]]:
+        """The closure cells of a frame's function; several where it may be one of several."""
+
+    def add_grad(self, nest: Any, array: Floats, /) -> None:
+        """Add a float64 array to the gradients of a nest."""
+
+    def taking(self, values: list[V], /) -> bytes:
+        """Which values of a list take gradients: 0, 1, or 2 with hooks."""
+
 
 class Names(Protocol):
     """What the names of a recorded function mean, and whether they still do."""
@@ -321,7 +356,7 @@ class Names(Protocol):
 
 
 class NativeCore(Core[V], Protocol[V]):
-    """What only the native core has: recordings, replay, and what is kept of sites."""
+    """What only the native core has: the survey, replay, and what is kept of sites."""
 
     def survey(
         self,
@@ -334,32 +369,8 @@ class NativeCore(Core[V], Protocol[V]):
     ) -> Survey:
         """What the doctor asks of a graph, in one pass."""
 
-    def enter_recording(self) -> None:
-        """Start to record a function."""
-
-    def leave_recording(self) -> None:
-        """Undo one enter_recording."""
-
-    def argument(self, number: Number, /) -> V:
-        """A fresh argument of a function being recorded."""
-
-    def leaf_origin(self, leaf: V, epoch: int, /) -> str:
-        """Where a leaf met in a recording comes from."""
-
-    def take(self, values: list[V | Number], index: V, /) -> V:
-        """One of a list of values, chosen by a value."""
-
-    def Names(self) -> Names:  # noqa: N802  a class
-        """A fresh list of places."""
-
-    def watch_entries(self, entered: Callable[[FrameType], bool], /) -> object:
-        """Be told of the functions this thread enters."""
-
-    def unwatch_entries(self, watcher: object, /) -> None:
-        """Be told no longer."""
-
-    def closure_of(self, frame: FrameType, /) -> tuple[CellType, ...] | None:
-        """The closure cells of a frame's function."""
+    def CallSite(self, *parts: Any) -> Any:  # noqa: N802  a class
+        """A call that was made before: see ``program/callsites.py``."""
 
     def replay(self, parts: list[PlanRows], inputs: Any, outputs: Any, threads: int, /) -> None:
         """Run plans over rows."""
@@ -375,12 +386,6 @@ class NativeCore(Core[V], Protocol[V]):
 
     def simd_level(self) -> str:
         """The widest SIMD level this processor offers."""
-
-    def add_grad(self, nest: Any, array: Floats, /) -> None:
-        """Add a float64 array to the gradients of a nest."""
-
-    def taking(self, values: list[V], /) -> bytes:
-        """Which values of a list take gradients: 0, 1, or 2 with hooks."""
 
     def skip_sites(self, codes: Sequence[CodeType], /) -> None:
         """Nodes made in these code objects belong to the caller."""

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..ops import STRUCTURAL
-from ..value import Value, core, native_core
+from ..value import Value, core
 from . import elementwise
 
 
@@ -50,11 +50,7 @@ class Reached:
         rows = self._rows.get(id(node))
         for index in through:
             self.note(inputs[index], rows)
-        return (
-            contributions
-            if rows is None
-            else [native_core.take([0.0, c], rows) for c in contributions]
-        )
+        return contributions if rows is None else [core.take([0.0, c], rows) for c in contributions]
 
     def chosen(
         self, node: Value, inputs: Sequence[Value], through: Sequence[int], upstream: Any
@@ -66,10 +62,10 @@ class Reached:
             here = elementwise.equal(inputs[-1], float(index))
             here = here if rows is None else rows * here
             self.note(inputs[index], here)
-            given.append(native_core.take([0.0, upstream], here))
+            given.append(core.take([0.0, upstream], here))
         return given
 
 
 def pushed(inputs: Sequence[Value], moving: dict[int, Any]) -> Any:
     """The tangent of a take: that of the item it chose."""
-    return native_core.take([moving.get(id(v), 0.0) for v in inputs[:-1]], inputs[-1])
+    return core.take([moving.get(id(v), 0.0) for v in inputs[:-1]], inputs[-1])

@@ -13,7 +13,7 @@ import numpy as np
 
 from .._shared.operands import is_real_scalar
 from ..errors import ShapeError, TakeError
-from ..value import Value, belongs_to_caller, core, native_core
+from ..value import Value, belongs_to_caller, core
 from .nests import as_array, remade
 from .sequences import ComputingSequence, sequence
 
@@ -57,7 +57,7 @@ def _among(items: list[Any], index: Value, place: str) -> Any:
     if all([isinstance(number, Value) or is_real_scalar(number) for number in numbers]):
         conditions = [item for item, number in zip(items, numbers) if item is not number]
         others = [item for item, number in zip(items, numbers) if item is number]
-        chosen = native_core.take(numbers, index)
+        chosen = core.take(numbers, index)
         if conditions and all(isinstance(other, bool) for other in others):
             return type(conditions[0])(chosen)  # a choice among truths is one
         return chosen

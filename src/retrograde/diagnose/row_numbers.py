@@ -132,7 +132,7 @@ def reached(program: Program, until: int, outputs: Sequence[int], stored: Any, p
     depends = np.zeros((program.count, stored.shape[1]), dtype=bool)
     depends[list(outputs)] = True
     columns = np.arange(stored.shape[1])
-    for op, results, args, _ in reversed(program.instructions[:until]):
+    for op, results, args, _, _ in reversed(program.instructions[:until]):
         here = depends[results[0]]
         if op in STRUCTURAL and STRUCTURAL[op].chooses:
             index = np.clip(np.nan_to_num(stored[place[args[-1]]]), 0, len(args) - 2).astype(int)

@@ -28,6 +28,10 @@ class ProgramError(RetrogradeError, RuntimeError):
     def of(cls, after: str, why: str) -> Self:
         return cls(f"the program is not well formed after {after}: {why}.")
 
+    @classmethod
+    def plan(cls, why: str) -> Self:
+        return cls(f"the plan does not compute its program: {why}.")
+
 
 class RecordingError(RetrogradeError, RuntimeError):
     """While recording: something that may change from row to row would be baked in."""

@@ -18,10 +18,6 @@ class CoreError(RetrogradeError, ImportError):
         return cls(f"RETROGRADE_CORE={asked!r} is not a core: use 'native' or 'reference'.")
 
     @classmethod
-    def compile(cls, why: str) -> Self:
-        return cls(f"rg.compile needs the native core; the reference core runs here: {why}.")
-
-    @classmethod
     def lacks(cls, name: str, why: str) -> Self:
         return cls(f"'{name}' needs the native core; the reference core runs here: {why}.")
 

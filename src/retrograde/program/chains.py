@@ -49,10 +49,10 @@ class _Chains:
         self.varying = {i for i, given in program.inputs.items() if given.kind in (ROW, SEED)}
         self.last: dict[int, int] = {}
         conditions = (guard.condition for guard in program.guards)
-        read = chain.from_iterable(args for _, _, args, _ in self.instructions)
+        read = chain.from_iterable(args for _, _, args, _, _ in self.instructions)
         self.uses = Counter(chain(outputs, conditions, read))
         varying, last = self.varying, self.last
-        for position, (_, results, args, _) in enumerate(self.instructions):
+        for position, (_, results, args, _, _) in enumerate(self.instructions):
             for arg in args:
                 last[arg] = position
             if not varying.isdisjoint(args):
@@ -81,7 +81,7 @@ class _Chains:
     def _links(self) -> Iterator[tuple[int, int]]:
         """Positions of two links of which the first hands its result to the second alone."""
         made_at: dict[int, int] = {}
-        for position, (op, results, args, _) in enumerate(self.instructions):
+        for position, (op, results, args, _, _) in enumerate(self.instructions):
             if op not in _LINKS or results[0] not in self.varying:
                 continue
             made_at[results[0]] = position

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import RecordingError
-from ..value import core, native_core
+from ..value import core
 from .program import CONSTANT, ROW, Input, Program
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def _template(op: CustomOp, value: Value, numbers: list[float], record: Any) -> 
     """The rule in ops, recorded on fresh arguments; None where it is over arrays."""
     names = ["upstream"] * op.has_vjp + [f"input {i}" for i in range(len(numbers))] + ["z"]
     given = [1.0] * op.has_vjp + [*numbers, core.peek(value)]
-    arguments = [(native_core.argument(x), Input(ROW, name)) for x, name in zip(given, names)]
+    arguments = [(core.argument(x), Input(ROW, name)) for x, name in zip(given, names)]
     values = [argument for argument, _ in arguments]
     try:
         program, captured = record(
@@ -135,7 +135,7 @@ def inlined(
     template: Program,
     given: list[int],
     constant: Callable[[float], int],
-    emit: Callable[[str, int, tuple[int, ...]], tuple[int, ...]],
+    emit: Callable[[str, int, tuple[int, ...], tuple[Any, ...]], tuple[int, ...]],
     functions: dict[str, Function],
 ) -> list[int]:
     """A template's instructions on other ids: the ids of its outputs."""
@@ -144,7 +144,7 @@ def inlined(
     for index, thing in template.inputs.items():
         ids[index] = constant(thing.number) if thing.kind == CONSTANT else next(source)
     names = {key: key_of(functions, function) for key, function in template.functions.items()}
-    for op, results, args, _ in template.instructions:
-        made = emit(names.get(op, op), len(results), tuple(ids[arg] for arg in args))
+    for op, results, args, _, parameters in template.instructions:
+        made = emit(names.get(op, op), len(results), tuple(ids[arg] for arg in args), parameters)
         ids.update(zip(results, made))
     return [ids[output] for output in template.outputs]

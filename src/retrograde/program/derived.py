@@ -58,7 +58,7 @@ def derived(program: Program, captured: Sequence[int], mode: Mode) -> Program:
 def _check_indices(program: Program, whole: Sequence[int]) -> None:
     """Refuse integers that a result depends on as on a number: an index has no gradient."""
     used = {i: (i, -1) for i in whole}
-    for op, results, args, site in program.instructions:
+    for op, results, args, site, _ in program.instructions:
         numbers = () if op == "stop" else STRUCTURAL[op].items(args) if op in STRUCTURAL else args
         for arg in numbers:
             if arg in used:

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ..value import Value, native_core
+from ..value import Value, core
 from .reads import CELL, GLOBAL, LOCAL, MODULE, Chain, Reads, reads
 
 ATTRIBUTE, ITEM, CELL_OF = 0, 1, 2
@@ -64,7 +64,7 @@ class Entered:
     """The places that the functions entered have read, and those they may have assigned to."""
 
     def __init__(self) -> None:
-        self.names = native_core.Names()
+        self.names = core.Names()
         self.assigned: set[tuple[int, int, Any]] = set()
         self._seen: set[tuple[int, ...]] = set()
         self._kept: list[object] = []  # so that no id comes twice
@@ -76,26 +76,27 @@ class Entered:
             return False
         chains = reads(code)
         free = _names_of(chains, CELL)
-        cells = native_core.closure_of(frame) if free else ()
+        closures = core.closures_of(frame) if free else [()]
         # where the interpreter does not show the cells, what they hold is all there is
-        held = _names_of(chains, LOCAL) | (free if cells is None else frozenset())
+        held = _names_of(chains, LOCAL) | (frozenset() if closures else free)
         given = _values(frame, held) if held else {}
-        things = [*(cells or ()), *given.values()]
-        key = (id(code), *map(id, things))
-        if key not in self._seen:
-            self._seen.add(key)
-            self._kept += [code, *things]
-            self._follow(frame, chains, cells, given)
+        for cells in closures or [()]:  # where several functions may be meant, those of each
+            things = [*cells, *given.values()]
+            key = (id(code), *map(id, things))
+            if key not in self._seen:
+                self._seen.add(key)
+                self._kept += [code, *things]
+                self._follow(frame, chains, cells, given)
         return bool(free or held)
 
     def _follow(
         self,
         frame: FrameType,
         chains: Reads,
-        cells: tuple[CellType, ...] | None,
+        cells: tuple[CellType, ...],
         given: dict[str, Any],
     ) -> None:
-        free = dict(zip(frame.f_code.co_freevars, cells or ()))
+        free = dict(zip(frame.f_code.co_freevars, cells))
 
         def start(chain: Chain) -> Any:
             if chain.start == GLOBAL:
@@ -165,9 +166,9 @@ def _values(frame: FrameType, names: frozenset[str]) -> dict[str, Any]:
 @contextmanager
 def watching(entered: Entered) -> Iterator[None]:
     """Have the functions that this thread enters looked at."""
-    watcher = native_core.watch_entries(entered)
+    watcher = core.watch_entries(entered)
     try:
         yield
     finally:
-        native_core.unwatch_entries(watcher)
+        core.unwatch_entries(watcher)
         entered._release()

@@ -6,14 +6,13 @@ No pass fuses, reorders or reassociates an instruction; x*0, x+0 and x-x are not
 from __future__ import annotations
 
 from struct import pack
+from typing import Any
 
 from ..ops import OPS
 from ..ops.structural import TAKE
-from ..value import core, native_core
 from .checker import check
+from .executor import executor
 from .program import CONSTANT, Guard, Input, Instruction, Program
-
-_INDEX = {name: index for index, name in enumerate(core.OP_NAMES)}
 
 
 def renamed(program: Program, mapping: dict[int, int], kept: list[Instruction]) -> Program:
@@ -36,12 +35,12 @@ def remove_stops(program: Program) -> Program:
         return program
     mapping: dict[int, int] = {}
     kept = []
-    for op, results, args, site in program.instructions:
+    for op, results, args, site, parameters in program.instructions:
         args = tuple([mapping.get(arg, arg) for arg in args])
         if op in same:
             mapping[results[0]] = args[0]
         else:
-            kept.append(Instruction(op, results, args, site))
+            kept.append(Instruction(op, results, args, site, parameters))
     return renamed(program, mapping, kept)
 
 
@@ -52,7 +51,7 @@ def choose_by_truth(program: Program) -> Program:
     truths = {i for i, g in program.inputs.items() if g.kind == CONSTANT and g.number in (0.0, 1.0)}
     kept = []
     for instruction in program.instructions:
-        op, results, args, site = instruction
+        op, results, args, site, _ = instruction
         if _is_truth(op, args, truths):
             truths.update(results)
         if op == TAKE.name and len(args) == 3 and args[2] in truths:
@@ -71,18 +70,18 @@ def _is_truth(op: str, args: tuple[int, ...], truths: set[int]) -> bool:
 
 def share_common_subexpressions(program: Program) -> Program:
     """Instructions with the same op and operands are computed once."""
-    seen: dict[tuple[str, tuple[int, ...], int], tuple[int, ...]] = {}
+    seen: dict[tuple[str, tuple[int, ...], tuple[Any, ...], int], tuple[int, ...]] = {}
     mapping: dict[int, int] = {}
     get = mapping.get
     kept = []
     for instruction in program.instructions:
-        op, results, args, site = instruction
+        op, results, args, site, parameters = instruction
         if mapping:
             mapped = tuple([get(arg, arg) for arg in args])
             if mapped != args:
                 args = mapped
-                instruction = Instruction(op, results, args, site)
-        known = seen.setdefault((op, args, len(results)), results)
+                instruction = Instruction(op, results, args, site, parameters)
+        known = seen.setdefault((op, args, parameters, len(results)), results)
         if known is results:
             kept.append(instruction)
         else:
@@ -97,14 +96,15 @@ def fold_constants(program: Program) -> Program:
     inputs = dict(program.inputs)
     mapping: dict[int, int] = {}
     kept = []
+    evaluate = executor.evaluate
     for instruction in program.instructions:
-        op, results, args, site = instruction
+        op, results, args, site, parameters = instruction
         if mapping:
             args = tuple([mapping.get(arg, arg) for arg in args])
             if args != instruction.args:
-                instruction = Instruction(op, results, args, site)
+                instruction = Instruction(op, results, args, site, parameters)
         if args[0] in numbers and op in OPS and all([arg in numbers for arg in args]):
-            value = native_core.evaluate(_INDEX[op], tuple([numbers[arg] for arg in args]))
+            value = evaluate(op, [numbers[arg] for arg in args])
             result = results[0]
             place = known.setdefault(pack("d", value), result)
             if place == result:

@@ -17,7 +17,7 @@ from .._values.recorded_ops import RecordedOp
 from ..errors import RecordingError
 from ..passes import values
 from ..passes.flat import LEAF, Pass
-from ..value import Value, core, native_core
+from ..value import Value, core
 from .checker import check
 from .conditions import Decisions, recorders
 from .customs import function_of, key_of
@@ -60,7 +60,7 @@ class _Reader:
         value = self.values[place]
         if self.graph.codes[place] != LEAF:
             raise RecordingError.captured_interior(value)
-        origin = native_core.leaf_origin(value, self.since)
+        origin = core.leaf_origin(value, self.since)
         if origin == "argument":
             raise RecordingError.leaked_argument(value)
         if origin == "constant":
@@ -168,11 +168,11 @@ def record(
     """
     decisions = Decisions(path)
     recorders.decisions.append(decisions)
-    native_core.enter_recording()
+    core.enter_recording()
     try:
         result = function()
     finally:
-        native_core.leave_recording()
+        core.leave_recording()
         recorders.decisions.pop()
         forget()
     decided = decisions.taken

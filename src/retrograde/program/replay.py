@@ -1,4 +1,4 @@
-"""Running plans over rows: one native call for any number of plans, each over rows of its own."""
+"""Running plans over rows: one call for any number of plans, each over rows of its own."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..value import Value, core, native_core
+from ..value import Value, core
+from .executor import executor
+from .interpreter import CHUNK as CHUNK
 from .plan import Plan
 from .program import ROW, Program
 
 if TYPE_CHECKING:
     from .._shared.cores import PlanRows
-
-CHUNK = 1024
-"""Rows whose reduction is one number; native/replay.h has the same."""
 
 _NO_INDEX = array("q")
 
@@ -127,9 +126,9 @@ class Part:
 
 def run(parts: Sequence[Part], inputs: Any, outputs: Any, threads: int) -> None:
     """Run parts together. ``inputs`` and ``outputs`` are arrays of (address, stride) in bytes."""
-    native = [part.native() for part in parts if part.ready.stages is None]
-    native_core.replay(native, inputs, outputs, threads)
-    if len(native) < len(parts):
+    plain = [part for part in parts if part.ready.stages is None]
+    executor.run(plain, inputs, outputs, threads)
+    if len(plain) < len(parts):
         for part in parts:
             if part.ready.stages is not None:
                 part.ready.stages.run(part, inputs, outputs, threads)

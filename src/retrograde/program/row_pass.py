@@ -19,12 +19,12 @@ from ..errors import CompileError
 from ..ops import OPS, STRUCTURAL
 from ..passes.flat import CODES, CUSTOM, NUMBER, Pass
 from ..passes.numbers import partials_of
-from ..value import core, native_core
+from ..value import core
 from .calling import Replayable
+from .executor import executor
 from .program import CAPTURED, CONSTANT, Program
 from .traces import Family, Trace, shared_length
 
-_INDEX = {name: index for index, name in enumerate(core.OP_NAMES)}
 _CHOICE, _COMPARISON, _SIZE = OPS["where"].name, OPS["less"].name, OPS["abs"].name
 """What softmax and logsumexp are recorded with, to keep their shift finite."""
 
@@ -87,7 +87,7 @@ def _evaluated(trace: Trace, arguments: Sequence[float]) -> list[float]:
             numbers[index] = next(captured).data
         else:
             numbers[index] = arguments[index]
-    for op, results, args, _ in program.instructions:
+    for op, results, args, _, _ in program.instructions:
         operands = tuple([numbers[arg] for arg in args])
         if op in program.functions:
             numbers[results[0]] = program.functions[op].at(operands)
@@ -101,7 +101,7 @@ def _computed(op: str, operands: tuple[float, ...]) -> float:
         return operands[0]
     if op in STRUCTURAL:
         return float(STRUCTURAL[op].evaluate(operands))
-    return native_core.evaluate(_INDEX[op], operands)
+    return executor.evaluate(op, operands)
 
 
 def _chooses(op: str) -> bool:
@@ -140,7 +140,7 @@ class _Reader:
                 takes[index] = self._captured[index].requires_grad
             else:
                 takes[index] = True
-        for op, results, args, _ in program.instructions:
+        for op, results, args, _, _ in program.instructions:
             result = results[0]
             args = self._inputs(op, args)
             if _chooses(op):

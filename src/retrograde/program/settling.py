@@ -13,7 +13,7 @@ from struct import pack
 from typing import Any, ParamSpec, TypeVar
 
 from ..errors import RecordingError
-from ..value import native_core
+from ..value import core
 from .entered import Entered
 from .program import Program
 from .traces import Family, Trace
@@ -59,7 +59,7 @@ def add_settled(function: str, record: Callable[[Entered], Trace], family: Famil
     trace, entered = _settled(function, record)
     names, former = entered.names, family.former
     if former is not None and _alike(former.trace_of(trace.path), trace):
-        ineffective = native_core.Names()  # what was rebound, and the same came of it
+        ineffective = core.Names()  # what was rebound, and the same came of it
         ineffective.absorb(former.names, former.names.changed())
         names.drop(ineffective)
     if names.differing(family.names):
@@ -103,7 +103,7 @@ def _settled(function: str, record: Callable[[Entered], Trace]) -> tuple[Trace, 
         if not entered.names.changed():  # it was made the first time
             unsettled = {}
         elif _alike(trace, again):
-            ineffective = native_core.Names()
+            ineffective = core.Names()
             ineffective.absorb(entered.names, unsettled)
             entered.names.drop(ineffective)
             unsettled = {}
@@ -128,7 +128,7 @@ def _plainly(program: Program) -> Any:
     """A program as data that compares: numbers by their bits, without places in the source."""
     return (
         [(i, given.kind, pack("d", given.number)) for i, given in program.inputs.items()],
-        [(op, results, args) for op, results, args, _ in program.instructions],
+        [(op, results, args, more) for op, results, args, _, more in program.instructions],
         [(condition, outcome) for condition, outcome, _ in program.guards],
         program.outputs,
     )

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .._shared.sites import Site
-from ..value import Value, native_core
+from ..value import Value, core
 from .derived import REDUCED, STORED, Mode, derived
 from .passes import improved
 from .program import Program
@@ -171,7 +171,7 @@ class Family:
     """
 
     def __init__(self, budget: int | None = None) -> None:
-        self.names = native_core.Names()
+        self.names = core.Names()
         self.assigned: set[Any] = set()
         self.former: Family | None = None
         self.budget = budget
@@ -186,7 +186,7 @@ class Family:
 
     def taking(self, seeds: int) -> Taking:
         """The captured leaves that take gradients now, and the mode that asks for them."""
-        flags = native_core.taking(self.captured)
+        flags = core.taking(self.captured)
         known = self._taking.get(seeds)
         if known is None or known.flags != flags:
             known = self._taking[seeds] = Taking.of(self.captured, flags, seeds)
