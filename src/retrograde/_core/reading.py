@@ -30,7 +30,7 @@ def read(roots: tuple[Any, ...], epoch: int, /) -> tuple[Any, ...]:
     labels = {index: value._label for index, value in enumerate(values) if value._label}
     for value in values:
         custom = value._custom is not None
-        ops.append(len(_CODES) if custom else _CODES[value._op_name])
+        ops.append(len(_CODES) if custom else _CODES.get(value._op_name, len(_CODES)))
         closure = value._partials is None
         flags.append(
             _TAKES * value._requires_grad + _HOOKED * bool(value._hooks) + _RULED * closure
