@@ -29,7 +29,7 @@ sys.modules.update(dict.fromkeys(("torch", "jax", "jaxlib")))
 # What runs native code, on the native core only. Freed memory is kept in quarantine for a while,
 # so tests that measure the process are left out.
 NATIVE_TESTS = (
-    "-n", "2", "-k", "not reference and not take_no_memory",
+    "-n", "2", "-k", "not reference and not take_no_memory and not gives_back",
     "tests/contract", "tests/program", "tests/compat", "tests/derivatives",
 )  # fmt: skip
 LEFT_OUT = ("tests/tools", "tests/docs", "tests/notebooks")

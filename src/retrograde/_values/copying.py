@@ -140,7 +140,7 @@ def reduced(root: Value) -> tuple[Any, ...]:
     """How pickle takes a value apart."""
     if root.op == "leaf":
         return _blank, _leaf_parts(root), _attributes(root)
-    root.data  # noqa: B018  refused while a function is recorded
+    root.data  # noqa: B018  a recording refuses it
     graph = read((root,))
     assert graph.values is not None
     assert graph.grads is not None
