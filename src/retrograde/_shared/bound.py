@@ -186,18 +186,30 @@ class Bound:
             wholes.update(zip(chosen.names, loops.choose(chosen, arrays[chosen.array])))
         return loops.run(self.statement, {**arrays, **wholes}), wholes
 
-    def contribution(self, operand: str, upstream: Any, arrays: Arrays, result: Any) -> Any:
-        """What an operand receives, by NumPy; ``arrays`` are operands and all whole numbers.
+    def contributions(
+        self, takers: Sequence[str], upstream: Any, arrays: Arrays, result: Any
+    ) -> list[Any]:
+        """What operands receive, by NumPy: fresh arrays, None where one receives nothing.
 
-        For an implicit row ``upstream`` has to be undone before: ``undone(numeric, …)``.
+        ``arrays`` are operands and all whole numbers: those that ``saves`` names are enough.
         """
-        back = self.adjoint(operand)
-        if back is None:
-            return np.zeros(self.shapes[self.operands.index(operand)])
-        known = {**arrays, back.upstream: upstream, back.own: result}
-        for name, other in back.others:
-            known[name] = loops.run(other.statement, known)
-        return loops.run(back.statement, known)
+        if self.implicit is not None:
+            operands = {name: arrays[name] for name in self.operands}
+            upstream = self.undone(numeric, upstream, result, operands)
+        found: list[Any] = []
+        for back in map(self.adjoint, takers):
+            if back is None:
+                found.append(None)
+                continue
+            known = {**arrays, back.upstream: upstream, back.own: result}
+            for name, other in back.others:
+                known[name] = loops.run(other.statement, known)
+            found.append(loops.run(back.statement, known))
+        return found
+
+    def contribution(self, operand: str, upstream: Any, arrays: Arrays, result: Any) -> Any:
+        """What one operand receives."""
+        return self.contributions((operand,), upstream, arrays, result)[0]
 
     # ---- whole numbers -------------------------------------------------------------------------
 

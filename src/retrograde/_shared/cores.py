@@ -85,6 +85,9 @@ class Core(Protocol[V]):
     def key(self, thing: Any, /) -> int:
         """Who a node is: the same number for every handle of it, as long as it lives."""
 
+    def stale_input(self, thing: Any, /) -> Any:
+        """The input of an array row whose numbers were changed since; None where none was."""
+
     def write_tensor(self, tensor: Any, array: Floats, /) -> None:
         """Give a leaf other numbers of its shape, and a new version."""
 
