@@ -176,6 +176,53 @@ class ShapeError(RetrogradeError, ValueError):
         return cls(f"{layer}: made for {size} numbers, got {given}; give {size}.")
 
     @classmethod
+    def target_shapes(cls, loss: str, ours: tuple[int, ...], theirs: tuple[int, ...]) -> Self:
+        return cls(
+            f"{loss}: predictions of shape {ours}, targets of shape {theirs}; give targets of the "
+            "predictions' shape, targets.reshape(predictions.shape)."
+        )
+
+    @classmethod
+    def layer_axes(cls, layer: str, size: int, shape: tuple[int, ...]) -> Self:
+        return cls(
+            f"{layer}: made for {size} numbers along the last axis, got shape {shape}; "
+            f"give a shape that ends in {size}."
+        )
+
+    @classmethod
+    def images(cls, layer: str, inputs: int, axes: int, shape: tuple[int, ...]) -> Self:
+        wanted = f"(batch, {inputs}, {'length' if axes == 1 else 'height, width'})"
+        return cls(
+            f"{layer}: made for arrays of shape {wanted}, got {shape or 'no array'}; "
+            f"give it x.reshape{wanted}."
+        )
+
+    @classmethod
+    def features(cls, layer: str, features: int, shape: tuple[int, ...]) -> Self:
+        return cls(
+            f"{layer}: made for {features} features along axis 1, got shape {shape}; "
+            f"give it (batch, {features}) or (batch, {features}, …)."
+        )
+
+    @classmethod
+    def one_sample(cls, layer: str, shape: tuple[int, ...]) -> Self:
+        return cls(
+            f"{layer}: shape {shape} has one number a feature, which has no variance. Give it a "
+            "larger batch, or call eval() to use the means kept in training."
+        )
+
+    @classmethod
+    def needs_tensors(cls, layer: str) -> Self:
+        return cls(f"{layer} works on tensors only; call tensors() again after values().")
+
+    @classmethod
+    def layer_of_values(cls, layer: str, shape: tuple[int, ...]) -> Self:
+        return cls(
+            f"{layer}: its parameters are values, and it was given a tensor of shape {shape}. Call "
+            "model.tensors() once, before the optimizer is made, or give it a list of values."
+        )
+
+    @classmethod
     def attention(cls, keys: int, values: int) -> Self:
         return cls(
             f"attention: {keys} keys and {values} values; give at least one, and as many of each."
