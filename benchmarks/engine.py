@@ -1,4 +1,4 @@
-"""Time the engine against its peers: `python benchmarks/engine.py`, see README.md.
+"""Time eager values against their peers: `python benchmarks/engine.py`, see README.md.
 
 This file chooses what to run and in which order. Programs live in workloads.py, peers in
 engines.py, the clock in measure.py, promises in goals.py, tables in report.py.
@@ -77,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Time the engine against its peers.")
+    parser = argparse.ArgumentParser(description="Time eager values against their peers.")
     parser.add_argument("--quick", action="store_true", help="fewer rounds, shorter chains")
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
     parser.add_argument("--strict", action="store_true", help="exit 1 when a goal is missed")

@@ -1,4 +1,4 @@
-"""The clock of replays: peers take turns, once each has agreed with the eager engine.
+"""The clock of replays: peers take turns, once each has agreed with eager values.
 
 What lives here: timing a workload on all peers, and timing what comes before a replay (recording
 and passes). What the numbers mean is decided in replay_goals.py.
@@ -41,7 +41,7 @@ class ReplayTiming:
     cores: float
     """Processor time over time: above 1 it had more than one thread, below 1 it had to wait."""
     error: float
-    """The largest difference from the eager engine, relative to the scale of each output."""
+    """The largest difference from eager values, relative to the scale of each output."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +181,7 @@ def _checked(rows: Rows) -> Any:
 
 
 def _expected(rows: Rows) -> list[Any]:
-    """Value and gradients of some rows by the eager engine: one array for each."""
+    """Value and gradients of some rows by eager values: one array for each."""
     found = [rows.expected(int(row)) for row in _checked(rows)]
     return [np.array(column) for column in zip(*((value, *grads) for value, grads in found))]
 

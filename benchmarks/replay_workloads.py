@@ -67,7 +67,7 @@ class Rows:
         return tuple(self.inputs.values())
 
     def expected(self, row: int) -> tuple[float, list[float]]:
-        """Value and gradients of one row, by the eager engine."""
+        """Value and gradients of one row, by eager values."""
         arguments = {name: _one_row(it, row) for name, it in self.inputs.items()}
         leaves = {name: rg.Value(arguments[name]) for name in self.wrt}
         root = self.function(**{**arguments, **leaves})

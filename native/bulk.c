@@ -168,11 +168,21 @@ static PyObject *taking(PyObject *Py_UNUSED(module), PyObject *values) {
 }
 
 PyMethodDef rg_bulk_methods[] = {
-    {"taking", taking, METH_O, "Which values of a list take gradients: 0, 1, or 2 with hooks."},
-    {"read_data", read_data, METH_VARARGS, "Copy the data of a nest into a float64 array."},
-    {"read_grad", read_grad, METH_VARARGS, "Copy the gradients of a nest into a float64 array."},
-    {"write_data", write_data, METH_VARARGS, "Copy a float64 array into the data of a nest."},
-    {"add_grad", add_grad, METH_VARARGS, "Add a float64 array to the gradients of a nest."},
-    {"zero", zero, METH_O, "Set the gradients of a list of values to zero."},
+    {"taking", taking, METH_O,
+     RG_DOC("taking($module, values, /)",
+            "Which values of a list take gradients: 0, 1, or 2 with hooks.")},
+    {"read_data", read_data, METH_VARARGS,
+     RG_DOC("read_data($module, nest, array, /)", "Copy the data of a nest into a float64 array.")},
+    {"read_grad", read_grad, METH_VARARGS,
+     RG_DOC("read_grad($module, nest, array, /)",
+            "Copy the gradients of a nest into a float64 array.")},
+    {"write_data", write_data, METH_VARARGS,
+     RG_DOC("write_data($module, nest, array, /)",
+            "Copy a float64 array into the data of a nest.")},
+    {"add_grad", add_grad, METH_VARARGS,
+     RG_DOC("add_grad($module, nest, array, /)",
+            "Add a float64 array to the gradients of a nest.")},
+    {"zero", zero, METH_O,
+     RG_DOC("zero($module, values, /)", "Set the gradients of a list of values to zero.")},
     {NULL, NULL, 0, NULL},
 };

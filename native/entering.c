@@ -70,10 +70,10 @@ static PyObject *unwatch_entries(PyObject *Py_UNUSED(module), PyObject *object) 
     Py_RETURN_NONE;
 }
 
-/* closure_of(frame) -> the cells of its function's free variables, in the order of their names; None
- * where the interpreter does not show them. */
-static PyObject *closure_of(PyObject *Py_UNUSED(module), PyObject *object) {
-    if (!PyFrame_Check(object)) return PyErr_Format(PyExc_TypeError, "closure_of takes a frame");
+/* closures_of(frame) -> [the cells of its function's free variables, in the order of their names]; an
+ * empty list where the interpreter does not show them. */
+static PyObject *closures_of(PyObject *Py_UNUSED(module), PyObject *object) {
+    if (!PyFrame_Check(object)) return PyErr_Format(PyExc_TypeError, "closures_of takes a frame");
 #if PY_VERSION_HEX < 0x030B0000
     const PyFrameObject *frame = (const PyFrameObject *)object;
     Py_ssize_t first = frame->f_code->co_nlocals + PyTuple_GET_SIZE(frame->f_code->co_cellvars);
@@ -81,7 +81,7 @@ static PyObject *closure_of(PyObject *Py_UNUSED(module), PyObject *object) {
     PyObject *cells = PyTuple_New(count);
     for (Py_ssize_t i = 0; cells && i < count; i++)
         PyTuple_SET_ITEM(cells, i, Py_NewRef(frame->f_localsplus[first + i]));
-    return cells;
+    return Py_BuildValue("[N]", cells);
 #elif PY_VERSION_HEX < 0x030E0000
 #if PY_VERSION_HEX < 0x030C0000
     PyObject *function = (PyObject *)((PyFrameObject *)object)->f_frame->f_func;
@@ -90,9 +90,9 @@ static PyObject *closure_of(PyObject *Py_UNUSED(module), PyObject *object) {
 #endif
     PyObject *cells =
         function && PyFunction_Check(function) ? PyFunction_GetClosure(function) : NULL;
-    return Py_NewRef(cells ? cells : Py_None);
+    return cells ? Py_BuildValue("[O]", cells) : PyList_New(0);
 #else
-    Py_RETURN_NONE;
+    return PyList_New(0);
 #endif
 }
 
@@ -116,9 +116,12 @@ static PyType_Spec watcher_spec = {
 };
 
 static PyMethodDef entering_methods[] = {
-    {"watch_entries", watch_entries, METH_O, "Be told of the functions this thread enters."},
-    {"unwatch_entries", unwatch_entries, METH_O, "Be told no longer."},
-    {"closure_of", closure_of, METH_O, "The closure cells of a frame's function."},
+    {"watch_entries", watch_entries, METH_O,
+     RG_DOC("watch_entries($module, entered, /)", "Be told of the functions this thread enters.")},
+    {"unwatch_entries", unwatch_entries, METH_O,
+     RG_DOC("unwatch_entries($module, watcher, /)", "Be told no longer.")},
+    {"closures_of", closures_of, METH_O,
+     RG_DOC("closures_of($module, frame, /)", "The closure cells of a frame's function.")},
     {NULL, NULL, 0, NULL},
 };
 

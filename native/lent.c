@@ -49,6 +49,30 @@ void rg_loan_end(RgLoan *loan) {
     rg_let_go(loan->graph);
 }
 
+int rg_loan_pull(RgLoan *loan, RgGraph *graph, Value **roots, const double *seeds,
+                 Py_ssize_t count) {
+    int failed = 0;
+    if (graph->closures && rg_check_loans(graph, RG_OTHER_THREADS) < 0) return -1;
+    if (rg_loan_begin(loan, graph) < 0) return -1;
+    for (Py_ssize_t r = 0; r < count; r++) roots[r]->grad += seeds[r];
+    for (size_t i = graph->order.count; i-- > 0 && !failed;) {
+        Value *v = graph->order.items[i];
+        if (v->op == RG_CLOSURE)
+            failed = rg_call_closure(v) < 0;
+        else
+            rg_contribute(v);
+    }
+    if (failed) rg_loan_return(loan);
+    return failed ? -1 : 0;
+}
+
+void rg_loan_return(RgLoan *loan) {
+    const RgGraph *graph = loan->graph;
+    for (size_t i = 0; i < graph->order.count + graph->leaves.count; i++)
+        rg_graph_node(graph, i)->grad = loan->old[i];
+    rg_loan_end(loan);
+}
+
 static int by_address(const void *left, const void *right) {
     uintptr_t a = (uintptr_t)*(Value *const *)left, b = (uintptr_t)*(Value *const *)right;
     return (a > b) - (a < b);

@@ -342,10 +342,13 @@ done:
 
 PyMethodDef rg_list_methods[] = {
     {"each", (PyCFunction)(void (*)(void))each, METH_FASTCALL,
-     "A row of the law on every item of lists; a value or number serves for all."},
+     RG_DOC("each($module, op, /, *operands)",
+            "A row of the law on every item of lists; a value or number serves for all.")},
     {"largest", largest, METH_VARARGS,
-     "The largest number of a list, or 0 where that is not finite."},
+     RG_DOC("largest($module, terms, function, /)",
+            "The largest number of a list, or 0 where that is not finite.")},
     {"linear", (PyCFunction)(void (*)(void))linear, METH_FASTCALL,
-     "The dot of every row with a list, on top of its bias: one node a row."},
+     RG_DOC("linear($module, rows, xs, biases, /)",
+            "The dot of every row with a list, on top of its bias: one node a row.")},
     {NULL, NULL, 0, NULL},
 };

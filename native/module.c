@@ -16,19 +16,33 @@ static PyObject *simd_level(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ign
 }
 
 static PyMethodDef module_methods[] = {
-    {"simd_level", simd_level, METH_NOARGS, "The widest SIMD level this processor offers."},
-    {"instruction_of", rg_site_instruction, METH_O, "The code and offset that made a value."},
-    {"skip_sites", rg_site_skip, METH_O, "Nodes made in these code objects belong to the caller."},
-    {"take_ufuncs", rg_take_ufuncs, METH_VARARGS, "How NumPy's functions are answered."},
-    {"survey", rg_survey, METH_VARARGS, "What the doctor asks of a graph, in one pass."},
-    {"leaves_under", rg_leaves_under, METH_O, "The leaves under the roots that take gradients."},
+    {"simd_level", simd_level, METH_NOARGS,
+     RG_DOC("simd_level($module, /)", "The widest SIMD level this processor offers.")},
+    {"instruction_of", rg_site_instruction, METH_O,
+     RG_DOC("instruction_of($module, value, /)", "The code and offset that made a value.")},
+    {"skip_sites", rg_site_skip, METH_O,
+     RG_DOC("skip_sites($module, codes, /)",
+            "Nodes made in these code objects belong to the caller.")},
+    {"take_ufuncs", rg_take_ufuncs, METH_VARARGS,
+     RG_DOC("take_ufuncs($module, codes, call, /)", "How NumPy's functions are answered.")},
+    {"survey", rg_survey, METH_VARARGS,
+     RG_DOC("survey($module, roots, seeds, parameters, kinds, limits, /)",
+            "What the doctor asks of a graph, in one pass.")},
+    {"leaves_under", rg_leaves_under, METH_O,
+     RG_DOC("leaves_under($module, roots, /)", "The leaves under the roots that take gradients.")},
     {"construct", (PyCFunction)(void (*)(void))rg_construct, METH_FASTCALL | METH_KEYWORDS,
-     "Value(...), whoever answers that."},
-    {"set_constructor", rg_set_constructor, METH_O, "Who answers Value(...); None: nobody else."},
-    {"lend_attributes", rg_lend_attributes, METH_O, "Whether values take attributes of any name."},
-    {"own_attributes", rg_own_attributes, METH_O, "A copy of the attributes put on a value."},
+     RG_DOC("construct($module, data, children=(), local_grads=(), **more)",
+            "Value(...), whoever answers that.")},
+    {"set_constructor", rg_set_constructor, METH_O,
+     RG_DOC("set_constructor($module, constructor, /)",
+            "Who answers Value(...); None: nobody else.")},
+    {"lend_attributes", rg_lend_attributes, METH_O,
+     RG_DOC("lend_attributes($module, wanted, /)", "Whether values take attributes of any name.")},
+    {"own_attributes", rg_own_attributes, METH_O,
+     RG_DOC("own_attributes($module, value, /)", "A copy of the attributes put on a value.")},
     {"inject_allocation_failure", rg_inject_allocation_failure, METH_O,
-     "Let the engine's allocation after COUNT more fail, once; -1 switches it off."},
+     RG_DOC("inject_allocation_failure($module, count, /)",
+            "Let the core's allocation after COUNT more fail, once; -1 switches it off.")},
     {NULL, NULL, 0, NULL},
 };
 
@@ -92,9 +106,10 @@ static int execute(PyObject *module) {
         PyModule_AddFunctions(module, rg_bulk_methods) < 0 ||
         PyModule_AddFunctions(module, rg_list_methods) < 0 ||
         PyModule_AddFunctions(module, rg_optim_methods) < 0 ||
+        PyModule_AddFunctions(module, rg_reading_methods) < 0 ||
         PyModule_AddFunctions(module, rg_rebuild_methods) < 0 ||
         PyModule_AddFunctions(module, rg_replay_methods) < 0 || rg_add_names(module) < 0 ||
-        rg_add_entering(module) < 0)
+        rg_add_entering(module) < 0 || rg_add_call_site(module) < 0)
         return -1;
     PyObject *names = rg_op_names();
     int failed = names == NULL || PyModule_AddObjectRef(module, "OP_NAMES", names) < 0;
@@ -113,7 +128,7 @@ static PyModuleDef_Slot module_slots[] = {
 static struct PyModuleDef module_definition = {
     PyModuleDef_HEAD_INIT,
     "retrograde._native",
-    "The native engine.",
+    "The native core.",
     0,
     module_methods,
     module_slots,

@@ -298,11 +298,17 @@ static PyObject *names_read_at(Names *names, int kind, PyObject *container, PyOb
     return now.found ? now.found : Py_NewRef(Py_None);
 }
 
-static PyObject *names_unchanged(PyObject *self, PyObject *Py_UNUSED(ignored)) {
-    const Names *names = (const Names *)self;
+int rg_names_are_unchanged(PyObject *object) {
+    const Names *names = (const Names *)object;
     for (Py_ssize_t i = 0; i < names->count; i++)
-        if (!is_as_expected(&names->places[i])) Py_RETURN_FALSE;
-    Py_RETURN_TRUE;
+        if (!is_as_expected(&names->places[i])) return 0;
+    return 1;
+}
+
+int rg_is_names(PyObject *object) { return Py_IS_TYPE(object, Names_Type); }
+
+static PyObject *names_unchanged(PyObject *self, PyObject *Py_UNUSED(ignored)) {
+    return PyBool_FromLong(rg_names_are_unchanged(self));
 }
 
 /* changed() -> {key: name} of the places where something else stands now. */

@@ -173,6 +173,12 @@ enum {
     X(clip) \
     X(where)
 
+/* Structural rows: those that values are made by, and those of recordings alone. */
+
+#define RG_EAGER_ROWS(X) X(SUM, "sum") X(DOT, "dot")
+
+#define RG_RECORDED_ROWS(X) X(TAKE, "take")
+
 /* The rules on doubles; the vector kernels have rules of their own. */
 #ifndef RG_LISTS_ONLY
 

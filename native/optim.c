@@ -2,7 +2,7 @@
  *
  * State lives in float64 arrays, one item a leaf; `steps` counts how often each was moved, since a
  * frozen leaf is passed over. Everything is checked before anything is changed. The same formulas,
- * bit for bit, are in the reference engine (retrograde/_core/descent.py). */
+ * bit for bit, are in the reference core (retrograde/_core/descent.py). */
 #include <math.h>
 
 #include "retrograde.h"
@@ -284,11 +284,23 @@ static PyObject *clip_grad(PyObject *Py_UNUSED(module), PyObject *args) {
 #define FAST(FUNCTION) (PyCFunction)(void (*)(void)) FUNCTION, METH_FASTCALL
 
 PyMethodDef rg_optim_methods[] = {
-    {"sgd", FAST(sgd), "One step of stochastic gradient descent over leaves."},
-    {"adam", FAST(adam), "One step of Adam or AdamW over leaves."},
-    {"rmsprop", FAST(rmsprop), "One step of RMSprop over leaves."},
-    {"grad_norm", grad_norm, METH_VARARGS, "The length of the gradients of values."},
-    {"scale_grad", scale_grad, METH_VARARGS, "Multiply the gradients of values."},
-    {"clip_grad", clip_grad, METH_VARARGS, "Clip the gradients of values into a range."},
+    {"sgd", FAST(sgd),
+     RG_DOC("sgd($module, leaves, steps, velocity, lr, momentum, dampening, weight_decay, "
+            "nesterov, /)",
+            "One step of stochastic gradient descent over leaves.")},
+    {"adam", FAST(adam),
+     RG_DOC("adam($module, leaves, steps, mean, square, lr, beta1, beta2, epsilon, weight_decay, "
+            "decoupled, /)",
+            "One step of Adam or AdamW over leaves.")},
+    {"rmsprop", FAST(rmsprop),
+     RG_DOC("rmsprop($module, leaves, steps, square, mean, velocity, lr, alpha, epsilon, "
+            "weight_decay, momentum, centered, /)",
+            "One step of RMSprop over leaves.")},
+    {"grad_norm", grad_norm, METH_VARARGS,
+     RG_DOC("grad_norm($module, values, kind, /)", "The length of the gradients of values.")},
+    {"scale_grad", scale_grad, METH_VARARGS,
+     RG_DOC("scale_grad($module, values, factor, /)", "Multiply the gradients of values.")},
+    {"clip_grad", clip_grad, METH_VARARGS,
+     RG_DOC("clip_grad($module, values, limit, /)", "Clip the gradients of values into a range.")},
     {NULL, NULL, 0, NULL},
 };

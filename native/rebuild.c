@@ -99,16 +99,14 @@ static PyObject *recorded_op(PyObject *Py_UNUSED(module), PyObject *object) {
         return NULL;
     }
     int op = ((Value *)object)->op;
-    return PyUnicode_FromString(op == RG_STOP ? "stop" : op == RG_TAKE ? "take" : "");
+    return PyUnicode_FromString(op >= RG_STOP ? rg_code_name(op) : "");
 }
 
-/* The names of the ops in the order of their indices: the rows, then leaf, sum and dot. */
+/* The names of the ops in the order of their indices: the rows, leaf, then the structural rows. */
 PyObject *rg_op_names(void) {
-    static const char *others[] = {"leaf", "sum", "dot"};
-    PyObject *names = PyTuple_New(RG_OP_COUNT + 3);
-    for (int i = 0; names && i < RG_OP_COUNT + 3; i++) {
-        PyObject *name =
-            PyUnicode_FromString(i < RG_OP_COUNT ? RG_OPS[i].name : others[i - RG_OP_COUNT]);
+    PyObject *names = PyTuple_New(RG_CUSTOM);
+    for (int i = 0; names && i < RG_CUSTOM; i++) {
+        PyObject *name = PyUnicode_FromString(i < RG_OP_COUNT ? RG_OPS[i].name : rg_code_name(i));
         if (name == NULL)
             Py_CLEAR(names);
         else
@@ -118,13 +116,22 @@ PyObject *rg_op_names(void) {
 }
 
 PyMethodDef rg_rebuild_methods[] = {
-    {"parts", parts, METH_O, "A value's op, inputs and numbers."},
-    {"node", make_node, METH_VARARGS, "A value from its parts."},
-    {"argument", rg_argument, METH_O, "A fresh argument of a function being recorded."},
-    {"peek", rg_peek, METH_O, "The number of a value, also while recording."},
-    {"hides", rg_hides, METH_O, "Whether a recording hides the number of a value now."},
-    {"take", rg_take, METH_VARARGS, "One of a list of values, chosen by a value."},
-    {"recorded_op", recorded_op, METH_O, "What only recordings make: stop, take, or neither."},
-    {"recompute", recompute, METH_O, "What a value's op makes of its inputs now."},
+    {"parts", parts, METH_O,
+     RG_DOC("parts($module, value, /)", "A value's op, inputs and numbers.")},
+    {"node", make_node, METH_VARARGS,
+     RG_DOC("node($module, op, data, inputs, numbers, /)", "A value from its parts.")},
+    {"argument", rg_argument, METH_O,
+     RG_DOC("argument($module, number, /)", "A fresh argument of a function being recorded.")},
+    {"peek", rg_peek, METH_O,
+     RG_DOC("peek($module, value, /)", "The number of a value, also while recording.")},
+    {"hides", rg_hides, METH_O,
+     RG_DOC("hides($module, value, /)", "Whether a recording hides the number of a value now.")},
+    {"take", rg_take, METH_VARARGS,
+     RG_DOC("take($module, values, index, /)", "One of a list of values, chosen by a value.")},
+    {"recorded_op", recorded_op, METH_O,
+     RG_DOC("recorded_op($module, value, /)",
+            "What only recordings make: stop, take, or neither.")},
+    {"recompute", recompute, METH_O,
+     RG_DOC("recompute($module, value, /)", "What a value's op makes of its inputs now.")},
     {NULL, NULL, 0, NULL},
 };

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "retrograde.h"
+#include "replaying.h"
 
 static const RgKernels *chosen = NULL;
 
@@ -45,7 +45,7 @@ static const RgKernels *kernels(void) {
 #define FEW 4 /* vectors: for so many a tile of one each time is faster than part of a wide tile */
 
 /* The kernels for so many rows. */
-static const RgKernels *kernels_of(size_t rows) {
+const RgKernels *rg_kernels_of(size_t rows) {
     const RgKernels *best = kernels();
 #if defined(RG_HAS_one)
     if (rows == 1 && (best == &rg_kernels_v4 || best == &rg_kernels_v3)) return &rg_kernels_v3_one;
@@ -194,8 +194,8 @@ static PyObject *code_failed(RgRun *run, Encoded *encoded) {
 
 /* The code of a run: what the keeper holds; or made and kept there. It is a list with a place for
  * code that is for one row, for few and for many. */
-static PyObject *code_of_run(RgRun *run, PyObject *keeper, const Py_buffer *steps,
-                             const Py_buffer *extras) {
+PyObject *rg_code_of_run(RgRun *run, PyObject *keeper, const Py_buffer *steps,
+                         const Py_buffer *extras) {
     Py_ssize_t place = run->kernels == kernels() ? 2 : run->kernels->lanes > 1;
     PyObject *kept = PyList_GET_ITEM(keeper, place);
     if (PyCapsule_IsValid(kept, CODE_NAME)) {
@@ -234,7 +234,7 @@ static int take_part(PyObject *given, const Py_buffer *inputs, const Py_buffer *
     for (size_t i = 0; i < columns; i++)
         held->inputs[i] = ((const RgColumn *)inputs->buf)[((const uint32_t *)b[3].buf)[i]];
     *run = (RgRun){
-        .kernels = kernels_of((size_t)rows),
+        .kernels = rg_kernels_of((size_t)rows),
         .uniforms = b[4].buf,
         .uniform_count = (size_t)b[4].len / sizeof(double),
         .once = b[1].buf,
@@ -249,7 +249,7 @@ static int take_part(PyObject *given, const Py_buffer *inputs, const Py_buffer *
         .sum_count = chunks ? (size_t)b[6].len / sizeof(double) / chunks : 0,
         .failed = b[7].len ? b[7].buf : NULL,
     };
-    held->code = code_of_run(run, keeper, &b[0], &b[2]);
+    held->code = rg_code_of_run(run, keeper, &b[0], &b[2]);
     return held->code == NULL ? -1 : 0;
 }
 
@@ -261,7 +261,31 @@ static void count_in(Job *job, Part *part) {
     if (arena_bytes > job->arena_bytes) job->arena_bytes = arena_bytes;
     if (sum_bytes > job->sum_bytes) job->sum_bytes = sum_bytes;
     part->first_chunk = job->chunks;
-    job->chunks += (run->rows + RG_CHUNK - 1) / RG_CHUNK;
+    job->chunks += rg_chunks(run);
+}
+
+/* Say what stopped a job; 0 where nothing did. */
+static int fail_stopped(Job *job) {
+    int stop = atomic_load(&job->stop);
+    if (stop == 2) rg_fail("TakeError", "rows", "()");
+    if (stop == 3) rg_fail("GraphMemoryError", "of", "n", (Py_ssize_t)job->arena_bytes);
+    return stop ? -1 : 0;
+}
+
+#define AT_ONCE 32768 /* steps: so few are done sooner than the GIL is given away and taken back */
+
+int rg_run_alone(RgRun *run, size_t steps, Py_ssize_t threads) {
+    Part part = {.run = *run};
+    Job job = {.parts = &part, .part_count = 1};
+    count_in(&job, &part);
+    if (steps * run->rows <= AT_ONCE) {
+        work(&job, 0);
+    } else {
+        Py_BEGIN_ALLOW_THREADS;
+        run_threads(&job, threads);
+        Py_END_ALLOW_THREADS;
+    }
+    return fail_stopped(&job);
 }
 
 /* replay(parts, inputs, outputs, threads): each part is a plan and its rows, as `take_part` reads
@@ -287,10 +311,7 @@ static PyObject *replay(PyObject *Py_UNUSED(module), PyObject *args) {
             for (size_t i = 0; i < job.part_count; i++) count_in(&job, &job.parts[i]);
             if (job.chunks) run_threads(&job, threads);
             Py_END_ALLOW_THREADS;
-            int stop = atomic_load(&job.stop);
-            if (stop == 2) rg_fail("TakeError", "rows", "()");
-            if (stop == 3) rg_fail("GraphMemoryError", "of", "n", (Py_ssize_t)job.arena_bytes);
-            if (stop == 0) result = Py_NewRef(Py_None);
+            if (fail_stopped(&job) == 0) result = Py_NewRef(Py_None);
         }
         for (Py_ssize_t i = 0; i < count; i++) let_go(&held[i]);
     }
@@ -329,9 +350,13 @@ static PyObject *evaluate(PyObject *Py_UNUSED(module), PyObject *args) {
 }
 
 PyMethodDef rg_replay_methods[] = {
-    {"replay", replay, METH_VARARGS, "Run a plan over rows."},
-    {"evaluate", evaluate, METH_VARARGS, "One row of the law by the replay kernels."},
-    {"tile_lanes", tile_lanes, METH_NOARGS, "How many rows a thread works on at once."},
-    {"use_kernels", use_kernels, METH_O, "Choose the SIMD level; '' is the best there is."},
+    {"replay", replay, METH_VARARGS,
+     RG_DOC("replay($module, parts, inputs, outputs, threads, /)", "Run a plan over rows.")},
+    {"evaluate", evaluate, METH_VARARGS,
+     RG_DOC("evaluate($module, op, numbers, /)", "One row of the law by the replay kernels.")},
+    {"tile_lanes", tile_lanes, METH_NOARGS,
+     RG_DOC("tile_lanes($module, /)", "How many rows a thread works on at once.")},
+    {"use_kernels", use_kernels, METH_O,
+     RG_DOC("use_kernels($module, level, /)", "Choose the SIMD level; '' is the best there is.")},
     {NULL, NULL, 0, NULL},
 };

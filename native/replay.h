@@ -48,4 +48,12 @@ size_t rg_arena_size(const RgRun *run);
  * is out of range. */
 int rg_run_chunk(const RgRun *run, size_t chunk, double *arena, double *sums);
 
+/* ---- replay.c: runs with Python around them ---- */
+
+/* The kernels for so many rows. */
+const RgKernels *rg_kernels_of(size_t rows);
+
+/* How many chunks a run has. */
+static inline size_t rg_chunks(const RgRun *run) { return (run->rows + RG_CHUNK - 1) / RG_CHUNK; }
+
 #endif

@@ -1,4 +1,4 @@
-/* The native engine: what its files share.
+/* The native core: what its files share.
  *
  * A Value is one node of the graph: 80 bytes with its partials. Plain values hold only values,
  * so they need no cycle collector; nodes that carry a Python callback are a collected subtype.
@@ -15,18 +15,20 @@
 #define RG_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define RG_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
-/* Ops that are not rows of the law. */
+/* Ops besides the rows of the table. */
 enum {
-    RG_LEAF = RG_OP_COUNT, /* made from nothing */
-    RG_SUM,                /* n-ary */
-    RG_DOT,                /* n-ary: the first half of the inputs times the second */
-    RG_CUSTOM,             /* numeric partials given by the user */
-    RG_CLOSURE,            /* a Python callable adds the contributions */
-    RG_STOP,               /* while recording: the same number, without gradient */
-    RG_TAKE                /* while recording: one of many, chosen by the last input */
+#define RG_CODE(code, name) RG_##code,
+    RG_LEAF = RG_OP_COUNT,    /* made from nothing */
+    RG_EAGER_ROWS(RG_CODE)    /* structural: sums, dots; lefts before rights */
+    RG_CUSTOM,                /* numeric partials given by the user */
+    RG_CLOSURE,               /* a Python callable adds the contributions */
+    RG_STOP,                  /* while recording: the same number, without gradient */
+    RG_RECORDED_ROWS(RG_CODE) /* while recording: one of many, chosen by the last input */
+    RG_CODE_COUNT
+#undef RG_CODE
 };
 
-_Static_assert(RG_TAKE < 256, "an op is one byte of a node");
+_Static_assert(RG_CODE_COUNT <= 256, "an op is one byte of a node");
 
 enum {
     RG_REQUIRES_GRAD = 1, /* gradients flow into or through it */
@@ -40,6 +42,9 @@ enum {
 };
 
 enum { RG_OWN = 256 }; /* in the notes, beside RG_LABELLED and RG_HOOKED: such attributes */
+
+/* A function's text: its signature, which inspect reads and stubtest compares, and what it does. */
+#define RG_DOC(SIGNATURE, TEXT) SIGNATURE "\n--\n\n" TEXT
 
 /* Nothing here is seen from outside the module: names are reached without a table. */
 #pragma GCC visibility push(hidden)
@@ -156,7 +161,7 @@ static inline int rg_number(PyObject *object, double *number) {
 }
 int rg_number_or_fail(PyObject *object, const char *what, double *number);
 
-/* errors.c: exceptions are built by retrograde.errors, so that both engines say the same. */
+/* errors.c: exceptions are built by retrograde.errors, so that both cores say the same. */
 void rg_fail(const char *class_name, const char *method, const char *format, ...);
 PyObject *rg_call(const char *module, const char *function, const char *format, ...);
 
@@ -211,7 +216,7 @@ extern PyMethodDef rg_walk_methods[];
 PyObject *rg_survey(PyObject *module, PyObject *args);
 PyObject *rg_leaves_under(PyObject *module, PyObject *roots);
 
-/* value.c, closure.c, functions.c, bulk.c: the faces towards Python. */
+/* value.c, attributes.c, closure.c, functions.c, bulk.c: the faces towards Python. */
 extern PyType_Spec rg_value_spec;
 extern PyType_Spec rg_closure_spec;
 extern PyType_Spec rg_tracked_spec;
@@ -220,6 +225,10 @@ PyObject *rg_construct(PyObject *module, PyObject *const *args, Py_ssize_t count
                        PyObject *kwnames);
 PyObject *rg_value_vectorcall(PyObject *type, PyObject *const *args, size_t nargsf,
                               PyObject *kwnames);
+Value *rg_blank(PyTypeObject *type);
+RgEntry *rg_take_entries(PyObject *inputs, PyObject *partials, Py_ssize_t *count);
+int rg_set_label(PyObject *self, PyObject *label, void *closure);
+extern PyGetSetDef rg_value_getset[];
 PyObject *rg_compare(PyObject *self, PyObject *other, int symbol);
 int rg_value_traverse(PyObject *self, visitproc visit, void *arg);
 PyObject *rg_closure_backward(Value *v);
@@ -227,17 +236,22 @@ int rg_closure_set_backward(Value *v, PyObject *backward);
 extern PyMethodDef rg_function_methods[];
 extern PyMethodDef rg_value_op_methods[];
 extern PyMethodDef rg_bulk_methods[];
-extern PyMethodDef rg_list_methods[];  /* lists.c */
-extern PyMethodDef rg_optim_methods[]; /* optim.c */
+extern PyMethodDef rg_list_methods[];    /* lists.c */
+extern PyMethodDef rg_optim_methods[];   /* optim.c */
+extern PyMethodDef rg_reading_methods[]; /* reading.c */
 extern PyMethodDef rg_rebuild_methods[];
 extern PyMethodDef rg_replay_methods[];
-int rg_add_names(PyObject *module);    /* names.c: what a recorded function's names mean */
-int rg_add_entering(PyObject *module); /* entering.c: which functions it enters */
+int rg_add_names(PyObject *module); /* names.c: what a recorded function's names mean */
+int rg_names_are_unchanged(PyObject *names);
+int rg_is_names(PyObject *object);
+int rg_add_entering(PyObject *module);  /* entering.c: which functions it enters */
+int rg_add_call_site(PyObject *module); /* callsite.c: calls that go straight to the executor */
 PyObject *rg_op_names(void);
 PyObject *rg_argument(PyObject *module, PyObject *number);
 PyObject *rg_peek(PyObject *module, PyObject *object);
 PyObject *rg_hides(PyObject *module, PyObject *object);
 RgEntry rg_input_at(const Value *v, Py_ssize_t i);
+const char *rg_code_name(int op);
 Py_ssize_t rg_width(const Value *v);
 
 #pragma GCC visibility pop

@@ -3,7 +3,7 @@
  *
  * While no Python code can run, `instruction` is lent to the survey: first for the numbers of the
  * parameters, then for depths, and for a closer look for a node's place in the order. What was there
- * is kept beside. src/retrograde/_core/surveying.py does the same for the reference engine. */
+ * is kept beside. src/retrograde/passes/survey.py does the same for any pass. */
 
 #include "walk.h"
 
@@ -82,23 +82,10 @@ static inline Value *node_at(const Survey *s, size_t i) {
  * graph are in place afterwards, those from before in `old`. */
 static int pull_through_closures(Survey *s, double *old) {
     RgLoan loan;
-    int failed = 0;
-    if (rg_check_loans(&s->graph, RG_OTHER_THREADS) < 0) return -1;
-    if (rg_loan_begin(&loan, &s->graph) < 0) return -1;
-    for (Py_ssize_t r = 0; r < s->root_count; r++) s->roots[r]->grad += s->seeds[r];
-    for (size_t i = s->graph.order.count; i-- > 0 && !failed;) {
-        Value *v = s->graph.order.items[i];
-        if (v->op == RG_CLOSURE)
-            failed = rg_call_closure(v) < 0;
-        else
-            rg_contribute(v);
-    }
-    for (size_t i = 0; i < s->nodes; i++) {
-        old[i] = loan.old[i];
-        if (failed) node_at(s, i)->grad = old[i];
-    }
+    if (rg_loan_pull(&loan, &s->graph, s->roots, s->seeds, s->root_count) < 0) return -1;
+    memcpy(old, loan.old, s->nodes * sizeof(double));
     rg_loan_end(&loan);
-    return failed ? -1 : 0;
+    return 0;
 }
 
 /* Whether a unit lets nothing through: its op is a gate, or a choice between it and a number. */
@@ -485,7 +472,7 @@ static PyObject *look_with_memory(Survey *s) {
     return result;
 }
 
-/* survey(roots, seeds, parameters, kinds, limits) -> dict; see surveying.py for what is in it. */
+/* survey(roots, seeds, parameters, kinds, limits) -> dict; see passes/survey.py for what is in it. */
 PyObject *rg_survey(PyObject *Py_UNUSED(module), PyObject *args) {
     PyObject *roots, *seeds, *parameters, *result = NULL;
     Py_buffer kinds, limits;

@@ -173,23 +173,11 @@ static PyObject *as_floats(const double *numbers, const char *reached, Py_ssize_
 /* What the roots bring to the inputs, into `numbers`, with every `.grad` as it was afterwards. */
 static int pull(RgGraph *graph, Value **roots, const double *seeds, Py_ssize_t root_count,
                 Value **inputs, double *numbers, Py_ssize_t count) {
-    RgNodes *order = &graph->order;
     RgLoan loan;
-    int failed = 0;
-    if (graph->closures && rg_check_loans(graph, RG_OTHER_THREADS) < 0) return -1;
-    if (rg_loan_begin(&loan, graph) < 0) return -1;
-    for (Py_ssize_t r = 0; r < root_count; r++) roots[r]->grad += seeds[r];
-    for (size_t i = order->count; i-- > 0 && !failed;) {
-        if (order->items[i]->op == RG_CLOSURE)
-            failed = rg_call_closure(order->items[i]) < 0;
-        else
-            rg_contribute(order->items[i]);
-    }
+    if (rg_loan_pull(&loan, graph, roots, seeds, root_count) < 0) return -1;
     for (Py_ssize_t i = 0; i < count; i++) numbers[i] = inputs[i]->grad;
-    for (size_t i = 0; i < order->count + graph->leaves.count; i++)
-        rg_graph_node(graph, i)->grad = loan.old[i];
-    rg_loan_end(&loan);
-    return failed ? -1 : 0;
+    rg_loan_return(&loan);
+    return 0;
 }
 
 /* The gradients as a list of floats, None where an input was not reached. The graph comes marked. */
@@ -263,13 +251,24 @@ static PyObject *zero_under(PyObject *Py_UNUSED(module), PyObject *roots) {
 }
 
 PyMethodDef rg_walk_methods[] = {
-    {"backward", backward, METH_VARARGS, "Run the backward pass from several roots."},
-    {"order", order, METH_O, "Everything under the roots, inputs before uses."},
-    {"order_since", order_since, METH_VARARGS, "The inner nodes made since an epoch, in order."},
-    {"begin_epoch", begin_epoch, METH_NOARGS, "Start a new epoch and return its number."},
-    {"leaf_origin", leaf_origin, METH_VARARGS, "Where a leaf met in a recording comes from."},
-    {"is_closed", closed, METH_VARARGS, "Whether values depend on nothing but the inputs."},
-    {"gradients", gradients, METH_VARARGS, "Gradients as numbers, touching no .grad."},
-    {"zero_under", zero_under, METH_O, "Zero the gradient of everything under the roots."},
+    {"backward", backward, METH_VARARGS,
+     RG_DOC("backward($module, roots, seeds, /)", "Run the backward pass from several roots.")},
+    {"order", order, METH_O,
+     RG_DOC("order($module, roots, /)", "Everything under the roots, inputs before uses.")},
+    {"order_since", order_since, METH_VARARGS,
+     RG_DOC("order_since($module, roots, epoch, /)",
+            "The inner nodes made since an epoch, in order.")},
+    {"begin_epoch", begin_epoch, METH_NOARGS,
+     RG_DOC("begin_epoch($module, /)", "Start a new epoch and return its number.")},
+    {"leaf_origin", leaf_origin, METH_VARARGS,
+     RG_DOC("leaf_origin($module, leaf, epoch, /)", "Where a leaf met in a recording comes from.")},
+    {"is_closed", closed, METH_VARARGS,
+     RG_DOC("is_closed($module, roots, inputs, epoch, /)",
+            "Whether values depend on nothing but the inputs.")},
+    {"gradients", gradients, METH_VARARGS,
+     RG_DOC("gradients($module, roots, seeds, inputs, epoch, /)",
+            "Gradients as numbers, touching no .grad.")},
+    {"zero_under", zero_under, METH_O,
+     RG_DOC("zero_under($module, roots, /)", "Zero the gradient of everything under the roots.")},
     {NULL, NULL, 0, NULL},
 };

@@ -80,6 +80,12 @@ typedef struct RgLoan {
 int rg_backward_lent(RgGraph *graph, Value **roots, const double *seeds, Py_ssize_t count);
 int rg_loan_begin(RgLoan *loan, RgGraph *graph);
 void rg_loan_end(RgLoan *loan);
+
+/* A backward pass on lent gradients: on success they are in place until the loan is returned, on
+ * failure everything is as it was. */
+int rg_loan_pull(RgLoan *loan, RgGraph *graph, Value **roots, const double *seeds,
+                 Py_ssize_t count);
+void rg_loan_return(RgLoan *loan);
 void rg_hold(const RgGraph *graph);
 void rg_let_go(const RgGraph *graph);
 

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import shutil
 import signal
 import sys
+import tempfile
+from collections import Counter
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -19,13 +22,57 @@ import pytest
 import retrograde
 from retrograde import value
 
+HERE = Path(__file__).parent
 REFERENCE = "retrograde_reference"
+BYTECODE = HERE.parent / ".cache" / "bytecode"
 
 
 def pytest_configure() -> None:
     """Ctrl-C is tested in processes that inherit it: in the background a shell may have it off."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    _keep_bytecode()
+
+
+def _keep_bytecode() -> None:
+    """Where Python writes no bytecode beside the sources, it is kept in the cache.
+
+    Otherwise every worker, and every process that a test starts, compiles the package anew.
+    """
+    if not sys.dont_write_bytecode:
+        return
+    temporary = Path(tempfile.gettempdir())
+    scratch = BYTECODE / temporary.relative_to(temporary.anchor)
+    shutil.rmtree(scratch, ignore_errors=True)  # of files that are no more
+    sys.dont_write_bytecode = False
+    sys.pycache_prefix = os.environ["PYTHONPYCACHEPREFIX"] = str(BYTECODE)
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """``-m smoke`` is for the minute after an edit: nothing else is even read for it."""
+    if config.option.markexpr != "smoke" or HERE not in collection_path.parents:
+        return None
+    return True if collection_path.relative_to(HERE).parts[0] != "smoke" else None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Banks of what stands above the cores: the reference meets a few or none, in a sweep all.
+
+    The code they test is the same on both; what it asks a core for is held equal elsewhere.
+    """
+    met: Counter[str] = Counter()
+    for item in items:
+        bank, call = item.get_closest_marker("bank"), getattr(item, "callspec", None)
+        if call is None:
+            continue
+        if bank is None or "reference" not in (call.params.get(k) for k in ("rg", "core", "run")):
+            continue
+        function = item.nodeid.partition("[")[0]
+        if "every" not in bank.kwargs or met[function] % bank.kwargs["every"]:
+            item.add_marker(pytest.mark.sweep)
+        met[function] += 1
 
 
 def _load_reference() -> ModuleType:

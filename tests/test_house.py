@@ -21,9 +21,10 @@ NOT_LISTED = ("README.md", "__init__.py", "__pycache__")
 
 FLOORS = (
     ("ops",),
-    ("errors", "_shared"),
+    ("errors", "_shared", "_text"),
     ("_core", "_native"),
     ("value",),
+    ("passes",),
     ("_values",),
     ("_derivatives",),
     ("program", "nn", "optim"),

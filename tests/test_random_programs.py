@@ -1,4 +1,4 @@
-"""Random programs over all ops, on the native engine, the reference, and PyTorch.
+"""Random programs over all ops, on the native core, the reference, and PyTorch.
 
 A program is plain data: leaves, and steps that refer to earlier values by their place. It is drawn
 together with its numbers, so that every step stays inside its op's domain and off its kinks.
@@ -11,7 +11,7 @@ import operator
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -22,14 +22,11 @@ from hypothesis import strategies as st
 import retrograde
 from retrograde.check.engines import Torch
 from retrograde.ops import OPS
-from retrograde.ops.op import PRIMITIVES
-from retrograde.ops.special import ROUTINES
 
 from .law.expressions import (
     DIFFERENTIABLE,
     SMOOTH,
     distance_to_kink,
-    evaluate,
     is_exact,
     same_bits,
 )
@@ -332,9 +329,6 @@ def torch() -> Any:
     return pytest.importorskip("torch", reason="PyTorch is not installed (extra: torch)")
 
 
-ALIKE = ("maximum", "minimum", "reciprocal", "relu", "sigmoid", "sign", "square")
-
-
 FEW_DIGITS = frozenset({"digamma", "sinc"})
 """Rows whose slope PyTorch has with fewer digits: its trigamma has ten, its sinc cancels near 0."""
 
@@ -343,19 +337,10 @@ def few_digits(program: Program) -> bool:
     return any(step.name in FEW_DIGITS for step in program.steps)
 
 
-def torch_functions(torch: Any) -> dict[str, Callable[..., Any]]:
+@cache
+def engine() -> Torch:
     """PyTorch's own edition of the ops; the rows it lacks are read from their expressions."""
-    return {
-        **Torch().functions,
-        **{name: getattr(torch, name) for name in (*PRIMITIVES - ROUTINES.keys(), *ALIKE)},
-        "clip": torch.clamp,
-        "gelu": torch.nn.functional.gelu,
-        "leaky_relu": lambda x, slope: torch.where(x > 0, x, slope * x),
-        "norm_cdf": torch.special.ndtr,
-        "silu": torch.nn.functional.silu,
-        "softplus": lambda x: torch.logaddexp(x, torch.zeros_like(x)),
-        "where": lambda condition, x, y: torch.where(condition != 0, x, y),
-    }
+    return Torch()
 
 
 def torch_step(torch: Any, step: Step, operands: Sequence[Any]) -> Any:
@@ -372,15 +357,7 @@ def torch_step(torch: Any, step: Step, operands: Sequence[Any]) -> Any:
         return torch.logsumexp(torch.stack(tensors), 0)
     if step.name in WIDE:
         return getattr(torch, step.name)(torch.stack(tensors))
-    return torch_call(torch, step.name, *tensors)
-
-
-def torch_call(torch: Any, name: str, *tensors: Any) -> Any:
-    functions = torch_functions(torch)
-    if name in functions:
-        return functions[name](*tensors)
-    inputs = dict(zip(OPS[name].inputs, tensors))
-    return evaluate(OPS[name].value, inputs, partial(torch_call, torch))
+    return engine().function(step.name)(*tensors)
 
 
 @pytest.mark.parametrize(

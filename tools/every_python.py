@@ -147,7 +147,7 @@ def test(interpreter: Interpreter) -> Outcome:
         return finished("FAILED", "-", "cannot be imported")
     compiler = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc")
     if core != "native" and compiler and has_headers(interpreter):
-        return finished("FAILED", core, f"no native engine: {reason}")
+        return finished("FAILED", core, f"no native core: {reason}")
     options = ["-q", "-rfE", "-n", "2", "-m", "not slow", "-p", "no:cacheprovider"]
     code, printed = call([python, "-m", "pytest", *options, *TESTS])
     if code != 0:

@@ -52,12 +52,14 @@ def generate(root: Path = ROOT) -> Mapping[str, str]:
     c, docs, kernels, stubs = (
         import_module(f"law.emit.{name}") for name in ("c", "docs", "kernels", "stubs")
     )
+    array, array_page = import_module("law.array"), import_module("law.arrays.page")
     native_stub = "src/retrograde/_native.pyi"
     written_by_hand = (root / native_stub).read_text(encoding="utf-8")
     return {
         "native/ops.gen.h": c.header(ops),
         "native/kernels/rows.gen.h": kernels.header(ops),
         "docs/ops.md": docs.page(ops),
+        "docs/array-rows.md": array_page.page(array.ARRAYS, array.CHOICES),
         "src/retrograde/_values/elementwise.pyi": stubs.module(ops),
         native_stub: with_region(written_by_hand, stubs.methods(ops), native_stub),
     }

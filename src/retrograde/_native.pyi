@@ -1,4 +1,4 @@
-"""The native engine, as type checkers see it; the reference engine offers the same.
+"""The native core, as type checkers see it; ``_shared/cores.py`` says what both cores offer.
 
 ``Value`` is shown with what ``face.py`` puts on it. What it refuses (``float(v)``, ``//``, ``%``,
 ``round`` and their kin) is left out, so that a type checker refuses it as well.
@@ -12,12 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import disjoint_base
 
+from ._shared.cores import Number, PlanRows, Survey
 from ._shared.hooks import Hook, HookHandle
 from ._shared.sites import Site
-from ._values.custom import CustomOp, RecordedOp
+from ._values.custom import CustomOp
 from ._values.elementwise import *  # noqa: F403  one function a row of the law
+from ._values.recorded_ops import RecordedOp
 
-_Number: TypeAlias = float | np.floating[Any] | np.integer[Any]
+_Number: TypeAlias = Number
 
 @disjoint_base
 class Value:
@@ -913,8 +915,8 @@ def survey(
     kinds: bytes,
     limits: bytes,
     /,
-) -> dict[str, Any]:
-    """What the doctor asks of a graph, in one pass; see ``surveying.py``."""
+) -> Survey:
+    """What the doctor asks of a graph, in one pass; see ``passes/survey.py``."""
 
 # modes of this thread
 
@@ -922,13 +924,13 @@ def watch_cuts(watcher: Callable[[Value], object] | None, /) -> Callable[[Value]
     """Have no_grad() say what it takes the history of; returns who was told before."""
 
 def enter_no_grad() -> None:
-    """Stop recording in this thread."""
+    """Keep no history in this thread."""
 
 def leave_no_grad() -> None:
     """Undo one enter_no_grad."""
 
 def in_no_grad() -> bool:
-    """Whether this thread does not record."""
+    """Whether this thread keeps no history."""
 
 def swap_no_grad(depth: int, /) -> int:
     """Set how deep this thread is in no_grad."""
@@ -956,6 +958,17 @@ def in_recording() -> bool:
 _Key: TypeAlias = tuple[int, int, Any]
 
 @final
+class CallSite:
+    def __new__(cls, *parts: Any) -> CallSite: ...
+    def run(
+        self,
+        args: tuple[Any, ...],
+        allocate: Callable[[int], list[Any]],
+        threads: int | None,
+        /,
+    ) -> Any:
+        """The call again; None where it is another one."""
+
 class Names:
     def __len__(self) -> int: ...
     def read(self, kind: int, container: object, key: object, name: str, /) -> Any:
@@ -988,12 +1001,42 @@ def watch_entries(entered: Callable[[FrameType], bool], /) -> object:
 def unwatch_entries(watcher: object, /) -> None:
     """Be told no longer."""
 
-def closure_of(frame: FrameType, /) -> tuple[CellType, ...] | None:
+def closures_of(frame: FrameType, /) -> list[tuple[CellType, ...]]:
     """The closure cells of a frame's function."""
 
 # nodes taken apart, and put together
 
 OP_NAMES: tuple[str, ...]
+
+def read(
+    roots: tuple[Value, ...], epoch: int, /
+) -> tuple[
+    list[Value],
+    bytes,
+    bytes,
+    bytes,
+    bytes,
+    bytes,
+    bytes,
+    bytes,
+    bytes,
+    list[tuple[CodeType, int]],
+    dict[int, str],
+]:
+    """The graph under roots as flat arrays."""
+
+def pull(
+    starts: NDArray[np.int64],
+    inputs: NDArray[np.int64],
+    partials: NDArray[np.float64],
+    ruled: NDArray[np.bool_],
+    rule: Callable[[int, float], object],
+    gradients: NDArray[np.float64],
+    amounts: NDArray[np.float64],
+    befores: NDArray[np.float64],
+    /,
+) -> None:
+    """The backward pass over flat arrays."""
 
 def parts(value: Value, /) -> tuple[int, tuple[Value | None, ...], tuple[float, ...]]:
     """A value's op, inputs and numbers."""
@@ -1030,7 +1073,7 @@ def instruction_of(value: Value, /) -> tuple[CodeType, int] | None:
 # replay: parts are plans with their rows; inputs and outputs are buffers of (address, stride)
 
 def replay(
-    parts: list[tuple[Any, Any, Any, Any, Any, int, int, Any, Any, Any, list[Any]]],
+    parts: list[PlanRows],
     inputs: Any,
     outputs: Any,
     threads: int,
@@ -1133,7 +1176,7 @@ def scale_grad(values: Sequence[Value], factor: float, /) -> None:
 def clip_grad(values: Sequence[Value], limit: float, /) -> None:
     """Clip the gradients of values into a range."""
 
-# the engine itself
+# the core itself
 
 def simd_level() -> str:
     """The widest SIMD level this processor offers."""
@@ -1161,4 +1204,4 @@ def own_attributes(value: Value, /) -> dict[str, Any]:
     """A copy of the attributes put on a value."""
 
 def inject_allocation_failure(count: int, /) -> None:
-    """Let the engine's allocation after COUNT more fail, once; -1 switches it off."""
+    """Let the core's allocation after COUNT more fail, once; -1 switches it off."""

@@ -1,6 +1,7 @@
-"""The public Value: one shared face over the native engine or the reference.
+"""The public Value: one shared face over the native core or the pure-Python one.
 
 The environment variable ``RETROGRADE_CORE`` (``native`` or ``reference``) forces either.
+``core`` is the one in use; what only the native one offers is asked of ``native_core``.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ._core import face
 from ._shared import operands
+from ._shared.cores import Core, NativeCore
 from .errors import CoreError
 
 _PACKAGE = __name__.rpartition(".")[0]
@@ -29,8 +31,8 @@ def _why_no_native() -> str:
     return reason or "the extension module is not in this installation"
 
 
-def _choose() -> tuple[Any, str, str]:
-    """The engine's module, its name, and why it was chosen."""
+def _choose() -> tuple[ModuleType, str, str]:
+    """The core's module, its name, and why it was chosen."""
     asked = os.environ.get("RETROGRADE_CORE", "")
     if asked not in ("", "native", "reference"):
         raise CoreError.unknown(asked)
@@ -51,19 +53,34 @@ def _choose() -> tuple[Any, str, str]:
     return native, "native", why
 
 
-core, core_name, core_reason = _choose()
+class _NoNativeCore:
+    """Stands where the native core would: whatever is asked of it, it says that it is not there."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # Python's own questions, of inspect and the like
+            raise AttributeError(name)
+        raise CoreError.lacks(name, core_reason)
+
+
+_module, core_name, core_reason = _choose()
 
 if TYPE_CHECKING:
     from ._native import Value as Value
 else:
-    Value = core.Value
+    Value = _module.Value
     face.put_on(Value)
+
+core = cast("Core[Value]", _module)
+"""The core in use, by what both cores offer."""
+
+native_core = cast("NativeCore[Value]", _module if core_name == "native" else _NoNativeCore())
+"""The native core, with what only it offers; elsewhere every use of it raises ``CoreError``."""
 
 
 def belongs_to_caller(*owners: ModuleType | type | Callable[..., Any]) -> None:
     """Have the values a module, a class or a function of ours makes show its caller's line.
 
-    The reference engine passes over the whole package by name; the native one keeps a table.
+    The reference core passes over the whole package by name; the native one keeps a table.
     """
     if core_name != "native":
         return
@@ -76,7 +93,7 @@ def belongs_to_caller(*owners: ModuleType | type | Callable[..., Any]) -> None:
         code = pending.pop()
         codes.append(code)
         pending.extend(part for part in code.co_consts if isinstance(part, CodeType))
-    core.skip_sites(codes)
+    native_core.skip_sites(codes)
 
 
 belongs_to_caller(operands)

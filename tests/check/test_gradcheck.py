@@ -170,6 +170,7 @@ def network(rg, wrong=False):
     return loss, [*(v for row in w1 for v in row), *w2], w1
 
 
+@pytest.mark.bank
 def test_many_inputs_go_by_random_directions_and_say_so(rg):
     loss, parameters, _ = network(rg)
     report = rg.gradcheck(loss, parameters)

@@ -56,6 +56,7 @@ def test_a_point_without_neighbours_is_not_called_right(rg):
         assert "no step on either side" in entry.note
 
 
+@pytest.mark.bank(every=3)
 @pytest.mark.parametrize("count", [70, 300])
 def test_inputs_that_others_drown_are_checked_by_themselves(rg, count):
     def loss(v, cut):
@@ -120,6 +121,7 @@ def test_a_rule_that_is_wrong_at_one_point_is_found_there(rg, name):
     assert not rg.gradcheck(custom(rg, value, rule), point, raises=False).right
 
 
+@pytest.mark.bank
 def test_a_rule_that_is_wrong_for_one_row_of_many_is_found(rg):
     op = custom(rg, lambda x: x**3, lambda x: (3 * x * x * (1.5 if x > 2 else 1.0),))
     for count in (30, 300):

@@ -17,12 +17,14 @@ def alarms(report):
 SEEDS = range(40)
 
 
+@pytest.mark.bank(every=5)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_no_alarm_on_a_healthy_network(rg, seed):
     network = Network(rg, 1000 + seed, ACTIVATIONS[seed % len(ACTIVATIONS)])
     assert alarms(rg.doctor(network.loss(), network.parameters)) == []
 
 
+@pytest.mark.bank(every=5)
 @pytest.mark.parametrize("seed", range(14))
 def test_no_alarm_while_a_healthy_network_learns(rg, seed):
     network = Network(rg, 2000 + seed, ACTIVATIONS[seed % len(ACTIVATIONS)], rows=12)

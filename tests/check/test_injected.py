@@ -13,6 +13,7 @@ RIGHT = 0.95
 HOW_MANY = {"retrograde": 680, "retrograde_reference": 68}
 
 
+@pytest.mark.bank
 @pytest.mark.slow
 def test_the_rate_of_right_diagnoses(rg, record_property):
     wrong, tried = [], Counter()

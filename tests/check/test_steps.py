@@ -39,6 +39,7 @@ def is_named(expected, report):
 BLOWN_UP = {"exploding", "saturated units", "dead units", "birth forward", "zero factor"}
 
 
+@pytest.mark.bank(every=5)
 @pytest.mark.parametrize("seed", [0, 1, 2])
 @pytest.mark.parametrize("fault", STEP_FAULTS, ids=lambda fault: fault.__name__)
 def test_a_fault_of_the_loop_is_one_alarm(rg, fault, seed):
@@ -55,6 +56,7 @@ def test_a_fault_of_the_loop_is_one_alarm(rg, fault, seed):
         assert first <= verdict.began <= first + 2
 
 
+@pytest.mark.bank
 @pytest.mark.slow
 def test_the_rate_of_faults_of_the_loop(rg):
     count = 260 if rg.__name__ == "retrograde" else 26
@@ -66,10 +68,39 @@ def test_the_rate_of_faults_of_the_loop(rg):
             wrong.append((fault.__name__, seed, sorted(report.kinds())))
         elif len(report.alarms) > 1:
             many.append((fault.__name__, seed, sorted(report.kinds())))
-    assert len(wrong) <= max(0.03 * count, 1.0), wrong  # the reference draws only a few
+    assert len(wrong) <= 0.03 * count, wrong
     assert len(many) <= 0.03 * count, many
 
 
+@pytest.mark.parametrize(
+    ("seed", "shut"), [(123, "layer0.b"), (604, "layer2.w"), (799, "layer1.w")]
+)
+def test_units_that_long_steps_have_shut_are_told_under_the_learning_rate(native, seed, shut):
+    """Their gradients are so small that most steps are short: the long ones come now and then."""
+    expected, report = watched_fault(native, too_long, seed, (0, 0, 4, 7)[seed // 13 % 4])
+    verdict = is_named(expected, report)
+    assert report.alarms == (verdict,)
+    (units,) = (v for v in verdict.consequences if v.kind == "saturated units" and v.group == shut)
+    assert verdict.began < units.began
+    assert "the loss has not recovered" in verdict.sentence
+    assert verdict.cure.startswith("Divide the learning rate by about ")
+
+
+def test_one_long_step_is_told_as_what_it_did(native):
+    """A single one may have been an accident: the units say that a step was too long."""
+    w, v = native.Value(1.0, label="w"), native.Value(1.0, label="v")
+    with native.doctor.watch([w, v]) as watched:
+        for step in range(8):
+            native.zero_grad([w, v])
+            native.mean([(v * native.tanh(w * x) - 2.0) ** 2 for x in range(1, 11)]).backward()
+            w.data -= (900.0 if step == 1 else 1e-4) * w.grad
+            v.data -= 1e-4 * v.grad
+    (verdict,) = watched.report().alarms
+    assert verdict.kind in ("saturated units", "saturated gate")
+    assert "A step before pass 3 was too long" in verdict.cure
+
+
+@pytest.mark.bank(every=7)
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize("loop", LOOPS, ids=lambda loop: NAMES[loop])
 def test_a_healthy_loop_raises_no_alarm_at_any_time(rg, loop, seed):
@@ -224,14 +255,18 @@ def test_a_report_in_the_middle_changes_nothing(rg):
 
 
 def size_of(thing, seen):
-    """The bytes of a record, but for values, code and what is shared."""
+    """The bytes of a record, but for values, code and what is shared.
+
+    What was seen is kept: a dict made only now, of an object's attributes, could get the place, and
+    so the id, of one that is gone.
+    """
     import sys
 
     import numpy as np
 
     if id(thing) in seen or isinstance(thing, (type, str, int, float)) or callable(thing):
         return 0
-    seen.add(id(thing))
+    seen[id(thing)] = thing
     size = thing.nbytes if isinstance(thing, np.ndarray) else sys.getsizeof(thing)
     if isinstance(thing, dict):
         return size + sum(size_of(k, seen) + size_of(v, seen) for k, v in thing.items())
@@ -240,12 +275,12 @@ def size_of(thing, seen):
     return size + size_of(getattr(thing, "__dict__", {}), seen)
 
 
-def test_a_record_does_not_grow_with_the_passes(native):
+def test_a_history_does_not_grow_with_the_passes(native):
     network = Network(native, 4, "relu", depth=2, rows=12)
     sizes = []
     with native.doctor.watch(network.parameters) as watched:
         for loop in (LOOPS[1], LOOPS[7], LOOPS[1]):
             for _ in loop(network, 300):
                 pass
-            sizes.append(size_of(watched._record, set()))
+            sizes.append(size_of(watched._history, {}))
     assert sizes[-1] <= 1.5 * sizes[0]  # the history has its bound, and is thinned by halves

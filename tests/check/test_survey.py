@@ -10,7 +10,17 @@ import pytest
 from .networks import Network
 
 
-def seen(rg, seed):
+def survey_of(rg, loss, parameters, kinds, limits, by_pass=False):
+    """The survey of the engine, or of the graph read as a pass."""
+    survey = importlib.import_module(f"{rg.__name__}.passes.survey")
+    if not by_pass:
+        return survey.survey((loss,), (1.0,), parameters, kinds, limits)
+    graph = importlib.import_module(f"{rg.__name__}.passes.values").read((loss,))
+    places = graph.of(parameters)
+    return survey.survey_of(graph, {len(graph) - 1: 1.0}, places, kinds, limits)
+
+
+def seen(rg, seed, by_pass=False):
     """A survey of a random network, without the values in it."""
     thresholds = importlib.import_module(f"{rg.__name__}.diagnose.thresholds")
     network = Network(rg, seed, rows=8)
@@ -21,8 +31,7 @@ def seen(rg, seed):
     loss = network.loss(lambda i, xs: [x * source.choice((1.0, 1.0, 0.0)) for x in xs])
     parameters = (*network.values(), rg.Value(1.0))
     limits = thresholds.limits_of(thresholds.Thresholds())
-    core = rg.value.core
-    found = core.survey((loss,), (1.0,), parameters, thresholds.KINDS, limits)
+    found = survey_of(rg, loss, parameters, thresholds.KINDS, limits, by_pass)
     found["units"] = [(*unit[:3], unit[3].op, unit[3].site.line) for unit in found["units"]]
     found["zeros"] = [
         (*zero[:3], *[None if v is None else (v.op, v.site.line) for v in zero[3:]])
@@ -43,6 +52,11 @@ def test_both_cores_see_the_same(native, reference, seed):
 
 
 @pytest.mark.parametrize("seed", range(20))
+def test_the_survey_of_a_pass_is_that_of_the_native_core(native, seed):
+    assert seen(native, 7500 + seed) == seen(native, 7500 + seed, by_pass=True)
+
+
+@pytest.mark.parametrize("seed", range(20))
 def test_gradients_are_those_of_backward(rg, seed):
     import numpy as np
 
@@ -56,7 +70,7 @@ def test_levels_are_merged_where_there_are_many(native, reference):
         y = x = rg.Value(1.0)
         for _ in range(depth):
             y = y * 1.0
-        found = rg.value.core.survey((y,), (1.0,), (x,), thresholds.KINDS, bytes(2048))
+        found = survey_of(rg, y, (x,), thresholds.KINDS, bytes(2048))
         return found["level"], found["level_nodes"], found["step"], found["depths"]
 
     for depth in (1, 255, 256, 257, 1000, 5000):

@@ -7,6 +7,7 @@ import io
 import os
 import subprocess
 import sys
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -75,3 +76,35 @@ def shell() -> Callable[..., subprocess.CompletedProcess[str]]:
         )
 
     return run
+
+
+@pytest.fixture(params=("native", "reference"))
+def core(request: pytest.FixtureRequest) -> Any:
+    """Each core by name, for processes of their own."""
+    if request.param == "native" and retrograde.value.core_name != "native":
+        pytest.skip("no native core here")
+    return request.param
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Callable[..., str]:
+    """Write a script, and say where it is."""
+
+    def write(text: str, name: str = "theirs.py") -> str:
+        path = tmp_path / name
+        path.write_text(textwrap.dedent(text).lstrip("\n"), encoding="utf-8")
+        return str(path)
+
+    return write
+
+
+@pytest.fixture
+def run(cli: Any, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+    """The command in this process, on either core."""
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        code = cli.main(["run", *arguments])
+        shown = capsys.readouterr()
+        return code, shown.out, shown.err
+
+    return call

@@ -15,9 +15,10 @@ import numpy as np
 import pytest
 
 import retrograde.cli as cli
+from retrograde._text import terminal as _terminal
 from retrograde.cli import _bench_peers as peers
 from retrograde.cli import _bench_programs as programs
-from retrograde.cli import _terminal, bench
+from retrograde.cli import bench
 
 from .conftest import Terminal
 from .schema import misfits

@@ -74,6 +74,7 @@ def need(text):
             pytest.importorskip(name, reason=f"install {name}")
 
 
+@pytest.mark.bank(every=4)
 @pytest.mark.parametrize("page", named(WITH_EXAMPLES))
 def test_examples_are_true(run, page):
     need(page.read_text(encoding="utf-8"))
@@ -89,6 +90,7 @@ def test_examples_are_true(run, page):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.bank(every=4)
 @pytest.mark.parametrize("page", named(WITH_PROGRAMS))
 def test_programs_print_what_their_comments_say(run, page):
     code = "\n".join(blocks(page))

@@ -9,7 +9,7 @@ import pytest
 
 @pytest.fixture
 def core(rg):
-    """The engine, which takes back what it lent."""
+    """The core, which takes back what it lent."""
     yield rg.value.core
     rg.value.core.lend_attributes(False)
     rg.value.core.set_constructor(None)

@@ -16,7 +16,7 @@ from retrograde._shared.writing import write_whole
 # A writer that is stopped, or stops itself, when its draft is complete and not yet in place.
 WRITER = """
 import os, signal, sys, time
-from retrograde import writing
+from retrograde._shared import writing
 def halt(*arguments):
     print("here", flush=True)
     {halt}

@@ -20,7 +20,7 @@ steady = partial(
 
 
 def core_of(rg: Any) -> Any:
-    """The engine's module behind a copy of the package."""
+    """The core's module behind a copy of the package."""
     return sys.modules[f"{rg.__name__}.value"].core
 
 

@@ -36,8 +36,8 @@ def assert_equal(got, expected, name):
         assert np.abs(np.asarray(one) - other).max() <= 1e-9 * scale, name
 
 
-def test_there_are_twenty_of_them():
-    assert len(CLASSICS) == 20
+def test_there_are_at_least_twenty_of_them():
+    assert len(CLASSICS) >= 20
 
 
 @pytest.fixture(scope="session")

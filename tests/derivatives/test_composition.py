@@ -27,7 +27,7 @@ mp.dps = 40
 MP_FUNCTIONS = {
     "add": mp.fadd, "sub": mp.fsub, "mul": mp.fmul, "div": mp.fdiv, "neg": mp.fneg,
     "pow": mp.power, "abs": mp.fabs, "log2": lambda x: mp.log(x, 2),
-    **exact_special(mp),
+    **exact_special(mp, mp.exp, mp.expm1),
 }  # fmt: skip
 
 

@@ -248,7 +248,7 @@ def test_data_changed_before_a_higher_derivative_is_noticed(rg):
         rg.gradients(y, x)
     text = text_of(caught)
     assert text.startswith(
-        "the result of mul = 9.0 was recorded, but its inputs were changed since: mul of them is "
+        "the result of mul = 9.0 was computed, but its inputs were changed since: mul of them is "
         "now 16.0. Run the forward pass again before taking derivatives.\n  at "
     )
     assert "y = (x * x * 2.0).exp()" in text

@@ -15,7 +15,7 @@ ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def lines_of(rg):
-    return importlib.import_module(f"{rg.__name__}.explain.lines")
+    return importlib.import_module(f"{rg.__name__}._text.lines")
 
 
 @pytest.mark.parametrize("name", WALKTHROUGHS)

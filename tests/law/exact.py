@@ -5,6 +5,7 @@ expressions, with the constants it rounds replaced by what they stand for.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 from mpmath import MPContext
@@ -23,8 +24,11 @@ FAR = 10_000
 
 
 def far_enough(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """An exponential, held still where it is beyond all doubles: mpmath takes long over it."""
-    return lambda x: function(max(-FAR * FAR, min(FAR * FAR, x)))
+    """An exponential, held still where it is beyond all doubles: mpmath takes long over it.
+
+    Not at a whole number: of those it multiplies e with itself.
+    """
+    return lambda x: function(max(-FAR * FAR - 0.5, min(FAR * FAR + 0.5, x)))
 
 
 exp = far_enough(mp.exp)
@@ -54,7 +58,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "pow": power, "abs": mp.fabs, "log2": lambda x: mp.log(x, 2),
     "exp": exp, **{name: far_enough(getattr(mp, name)) for name in ("expm1", "sinh", "cosh")},
     "erfc": erfc, "erf": lambda x: mp.erf(x) if abs(x) < FAR else mp.sign(x) * (1 - erfc(abs(x))),
-    **exact_special(mp),
+    **exact_special(mp, exp, far_enough(mp.expm1)),
 }  # fmt: skip
 """Primitives that mpmath has under another name, or not at all: one entry each."""
 
@@ -75,12 +79,25 @@ class Undefined(ArithmeticError):
     """There is no real, finite number here."""
 
 
+QUICK = frozenset({"add", "sub", "mul", "div", "neg", "abs", "sqrt", "floor"})
+"""What takes no longer than to look whether it is known."""
+
+
+@lru_cache(maxsize=1 << 14)
+def remembered(name: str, bits: int, *args: Any) -> Any:
+    """A function at a precision: points share their coordinates, and differences their points."""
+    return (FUNCTIONS.get(name) or getattr(mp, name))(*args)
+
+
 def call(name: str, *args: Any) -> Any:
     """A function the law names."""
     if name not in PRIMITIVES:
         return value(OPS[name], args)
     try:
-        result = (FUNCTIONS.get(name) or getattr(mp, name))(*args)
+        if name in QUICK:
+            result = (FUNCTIONS.get(name) or getattr(mp, name))(*args)
+        else:
+            result = remembered(name, mp.prec, *args)
     except (ZeroDivisionError, ValueError) as pole:
         raise Undefined(f"{name}{args}") from pole
     if isinstance(result, mp.mpc) or not mp.isfinite(result):

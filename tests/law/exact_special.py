@@ -11,8 +11,12 @@ APART = 200
 """Bits between two numbers one of which may be taken for infinitely small beside the other."""
 
 
-def exact_special(mp: Any) -> dict[str, Callable[..., Any]]:
-    """Each by its name, computing at the precision that is set."""
+def exact_special(
+    mp: Any, exp: Callable[[Any], Any], expm1: Callable[[Any], Any]
+) -> dict[str, Callable[..., Any]]:
+    """Each by its name, computing at the precision that is set; with exponentials that are quick
+    however far out.
+    """
 
     def log_gamma(x: Any) -> Any:
         for zero in (1, 2):  # there mpmath's own takes seconds for thousands of bits
@@ -115,7 +119,7 @@ def exact_special(mp: Any) -> dict[str, Callable[..., Any]]:
             return x - y * (mp.floor(ratio) if ratio > 0 else mp.ceil(ratio))
 
     def gate(x: Any) -> Any:
-        return mp.tanh(mp.log1p(mp.exp(x)))
+        return mp.tanh(mp.log1p(exp(x)))
 
     return {
         "log_gamma": log_gamma,
@@ -130,8 +134,8 @@ def exact_special(mp: Any) -> dict[str, Callable[..., Any]]:
         "sine_cardinal": sinc,
         "sine_cardinal_slope": sinc_slope,
         "cube_root": lambda x: mp.cbrt(x) if x >= 0 else -mp.cbrt(-x),
-        "growth_gap": lambda x: mp.expm1(x) - x * mp.exp(x),
+        "growth_gap": lambda x: expm1(x) - x * exp(x),
         "gated_by_softplus": lambda x: x * gate(x),
-        "gated_by_softplus_slope": lambda x: gate(x) + x * (1 - gate(x) ** 2) / (1 + mp.exp(-x)),
+        "gated_by_softplus_slope": lambda x: gate(x) + x * (1 - gate(x) ** 2) / (1 + exp(-x)),
         "fmod": fmod,
     }

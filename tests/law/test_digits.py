@@ -29,7 +29,7 @@ DENSE = 20
 Numbers = list[tuple[float, ...]]
 """For each point the value, and the partials."""
 
-every_row = pytest.mark.parametrize("name", OPS)
+every_row = pytest.mark.parametrize("name", OPS, scope="module")  # truths are computed once
 WHOLE = [power for power in range(-8, 9) if power not in (0, 1)]
 
 

@@ -9,15 +9,18 @@ import shutil
 import subprocess
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from retrograde.check.printed import source as source_over_arrays
 from retrograde.ops import OPS, Op
 from retrograde.ops.emit.c import c, functions, header
 from retrograde.ops.emit.javascript import javascript, row
 from retrograde.ops.emit.kernels import header as kernels
+from retrograde.ops.emit.kernels import lanes
 from retrograde.ops.emit.python import python, source
-from retrograde.ops.expr import Num, Var, equal, function, where
+from retrograde.ops.expr import Absent, Call, Num, Var, equal, fold, function, where
 from retrograde.ops.op import RESULT
 
 from .expressions import evaluate, float_call, same_bits
@@ -155,3 +158,28 @@ def test_the_python_functions_are_the_expressions(op: Op) -> None:
         variables["z"] = result
         for got, partial in zip(op.evaluate_partials(*point, result), op.partials):
             assert same_bits(got, evaluate(partial, variables, float_call)), point
+
+
+@pytest.mark.parametrize("printed", [c, javascript, python, lanes, source_over_arrays])
+def test_a_deep_expression_is_printed_without_recursion(printed: Any) -> None:
+    deep: Any = Var("x")
+    for _ in range(5000):
+        deep = -deep
+    assert printed(deep).count("x") == 1
+
+
+def test_a_part_that_stands_twice_is_turned_once() -> None:
+    seen = []
+    part = Var("x") * 2
+    rules = {
+        Var: lambda node, of: seen.append(node),
+        Num: lambda node, of: seen.append(node),
+        Call: lambda node, of: seen.append(node),
+    }
+    fold(part + part, rules, "list")
+    assert [type(node).__name__ for node in seen] == ["Var", "Num", "Call", "Call"]
+
+
+def test_a_node_without_a_rule_is_named() -> None:
+    with pytest.raises(TypeError, match="no lanes for Absent"):
+        lanes(Absent())

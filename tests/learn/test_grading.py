@@ -38,7 +38,8 @@ def test_teaching_engines_are_right_but_for_the_interior(source):
 def test_an_operation_that_is_not_there_is_absent_and_does_not_count():
     grade = grade_source(LOCAL, "student.py")
     assert verdicts(grade)["tanh"] == "absent"
-    assert grade.counted == 17
+    there = [name for name, verdict in verdicts(grade).items() if verdict != "absent"]
+    assert 0 < grade.counted == len(there) < len(grade.capabilities)
 
 
 def test_what_every_engine_must_have_counts_when_it_is_absent():
@@ -53,7 +54,7 @@ RIGHT = Path(faults.__file__).read_text() + "\nValue = FaultyValue\n"
 def test_a_right_engine_is_right():
     grade = grade_source(RIGHT, "student.py", "ada")
     assert (grade.problem, grade.score, grade.misconceptions) == ("", 1.0, ())
-    assert grade.counted == len(grade.capabilities) == 22
+    assert grade.counted == len(grade.capabilities) > 0
 
 
 def test_our_own_values_are_not_there_to_be_handed_in():

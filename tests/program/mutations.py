@@ -19,9 +19,9 @@ import retrograde
 from retrograde.errors import GuardError, ProgramError, ProgramFileError, TakeError
 from retrograde.program.files import opened, packed, sealed, unpacked
 from retrograde.program.loaded import Loaded
-from retrograde.program.program import CAPTURED, CONSTANT, OPERANDS, Guard, Instruction, Program
+from retrograde.program.program import CAPTURED, CONSTANT, INSTRUCTIONS, Guard, Instruction, Program
 from retrograde.program.reader import _Reader
-from retrograde.program.shapes import inputs_of
+from retrograde.program.shapes import Entries, Number, Row, Rows, UniformArray, inputs_of
 from retrograde.program.traces import Family, Trace
 from retrograde.program.writer import OPS, encoded
 from retrograde.value import core
@@ -190,9 +190,9 @@ def _changed_program(chance: random.Random, program: Program) -> Program:
     what = chance.choice(("op", "operand", "operand", "constant", "guard", "output", "wide", "new"))
     at = chance.randrange(len(program.instructions)) if program.instructions else -1
     if what in ("op", "operand", "wide") and at >= 0:
-        op, results, args, site = program.instructions[at]
+        op, results, args, site, _ = program.instructions[at]
         if what == "op":
-            op = chance.choice([o for o in OPS if OPERANDS[o] in (len(args), -1)])
+            op = chance.choice([o for o in OPS if INSTRUCTIONS[o].operands in (len(args), -1)])
         elif what == "operand":
             place = chance.randrange(len(args))
             args = (*args[:place], chance.randrange(results[0]), *args[place + 1 :])
@@ -216,7 +216,7 @@ def _changed_program(chance: random.Random, program: Program) -> Program:
         program.outputs[chance.randrange(len(program.outputs))] = chance.randrange(program.count)
     elif program.count:
         name = chance.choice(OPS)
-        operands = OPERANDS[name] if OPERANDS[name] > 0 else 4
+        operands = max(INSTRUCTIONS[name].operands, 0) or 4
         args = tuple(chance.randrange(program.count) for _ in range(operands))
         program.instructions.append(Instruction(name, (program.count,), args))
         program.outputs = [*program.outputs[:-1], program.count]
@@ -310,19 +310,20 @@ def _number(chance: random.Random) -> float:
 
 def _arguments(loaded: Any, key: Any, chance: random.Random) -> dict[str, Any]:
     def argument(shape: Any) -> Any:
-        if shape == "u":
-            return _number(chance)
-        if shape == "r":
-            return np.array([_number(chance) for _ in range(ROWS)])
-        if shape[0] == "r":
-            numbers = [_number(chance) for _ in range(ROWS * shape[1])]
-            return np.array(numbers, dtype=np.float64).reshape(ROWS, shape[1])
-        if shape[0] == "U":
-            numbers = [_number(chance) for _ in range(math.prod(shape[1]))]
-            return retrograde.uniform(np.array(numbers, dtype=np.float64).reshape(shape[1]))
-        if shape[0] == "d":
-            return {k: argument(part) for k, part in zip(shape[1], shape[2])}
-        return shape[0](argument(part) for part in shape[1])
+        match shape:
+            case Number():
+                return _number(chance)
+            case Row():
+                return np.array([_number(chance) for _ in range(ROWS)])
+            case Rows(width):
+                numbers = [_number(chance) for _ in range(ROWS * width)]
+                return np.array(numbers, dtype=np.float64).reshape(ROWS, width)
+            case UniformArray(axes):
+                numbers = [_number(chance) for _ in range(math.prod(axes))]
+                return retrograde.uniform(np.array(numbers, dtype=np.float64).reshape(axes))
+            case Entries(keys, parts):
+                return {k: argument(part) for k, part in zip(keys, parts)}
+        return shape.make(argument(part) for part in shape.parts)
 
     return {name: argument(shape) for name, shape in zip(loaded._signature.parameters, key)}
 
@@ -387,7 +388,7 @@ def _walked(trace: Trace, row: dict[int, float]) -> dict[int, float] | None:
             continue
         try:
             numbers[instruction.results[0]] = oracle.results_of(instruction, given)[0]
-        except (AssertionError, ValueError, OverflowError):  # take: not whole, or out of range
+        except TakeError:
             assert instruction.op == "take"
             return None
     return numbers

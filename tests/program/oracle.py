@@ -1,67 +1,16 @@
 """Programs run in plain Python, one row at a time: the oracle for passes, plans and adjoints.
 
-An instruction is worth what the law says, n-ary ones what their expansion into rows is worth.
+An instruction is worth what the interpreter, the executor of the reference core, makes of it.
 Gradients are taken by hand, without the transform that is under test.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 
 from retrograde.ops import OPS
+from retrograde.program.interpreter import results_of
 from retrograde.program.program import CONSTANT, Instruction, Program
-
-
-def fma(x: float, y: float, z: float) -> float:
-    """x * y + z, rounded once."""
-    if not (math.isfinite(x) and math.isfinite(y)):
-        return x * y + z
-    if not math.isfinite(z):
-        return z
-    exact = Fraction(x) * Fraction(y) + Fraction(z)
-    if exact == 0:
-        return x * y + z if x * y == 0.0 else 0.0  # the sign of a zero is IEEE 754's
-    try:
-        return float(exact)
-    except OverflowError:
-        return math.inf if exact > 0 else -math.inf
-
-
-def _take(elements: Sequence[float], index: float) -> float:
-    assert index == int(index), f"take: {index} is not whole"
-    assert 0 <= index < len(elements), f"take: {index} of {len(elements)}"
-    return elements[int(index)]
-
-
-def _scattered(count: int, pairs: Sequence[float]) -> list[float]:
-    sums = [0.0] * count
-    for index, upstream in zip(pairs[::2], pairs[1::2]):
-        sums[int(index)] += upstream
-    return sums
-
-
-def results_of(instruction: Instruction, numbers: Sequence[float]) -> list[float]:
-    """What one instruction assigns, given the numbers of its operands."""
-    op, count = instruction.op, len(numbers)
-    if op in OPS:
-        return [OPS[op].evaluate(*numbers)]
-    if op == "fma":
-        return [fma(*numbers)]
-    if op == "stop":
-        return [numbers[0]]
-    if op == "take":
-        return [_take(numbers[:-1], numbers[-1])]
-    if op == "scatter":
-        return _scattered(len(instruction.results), numbers)
-    terms = list(numbers)
-    if op == "dot":
-        terms = [x * y for x, y in zip(numbers[: count // 2], numbers[count // 2 :])]
-    total = terms[0]
-    for term in terms[1:]:
-        total += term
-    return [total]
 
 
 def run(program: Program, given: Mapping[int, float]) -> dict[int, float]:
@@ -90,7 +39,7 @@ def guards_hold(program: Program, given: Mapping[int, float]) -> list[bool]:
 
 def _partials(instruction: Instruction, numbers: Mapping[int, float]) -> list[list[float]]:
     """One list a result: its partial with respect to each operand."""
-    op, results, args, _ = instruction
+    op, results, args, _, _ = instruction
     values = [numbers[arg] for arg in args]
     if op in OPS:
         return [list(OPS[op].evaluate_partials(*values, numbers[results[0]]))]
@@ -119,13 +68,13 @@ def walked(
     that also where the gradient that arrives is 0."""
     numbers = run(program, given)
     active = set(wrt)
-    for op, results, args, _ in program.instructions:
+    for op, results, args, _, _ in program.instructions:
         if op != "stop" and not active.isdisjoint(args[:-1] if op == "take" else args):
             active.update(results)
     sums, reached = dict.fromkeys(numbers, 0.0), {output}
     sums[output] = 1.0
     for instruction in reversed(program.instructions):
-        op, (result,), args, _ = instruction
+        op, (result,), args, _, _ = instruction
         if result not in reached or op == "stop":
             continue
         slopes = _partials(instruction, numbers)[0]

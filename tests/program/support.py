@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, settings
 import retrograde
 from retrograde import value
 from retrograde.program import replay
-from retrograde.program.plan import laid_out
+from retrograde.program.layout import laid_out
 from retrograde.program.program import CAPTURED, ROW, SEED, Program
 
 from ..test_random_programs import absolute_adjoint

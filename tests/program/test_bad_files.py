@@ -17,11 +17,6 @@ from .saved import SAVED
 
 
 @pytest.fixture
-def rg(native: Any) -> Any:
-    return native
-
-
-@pytest.fixture
 def load(rg: Any, tmp_path: Path) -> Callable[[bytes], Any]:
     def from_bytes(data: bytes) -> Any:
         path = tmp_path / "f.rgp"

@@ -14,16 +14,12 @@ from .support import same
 X = np.array([1.0, 2.0, 3.0])
 
 
-@pytest.fixture
-def rg(native: Any) -> Any:
-    return native
-
-
 def refusal(error: type[Exception], call: Any, *args: Any, **kwargs: Any) -> str:
     """What a call says when it refuses."""
     with pytest.raises(error) as caught:
         call(*args, **kwargs)
-    return str(caught.value)
+    said = caught.value.__cause__ if type(caught.value) is ValueError else caught.value
+    return str(said)  # of a class in Python, NumPy says something of its own first
 
 
 # ---- functions -----------------------------------------------------------------------------------
@@ -64,11 +60,6 @@ def test_a_builtin_that_hides_its_parameters_is_refused(rg: Any) -> None:
         "max: no signature found for builtin <built-in function max>; wrap it in a function of "
         "yours."
     )
-
-
-def test_the_reference_core_says_that_it_cannot(reference: Any) -> None:
-    text = refusal(reference.errors.CoreError, reference.compile, lambda x: x)
-    assert text.startswith("rg.compile needs the native core; the reference core runs here: ")
 
 
 # ---- arguments -----------------------------------------------------------------------------------
@@ -412,7 +403,8 @@ def test_numbers_that_would_leave_name_the_line_and_the_cure(rg: Any, function: 
     assert ".data" not in text  # no way out of a recording
     values = [rg.Value(1.0) for _ in given]
     assert (
-        CURES[function].split(",")[0][:20] in refusal(rg.errors.GraphExitError, function, *values)
+        CURES[function].split(",")[0][:20]
+        in refusal((rg.errors.GraphExitError, ValueError), function, *values)
         or function is counted
     )
 

@@ -10,7 +10,8 @@ import pytest
 
 from retrograde.program import chains
 from retrograde.program.chains import gathered
-from retrograde.program.plan import STEPS, laid_out
+from retrograde.program.layout import laid_out
+from retrograde.program.plan import STEPS
 from retrograde.program.program import CONSTANT, ROW, UNIFORM, Guard, Input, Instruction, Program
 
 from .support import AWKWARD, execute, same

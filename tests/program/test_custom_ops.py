@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,6 @@ from .support import numbers
 ROWS = 200
 X = numbers(ROWS, seed=3)
 Y = numbers(ROWS, 0.5, 2.0, seed=4)
-
-
-@pytest.fixture
-def rg(native: Any) -> Any:
-    return native
 
 
 def soft(rg: Any) -> Any:
@@ -253,7 +249,7 @@ def test_values_and_gradients_over_rows(rg: Any, reduce: Any, threads: int) -> N
 
 
 def test_blocks_chunks_and_rows_that_lie_apart(rg: Any, monkeypatch: Any) -> None:
-    from retrograde.program import staged
+    staged = import_module(f"{rg.__name__}.program.staged")
 
     table = interpolated(rg)
     seen: list[int] = []

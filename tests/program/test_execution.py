@@ -14,11 +14,6 @@ ROWS = 40
 COUNTS = [*range(1, 41), 1023, 1024, 1025, 2047, 2048, 2049, 3072, 5000]
 
 
-@pytest.fixture
-def rg(native: Any) -> Any:
-    return native
-
-
 def firsts(nest: Any, rows: int) -> Any:
     """The first rows of every array of a nest."""
     if isinstance(nest, dict):

@@ -146,7 +146,7 @@ def test_a_reader_written_from_the_page_reads_the_same(native: Any, name: str) -
             elif entry[0] == 3:
                 assert bits(program.inputs[index].number) == bits(entry[1])
             else:
-                op, results, args, site = next(instructions)
+                op, results, args, site, _ = next(instructions)
                 assert (op, results, args) == (entry[0], (index,), tuple(entry[1]))
                 assert page.sites[entry[2] - 1][:3] == tuple(program.site(site))
         guards = [(g.condition, g.outcome, program.site(g.site)) for g in program.guards]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import pickle
+import re
 import stat
 from collections import namedtuple
 from concurrent.futures import ProcessPoolExecutor
@@ -19,11 +20,6 @@ import pytest
 from ..contract.support import output_of
 from .saved import SAVED, Point, X
 from .support import CASES, bits, flat, same
-
-
-@pytest.fixture
-def rg(native: Any) -> Any:
-    return native
 
 
 def again(rg: Any, compiled: Any, folder: Path) -> Any:
@@ -512,9 +508,9 @@ def test_copies_in_this_process_keep_the_function(rg: Any) -> None:
 
 
 @pytest.mark.slow
-def test_workers_give_the_same_bits(rg: Any, tmp_path: Path) -> None:
-    compiled = SAVED["branches"](rg)
-    loaded = again(rg, compiled, tmp_path)
+def test_workers_give_the_same_bits(native: Any, tmp_path: Path) -> None:
+    compiled = SAVED["branches"](native)
+    loaded = again(native, compiled, tmp_path)
     loaded.parameters["slope"].data = 0.75
     column = np.random.default_rng(5).uniform(-3.0, 3.0, 5000)
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as workers:
@@ -523,15 +519,19 @@ def test_workers_give_the_same_bits(rg: Any, tmp_path: Path) -> None:
                 assert_same(workers.submit(method, column).result(), method(column))
 
 
-def test_the_reference_core_says_what_loading_needs() -> None:
-    code = """
-import retrograde as rg
-try:
-    rg.load("anything.rgp")
-except ImportError as error:
-    print(error)
+def test_a_file_of_one_core_is_read_by_the_other(native: Any, tmp_path: Path) -> None:
+    compiled = SAVED["branches"](native)
+    column = np.random.default_rng(6).uniform(-3.0, 3.0, 50)
+    expected = compiled.value_and_grad(column)
+    compiled.save(tmp_path / "branches.rgp")
+    code = f"""
+import numpy as np, retrograde as rg
+loaded = rg.load({str(tmp_path / "branches.rgp")!r})
+value, slope = loaded.value_and_grad(np.random.default_rng(6).uniform(-3.0, 3.0, 50))
+print([x.hex() for x in (*value.tolist(), *slope.tolist())])
 """
-    assert "rg.compile needs the native core" in output_of(code, "reference")
+    got = [float.fromhex(word) for word in re.findall(r"'([^']*)'", output_of(code, "reference"))]
+    assert got == pytest.approx(np.concatenate(expected).tolist(), rel=1e-13)
 
 
 def test_fields_of_named_tuples_do_not_matter(rg: Any, tmp_path: Path) -> None:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from retrograde.program.plan import STEPS, laid_out
+from retrograde.program.layout import laid_out
+from retrograde.program.plan import STEPS
 from retrograde.program.program import ROW, Input, Instruction, Program
 
 from .support import AWKWARD, execute, same

@@ -16,11 +16,6 @@ X = np.array([0.5, 1.5, 2.0, 3.0])
 MIXED = np.array([1.0, -2.0, 3.0, -4.0, 0.0, math.nan])
 
 
-@pytest.fixture
-def rg(native: Any) -> Any:
-    return native
-
-
 def guards_of(compiled: Any) -> list[bool]:
     """The outcomes a compiled function's one trace holds."""
     (trace,) = compiled.traces

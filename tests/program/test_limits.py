@@ -19,11 +19,10 @@ from retrograde.program import replay
 from ..contract.support import HOME, output_of
 from .support import CASES, flat, numbers, same
 
-pytestmark = pytest.mark.usefixtures("native")
-
 
 @pytest.fixture
 def rg(native: Any) -> Any:
+    """Threads, signals and memory are the native executor's."""
     return native
 
 

@@ -27,11 +27,6 @@ ARRAY: Any = np.array([1.0, 2.0])
 CONFIG = types.ModuleType("config")
 
 
-@pytest.fixture
-def rg(native: Any) -> Any:
-    return native
-
-
 # ---- the ways to a number ------------------------------------------------------------------------
 # Each is a function of the number's place: what to compile, and how to put another number there.
 

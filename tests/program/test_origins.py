@@ -8,11 +8,6 @@ import numpy as np
 import pytest
 
 
-@pytest.fixture
-def rg(native: Any) -> Any:
-    return native
-
-
 def test_an_argument_kept_from_another_recording_is_refused(rg: Any) -> None:
     kept: list[Any] = []
     rg.compile(lambda x: kept.append(x) or x * 2.0)(3.0)

@@ -10,11 +10,6 @@ import pytest
 from .support import numbers, same
 
 
-@pytest.fixture
-def rg(native: Any) -> Any:
-    return native
-
-
 def branchy(x: Any, y: Any) -> Any:
     return x * y if x > 0 else x - y
 

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from retrograde.program.layout import laid_out
 from retrograde.program.passes import improved, remove_stops
-from retrograde.program.plan import CARRIED, STEPS, laid_out
+from retrograde.program.plan import CARRIED, STEPS
 from retrograde.program.program import CONSTANT, ROW, UNIFORM, Input, Instruction, Program
 
 from . import oracle

@@ -15,11 +15,6 @@ from .wild import WildFunction, wild_functions
 ROWS = np.array([0.5, -1.25, 2.0, -3.0, 0.0, 1.0])
 
 
-@pytest.fixture(scope="module")
-def rg(native: Any) -> Any:
-    return native
-
-
 @settings(
     max_examples=80,
     derandomize=True,

@@ -15,11 +15,6 @@ from ..law.expressions import ORDERS
 from .support import LEVELS, kernels, numbers, same
 
 
-@pytest.fixture
-def rg(native: Any) -> Any:
-    return native
-
-
 def rosenbrock(rg: Any) -> Callable[..., Any]:
     return lambda v: rg.sum([100.0 * (b - a * a) ** 2 + (1.0 - a) ** 2 for a, b in pairwise(v)])
 
@@ -73,7 +68,7 @@ def test_products_with_the_hessian_are_the_eager_ones(rg: Any, name: str) -> Non
 
 @pytest.mark.parametrize("name", sorted(n for n in OPS if ORDERS[n] >= 2))
 def test_every_row_of_the_law_twice(rg: Any, name: str) -> None:
-    """Against the eager engine, which is held against other engines elsewhere."""
+    """Against eager values, which are held against other engines elsewhere."""
     op = OPS[name]
     low, high = (1.1, 2.0) if name == "acosh" else (0.2, 0.8)
     points = numbers(4 * op.arity, low, high, 3).reshape(4, op.arity)

@@ -11,11 +11,6 @@ X = np.array([1.0, 2.0, 3.0])
 PAIRS = np.arange(6.0).reshape(3, 2)
 
 
-@pytest.fixture
-def rg(native: Any) -> Any:
-    return native
-
-
 def outline(nest: Any) -> Any:
     """A nest with shapes in place of arrays and types in place of numbers."""
     if isinstance(nest, dict):

@@ -15,11 +15,6 @@ from .support import LEVELS, kernels, numbers, same
 ROWS = 1500
 
 
-@pytest.fixture
-def rg(native: Any) -> Any:
-    return native
-
-
 def column(make: Callable[[Any], Any]) -> Any:
     return make(numbers(4 * ROWS))
 
@@ -106,10 +101,12 @@ def layouts(rows: int, width: int) -> dict[str, Any]:
 
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("width", [7, 8, 9, 15, 16, 17, 24, 33])
-def test_wide_rows_in_every_layout_and_some_columns_unused(rg: Any, width: int, level: str) -> None:
+def test_wide_rows_in_every_layout_and_some_columns_unused(
+    native: Any, width: int, level: str
+) -> None:
     skipped = width - 2
-    f = rg.compile(lambda xs: [x * 2.0 for j, x in enumerate(xs) if j != skipped])
-    g = rg.compile(lambda xs: [x * 2.0 for x in reversed(xs)])
+    f = native.compile(lambda xs: [x * 2.0 for j, x in enumerate(xs) if j != skipped])
+    g = native.compile(lambda xs: [x * 2.0 for x in reversed(xs)])
     with kernels(level):
         for rows in (1, 3, 8, 9, 100):
             for xs in layouts(rows, width).values():

@@ -13,16 +13,6 @@ from .support import steady
 from .takes import Taking, takings
 
 
-@pytest.fixture(scope="module")
-def rg() -> Any:
-    import retrograde
-    from retrograde.value import core_name
-
-    if core_name != "native":
-        pytest.skip("compiled functions need the native core")
-    return retrograde
-
-
 def agree(got: Any, wanted: Any) -> bool:
     """NaN and infinities in the same places; the rest up to rounding."""
     got, wanted = np.asarray(got, dtype=float), np.asarray(wanted, dtype=float)

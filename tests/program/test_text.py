@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from retrograde.program.plan import laid_out
+from retrograde.program.layout import laid_out
 from retrograde.program.program import Program
 from retrograde.program.text import listing, plan_text, summary
 
@@ -65,10 +65,10 @@ def test_a_plan_counts_steps_slots_and_bytes() -> None:
     assert plan.bytes == plan.slots * plan.block * 8
 
 
-def test_explain_shows_each_trace_before_and_after_the_passes(native: Any) -> None:
-    w = native.Value(3.0, label="w")
+def test_explain_shows_each_trace_before_and_after_the_passes(rg: Any) -> None:
+    w = rg.Value(3.0, label="w")
 
-    @native.compile
+    @rg.compile
     def loss(x: Any, y: Any) -> Any:
         if x > 0:  # condition
             x = x * w  # product
@@ -108,8 +108,8 @@ def _id(text: str, what: str) -> str:
     return found[1]
 
 
-def test_explain_cuts_long_programs(native: Any) -> None:
-    @native.compile
+def test_explain_cuts_long_programs(rg: Any) -> None:
+    @rg.compile
     def long(x: Any) -> Any:
         for _ in range(1000):
             x = x * 1.01 + 0.1

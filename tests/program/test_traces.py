@@ -19,12 +19,6 @@ from retrograde.program.traces import Trace, routes, shared_length
 from ..contract.support import line_of
 from .support import assert_within, eager, numbers, same, steady
 
-
-@pytest.fixture
-def rg(native: Any) -> Any:
-    return native
-
-
 # ---- functions with branches ---------------------------------------------------------------------
 
 Script = list[tuple[str, float, float]]
@@ -71,7 +65,7 @@ scripts = st.lists(
 
 
 def as_value(rg: Any, function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function for the eager engine: a plain number is a constant."""
+    """The function for eager values: a plain number is a constant."""
     return lambda **arguments: 0.0 * arguments["x"] + function(**arguments)
 
 

@@ -15,11 +15,6 @@ X = numbers(ROWS, seed=1)
 Y = np.sin(X) + 0.1 * numbers(ROWS, seed=2)
 
 
-@pytest.fixture
-def rg(native: Any) -> Any:
-    return native
-
-
 class Model:
     """A small network of values."""
 

@@ -12,11 +12,6 @@ X = np.array([1.0, 2.0, 3.0])
 INDEX = np.array([0, 1, 1])
 
 
-@pytest.fixture
-def rg(native: Any) -> Any:
-    return native
-
-
 @pytest.mark.parametrize("dtype", [np.int64, np.int8, np.uint16, bool])
 @pytest.mark.parametrize("reduce", [None, "sum", "mean"])
 def test_an_index_keeps_its_place_with_zeros(rg: Any, dtype: Any, reduce: Any) -> None:

@@ -58,6 +58,21 @@ def visit_errors(rg, capsys, tmp_path):
         rg.Value("3")
 
 
+def visit__text(rg, capsys, tmp_path):
+    lines = part(rg, "_text.lines")
+    folded = lines.folded([("one ", ""), ("two", "strong"), (" three", "")], 8)
+    assert lines.as_text(folded, color=False) == "one two\nthree"
+    assert part(rg, "_text.paragraphs").table([["a", "1"], ["b", "10"]], "lr") == ["a   1", "b  10"]
+
+
+def visit_passes(rg, capsys, tmp_path):
+    a, b, root = two_routes(rg)
+    graph = part(rg, "passes.values").read((root,))
+    pulled = part(rg, "passes.backward").pull(graph, {len(graph) - 1: 1.0})
+    root.backward()
+    assert [pulled.gradients[place] for place in graph.of([a, b])] == [a.grad, b.grad]
+
+
 def visit__shared(rg, capsys, tmp_path):
     assert (rg.Value(1.0) * 2.0).site.file == __file__
     part(rg, "_shared.writing").write_whole(tmp_path / "text", b"whole")

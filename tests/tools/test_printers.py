@@ -86,6 +86,7 @@ def test_the_cells_of_every_table_line_up() -> None:
     widths = [{line.count("|") for line in table.splitlines()} for table in tables]
     assert [width for table, width in zip(tables, widths) if table.startswith("|")] == [
         {6},
+        {6},
         {5},
         {3},
         {3},

@@ -1,4 +1,4 @@
-"""Adding an op takes one row: rehearsed on a scratch copy, built, and used on both engines."""
+"""Adding an op takes one row: rehearsed on a scratch copy, built, and used on both cores."""
 
 from __future__ import annotations
 
@@ -26,3 +26,5 @@ def test_an_op_is_one_row_and_its_generated_files() -> None:
     assert done.returncode == 0, done.stdout
     for core in ("native", "reference"):
         assert f"the {core} engine computes and differentiates them" in done.stdout
+        assert f"{core}: methods_and_functions, derivatives, gradient_check" in done.stdout
+    assert "copies, replayed" in done.stdout

@@ -7,18 +7,23 @@ half-read.
 from __future__ import annotations
 
 import re
+import unicodedata
 from html import escape
+from html.entities import html5
 
 TOKEN = re.compile(r"\\[A-Za-z]+|\\.|\d+(?:\.\d+)?|[A-Za-z]|\s+|.")
 WORDS = frozenset("ln log sin cos tan arcsin arccos arctan sinh cosh tanh max min".split())
-LETTERS = {
-    r"\sigma": "σ", r"\Phi": "Φ", r"\varphi": "φ", r"\pi": "π", r"\infty": "∞", r"\partial": "∂",
-    r"\Gamma": "Γ", r"\psi": "ψ", r"\alpha": "α", r"\lambda": "λ",
-}  # fmt: skip
+LETTERS = {r"\varphi": "φ", r"\infty": "∞", r"\partial": "∂"}
+GREEK = {
+    f"\\{name[:-1]}": letter
+    for name, letter in html5.items()
+    if len(letter) == 1 and unicodedata.name(letter, "").startswith("GREEK")
+}
+"""What LaTeX and HTML call the Greek letters."""
 BAR = "&#124;"  # a bar as such would end the cell of a table
 SIGNS = {
     r"\le": "≤", r"\ge": "≥", r"\ne": "≠", r"\cdot": "·", r"\lvert": BAR, r"\rvert": BAR,
-    r"\lfloor": "⌊", r"\rfloor": "⌋", "-": "−", "'": "′",
+    r"\lfloor": "⌊", r"\rfloor": "⌋", "-": "−", "'": "′", r"\sum": "∑",
 }  # fmt: skip
 FENCES = frozenset(["(", ")", "[", "]", "⌊", "⌋", BAR])
 BEFORE_A_SIGN = frozenset(["{", "(", "=", "&", ",", r"\\", r"\le", r"\ge", r"\ne", "<", ">"])
@@ -121,8 +126,8 @@ class _Reader:
             return '<mspace width="0.17em"></mspace>'
         if token[1:] in WORDS:
             return f"<mi>{token[1:]}</mi>" + ("" if self.peek() in "(^_" else _THIN)
-        if token in LETTERS:
-            return f"<mi>{LETTERS[token]}</mi>"
+        if token in LETTERS or token in GREEK:
+            return f"<mi>{LETTERS.get(token) or GREEK[token]}</mi>"
         if token.startswith("\\") and token not in SIGNS:
             raise ValueError(f"{self.latex!r}: {token} is not known here")
         if token[0].isdigit():

@@ -16,7 +16,7 @@ from retrograde.ops.emit.latex import latex, partials
 from retrograde.ops.op import Op
 from retrograde.ops.words import WORDS
 
-FIRST_HEADING_AFTER = "## Conventions at awkward points"
+FIRST_HEADING_AFTER = "## Ops of many values"
 STYLE = re.compile(r"<style>.*?</style>")
 LEGEND = (
     '<p class="legend"><span class="value">the value z</span> '

@@ -12,19 +12,23 @@ from typing import Any
 
 from .._shared.lending import refuse_lent
 from ..errors import NotAValueError
+from .recording import refuse
 from .reference import Node
 
 
-def _checked(values: Sequence[Any]) -> Sequence[Node]:
+def _checked(values: Sequence[Any], refused: str = "grad") -> Sequence[Node]:
+    """The values; ``refused`` is what a recording would miss if it did this to one of its own."""
     for index, value in enumerate(values):
         if not isinstance(value, Node):
             raise NotAValueError.at("an optimizer", index, value)
+    refuse(values, refused)
     return values
 
 
 def _moving(leaves: Sequence[Any]) -> Iterator[tuple[int, Node]]:
     """The leaves that take gradients, each with its place."""
-    return ((i, leaf) for i, leaf in enumerate(_checked(leaves)) if leaf._requires_grad)
+    checked = _checked(leaves, "assignment")
+    return ((i, leaf) for i, leaf in enumerate(checked) if leaf._requires_grad)
 
 
 def _root(number: float) -> float:
@@ -56,6 +60,7 @@ def sgd(
     dampening: float,
     weight_decay: float,
     nesterov: float,
+    /,
 ) -> None:
     """One step of stochastic gradient descent over leaves."""
     for i, leaf in _moving(leaves):
@@ -81,6 +86,7 @@ def adam(
     epsilon: float,
     weight_decay: float,
     decoupled: float,
+    /,
 ) -> None:
     """One step of Adam or AdamW over leaves."""
     for i, leaf in _moving(leaves):
@@ -109,6 +115,7 @@ def rmsprop(
     weight_decay: float,
     momentum: float,
     centered: float,
+    /,
 ) -> None:
     """One step of RMSprop over leaves."""
     for i, leaf in _moving(leaves):
@@ -128,7 +135,7 @@ def rmsprop(
         leaf._data = leaf._data - step
 
 
-def grad_norm(values: Sequence[Any], kind: float) -> float:
+def grad_norm(values: Sequence[Any], kind: float, /) -> float:
     """The length of the gradients of values, by the sum of their powers, in order."""
     sizes = [abs(value._grad) for value in _checked(values)]
     if any(isnan(size) for size in sizes):
@@ -141,14 +148,14 @@ def grad_norm(values: Sequence[Any], kind: float) -> float:
     return sqrt(total) if kind == 2.0 else _power(total, 1.0 / kind)
 
 
-def scale_grad(values: Sequence[Any], factor: float) -> None:
+def scale_grad(values: Sequence[Any], factor: float, /) -> None:
     """Multiply the gradients of values."""
     refuse_lent(_checked(values))
     for value in values:
         value._grad *= factor
 
 
-def clip_grad(values: Sequence[Any], limit: float) -> None:
+def clip_grad(values: Sequence[Any], limit: float, /) -> None:
     """Clip the gradients of values into a range; NaN stays."""
     refuse_lent(_checked(values))
     for value in values:

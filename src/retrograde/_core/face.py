@@ -1,6 +1,6 @@
-"""What both engines' values share: how they print, and what they refuse.
+"""What both cores' values share: how they print, and what they refuse.
 
-Written once and put on whichever class the engine provides. Nothing here is hot.
+Written once and put on whichever class the core provides. Nothing here is hot.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def _refuse_conversion(what: str) -> NoReturn:
 def _recording() -> bool:
     from ..value import core
 
-    return bool(core.in_recording())
+    return core.in_recording()
 
 
 def _refuse_operator(what: str, cure: str) -> Any:
@@ -44,14 +44,14 @@ def _number(value: Any) -> float:
     """The number, whatever a subclass makes of ``data``."""
     from ..value import core
 
-    return float(core.peek(value))
+    return core.peek(value)
 
 
 def _is_hidden(value: Any) -> bool:
     """Whether a function is recorded, and this number is one row's: its text is a placeholder."""
     from ..value import core
 
-    return bool(core.hides(value))
+    return core.hides(value)
 
 
 class Face:
@@ -201,9 +201,12 @@ class Face:
 
         return reduced(self)
 
+    def __reduce__(self: Any) -> Any:
+        return self.__reduce_ex__(2)
+
 
 def put_on(value_class: type) -> None:
-    """Give an engine's class the shared face."""
+    """Give a core's class the shared face."""
     for name, attribute in vars(Face).items():
         if name not in ("__dict__", "__weakref__", "__doc__", "__module__", "__qualname__"):
             setattr(value_class, name, attribute)

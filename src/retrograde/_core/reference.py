@@ -1,6 +1,6 @@
-"""The engine in plain Python: nodes, ordering, backward. The oracle, and the fallback.
+"""The core in plain Python: nodes, ordering, backward. The oracle, and the fallback.
 
-Read it top to bottom; it does what the native engine does, bit for bit where IEEE arithmetic
+Read it top to bottom; it does what the native core does, bit for bit where IEEE arithmetic
 decides. The whole idea:
 
 - A value is a number that remembers its ``inputs`` and, for each, a ``partial``: how fast the
@@ -11,7 +11,7 @@ decides. The whole idea:
 
 There is no calculus in backward. The calculus is in the law (``ops/scalar.py``), which each
 operation asks for its value and its partials. The operators, and the checks on what a user
-assigns, are in ``fallback.py``.
+assigns, are in ``public.py``.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from ..errors import (
     NotDifferentiable,
 )
 from ..ops import OPS
+from .recording import Recordings, here, inherit, refuse, stopped
 
 
 class Modes(local):
@@ -64,8 +65,8 @@ class Node:
     """
 
     __slots__ = (
-        "_closure", "_custom", "_data", "_epoch", "_grad", "_hooks", "_inputs", "_label",
-        "_made_at", "_number", "_op_name", "_own", "_partials", "_requires_grad",
+        "_closure", "_custom", "_data", "_epoch", "_grad", "_hooks", "_inputs", "_inside", "_label",
+        "_made_at", "_number", "_op_name", "_own", "_partials", "_requires_grad", "_traced",
     )  # fmt: skip
 
     _op_name: str  # "leaf" for a value made from nothing
@@ -75,6 +76,8 @@ class Node:
     _custom: Any  # of a custom op: its name, or its CustomOp; None for a row of the law
     _label: str
     _hooks: list[tuple[object, hooks.Hook]] | None
+    _inside: bool  # made while its thread recorded a function
+    _traced: bool  # made in a recording, and a replay may find another number in it
     _own: dict[str, Any] | None  # attributes that a program written for another engine has put here
 
     def _become(
@@ -92,12 +95,14 @@ class Node:
         self._label, self._own = "", None
         self._hooks = self._closure = self._custom = None
         self._epoch, self._number = Epoch.now, number
+        self._inside, self._traced = Recordings.now > 0 and here.depth > 0, False
         self._made_at = None if number else calling_instruction(skip=3)
 
     def _contribute(self, roots: Sequence[Node] = ()) -> None:
         """Hand each input its contribution: the whole of backward, for one node.
 
         The roots are there to say how a birth is connected to them."""
+        refuse((self,), "backward")
         if self._partials is None:
             if self._closure is None:
                 raise MissingBackwardError.of(self)
@@ -119,7 +124,7 @@ class Node:
 N = TypeVar("N", bound=Node)
 
 
-def record(
+def made(
     make: type[N], op: str, data: float, inputs: tuple[N, ...], partials: tuple[float, ...]
 ) -> N:
     """A new node; without its history where nothing under it takes gradients."""
@@ -127,6 +132,10 @@ def record(
     value._become(op, data, inputs, partials, True in [v._requires_grad for v in inputs])
     if modes.anomaly and is_birth(value):
         raise AnomalyError.forward(value)
+    if Recordings.now:
+        inherit(value)
+        if here.depth:
+            return stopped(make, value) if modes.no_grad else value
     if modes.no_grad or not value._requires_grad:
         if Cuts.watcher is not None and value._requires_grad:
             Cuts.watcher(value)
@@ -145,7 +154,7 @@ def apply_row(make: type[N], name: str, operands: Sequence[N | float]) -> N | fl
     if True not in [isinstance(v, Node) for v in operands]:
         return data
     inputs = tuple([v if isinstance(v, Node) else constant(make, v) for v in operands])
-    return record(make, name, data, inputs, row.evaluate_partials(*numbers, data))
+    return made(make, name, data, inputs, row.evaluate_partials(*numbers, data))
 
 
 def constant(make: type[N], data: float) -> N:
@@ -222,6 +231,7 @@ def run_backward(roots: Sequence[Node], seeds: Sequence[float]) -> None:
     Until it is whole the pass keeps its totals aside: a failure has nothing to undo, and a hook may
     run another pass over the same values. Closures work on ``.grad`` itself, which is lent to them.
     """
+    refuse(roots, "backward")
     values = order(roots)
     refuse_lent(values)
     if roots and not any(v._op_name == "leaf" and v._requires_grad for v in values):

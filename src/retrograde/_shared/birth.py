@@ -117,7 +117,7 @@ class Birth:
             plural = "" if self.more_operands == 1 else "s"
             lines.append(f"  and {self.more_operands} more operand{plural}")
         if self.cause == DROPPED:
-            lines.append(f"  why: {_LOST.get(self.op, _LOST_OTHERWISE)}.")
+            lines.append(f"  why: {_why_lost(self.op)}.")
         if self.made is not None:
             made = f"{self.op} produced {self.made!r} in the forward pass"
             lines.append(f"  why: {made}, and its slope there is infinite.")
@@ -173,10 +173,11 @@ _WHY = {
     INF_MINUS_INF: "contributions of opposite infinities met, and inf − inf is NaN",
 }
 
-_FALSE = "a comparison with NaN is false, whatever it decides"
-_LOST = {"less": _FALSE, "less_equal": _FALSE, "equal": _FALSE}
-_LOST |= {"where": "the arm with the NaN was not chosen, or the condition itself was NaN"}
 _LOST_OTHERWISE = "the op has a result for it"
+
+
+def _why_lost(op: str) -> str:
+    return (OPS[op].hides_nan if op in OPS else "") or _LOST_OTHERWISE
 
 
 def route_text(route: Sequence[Step], steps: int) -> str:

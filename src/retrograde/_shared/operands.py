@@ -1,6 +1,6 @@
 """Operands that are neither values nor plain numbers: scalars of other libraries, arrays, mistakes.
 
-Both engines come here off the fast path.
+Both cores come here off the fast path.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import operator
 from typing import Any
 
 from ..errors import OperandError
+from ..ops import OPS
 
 COMPARISONS = (operator.lt, operator.le, operator.eq, operator.ne, operator.gt, operator.ge)
 """In the order of CPython's Py_LT … Py_GE."""
@@ -39,10 +40,10 @@ def other_operand(op: str, operands: tuple[Any, ...]) -> Any:
     Arrays are taken element by element; known mistakes raise; anything else is left to the other
     operand's class.
     """
-    if op == "where" and hasattr(operands[0], "recorded_value"):
+    if OPS[op].inputs[0] == "condition" and hasattr(operands[0], "recorded_value"):
         from .._values import elementwise
 
-        return elementwise.where(operands[0].recorded_value, *operands[1:])
+        return getattr(elementwise, op)(operands[0].recorded_value, *operands[1:])
     if any(is_array(operand) for operand in operands):
         from .._values import elementwise
 

@@ -57,7 +57,7 @@ def source_line(site: Site) -> str:
 
 def calling_instruction(skip: int = 1) -> tuple[CodeType, int] | None:
     """The code and instruction of the innermost frame outside this package: the reference
-    engine's way to remember a place without working out its line yet. The caller may know
+    core's way to remember a place without working out its line yet. The caller may know
     that more frames than its own can be passed over."""
     frame = sys._getframe(skip)
     while frame is not None:

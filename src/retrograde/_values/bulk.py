@@ -13,6 +13,7 @@ import numpy as np
 
 from ..errors import NotAValueError, NumberError, ShapeError
 from ..value import Value, core
+from .nests import leaves, parts
 from .sequences import ComputingSequence
 
 Nest = Any
@@ -23,25 +24,16 @@ DEEPEST = 16
 
 def values_in(nest: Nest, where: str) -> list[Value]:
     """Every value of a nest, in order."""
-    found: list[Value] = []
-    pending = [nest]
-    while pending:
-        item = pending.pop()
-        if isinstance(item, Value):
-            found.append(item)
-        elif isinstance(item, Mapping):
-            pending.extend(reversed(list(item.values())))
-        elif isinstance(item, (list, tuple)):
-            pending.extend(reversed(item))
-        elif isinstance(item, ComputingSequence) or (
-            isinstance(item, np.ndarray) and item.dtype == object
-        ):
-            pending.extend(reversed(item.reshape(-1).tolist()))
-        elif callable(getattr(item, "parameters", None)):
-            pending.extend(reversed(list(item.parameters())))
-        else:
-            raise NotAValueError.of(where, item)
-    return found
+
+    def held(part: Any) -> Sequence[Any]:
+        found = parts(part)
+        if found is not None:
+            return found
+        if callable(getattr(part, "parameters", None)):
+            return list(part.parameters())
+        raise NotAValueError.of(where, part)
+
+    return leaves(nest, held)
 
 
 def zero_grad(target: Nest) -> None:

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import sys
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
 from ..errors import CopyError
+from ..passes.flat import CUSTOM, LEAF
+from ..passes.values import read
 from ..value import Value, belongs_to_caller, core
-
-
-def _is_custom(op: int) -> bool:
-    return op >= len(core.OP_NAMES)
 
 
 def _attributes(value: Value) -> dict[str, Any] | None:
@@ -87,15 +87,15 @@ def _custom_parts(value: Value, what: str) -> tuple[type[Value], Any, tuple[floa
     return type(value), value._rule or value._op or None, value.partials
 
 
-def _remade(value: Value, what: str, inputs: Callable[[Any], Any]) -> Value:
-    """An inner node like ``value``; ``inputs`` says what stands for each of its inputs."""
-    op, parts, numbers = core.parts(value)
-    replaced: tuple[Any, ...] = tuple(None if v is None else inputs(v) for v in parts)
-    if _is_custom(op):
+def _remade(
+    value: Value, what: str, op: int, parts: tuple[Any, ...], numbers: tuple[float, ...]
+) -> Value:
+    """An inner node like ``value``, made from ``parts``; None stands for a number operand."""
+    if op >= CUSTOM:
         kind, rule, numbers = _custom_parts(value, what)
-        copy = _custom(kind, rule, value.data, replaced, numbers)
+        copy = _custom(kind, rule, value.data, parts, numbers)
     else:
-        copy = core.node(op, value.data, replaced, numbers)
+        copy = core.node(op, value.data, parts, numbers)
     copy.grad, copy.label = value.grad, value.label
     return copy
 
@@ -106,7 +106,7 @@ def shallow_copy(value: Value) -> Value:
         copy = _blank(*_leaf_parts(value))
     else:
         with _remaking():
-            copy = _remade(value, "copy", lambda v: v)
+            copy = _remade(value, "copy", *core.parts(value))
     if attributes := _attributes(value):
         copy.__dict__.update(attributes)
     return copy
@@ -116,50 +116,56 @@ def deep_copy(root: Value, memo: dict[int, Any]) -> Value:
     """A copy of everything under a value; what is shared stays shared, also across one deepcopy."""
     from copy import deepcopy
 
+    graph = read((root,))
+    assert graph.values is not None
+    columns = (graph.codes.tolist(), *map(graph.by_value, (graph.inputs, graph.numbers)))
+    copies: list[Value] = []
     with _remaking() as thawed:
-        for value in core.order((root,)):
+        for value, op, inputs, numbers in zip(graph.values, *columns):
             if id(value) not in memo:
-                if value.op == "leaf":
+                if op == LEAF:
                     memo[id(value)] = _blank(*_leaf_parts(value))
                 else:
-                    memo[id(value)] = _remade(value, "deepcopy", lambda v: memo[id(v)])
+                    parts = tuple([None if i < 0 else copies[i] for i in inputs])
+                    memo[id(value)] = _remade(value, "deepcopy", op, parts, numbers)
                 if attributes := _attributes(value):
                     memo[id(value)].__dict__.update(deepcopy(attributes, memo))
-            if value.op == "leaf":
-                _thaw(memo[id(value)], thawed)
-    return memo[id(root)]  # type: ignore[no-any-return]
+            copies.append(memo[id(value)])
+            if op == LEAF:
+                _thaw(copies[-1], thawed)
+    return copies[-1]
 
 
 def reduced(root: Value) -> tuple[Any, ...]:
     """How pickle takes a value apart."""
     if root.op == "leaf":
         return _blank, _leaf_parts(root), _attributes(root)
-    leaves: list[Value] = []
-    index: dict[int, int] = {}
-    inner: list[Value] = []
-    for value in core.order((root,)):
-        where = leaves if value.op == "leaf" else inner
-        index[id(value)] = len(leaves) if value.op == "leaf" else -1 - len(inner)
-        where.append(value)
-    ops, widths, inputs = array("H"), array("Q"), array("q")
-    data, grads, numbers = array("d"), array("d"), array("d")
-    labels: dict[int, str] = {}
+    root.data  # noqa: B018  a recording refuses it
+    graph = read((root,))
+    assert graph.values is not None
+    assert graph.grads is not None
+    is_leaf = graph.codes == LEAF
+    inner = np.flatnonzero(~is_leaf)
+    leaves = [value for value, leaf in zip(graph.values, is_leaf.tolist()) if leaf]
+    position = np.where(is_leaf, np.cumsum(is_leaf) - 1, -np.cumsum(~is_leaf))
+    inputs = np.where(graph.inputs < 0, len(leaves), position[graph.inputs])
+    numbers = graph.numbers.copy()
     customs: dict[int, tuple[type[Value], Any, dict[str, Any] | None]] = {}
-    number_operand = len(leaves)
-    for position, value in enumerate(inner):
-        op, parts, partials = core.parts(value)
-        if _is_custom(op):
-            kind, rule, partials = _custom_parts(value, "pickle")
-            customs[position] = kind, rule, _attributes(value)
-        ops.append(min(op, len(core.OP_NAMES)))
-        widths.append(len(parts))
-        inputs.extend(number_operand if v is None else index[id(v)] for v in parts)
-        numbers.extend(partials)
-        data.append(value.data)
-        grads.append(value.grad)
-        if value.label:
-            labels[position] = value.label
-    arrays = tuple(a.tobytes() for a in (ops, widths, inputs, data, grads, numbers))
+    for index in graph.own:
+        value = graph.values[index]
+        kind, rule, partials = _custom_parts(value, "pickle")
+        numbers[graph.starts[index] : graph.starts[index + 1]] = partials
+        customs[-1 - int(position[index])] = kind, rule, _attributes(value)
+    labels = {
+        -1 - int(position[index]): label
+        for index, label in graph.labels.items()
+        if not is_leaf[index]
+    }
+    columns = (
+        graph.codes[inner].astype(np.uint16), graph.widths[inner].astype(np.uint64), inputs,
+        graph.data[inner], graph.grads[inner], numbers,
+    )  # fmt: skip
+    arrays = tuple(column.tobytes() for column in columns)
     return _graph, (leaves, core.OP_NAMES, arrays, labels, customs)
 
 

@@ -38,6 +38,7 @@ from ..errors import (
 )
 from ..errors.wording import kind_of
 from ..value import Value, belongs_to_caller, core
+from .recorded_ops import RecordedOp
 
 Rule = Callable[..., Any]
 
@@ -117,12 +118,7 @@ class CustomOp:
         outcome = self.evaluate(*numbers)
         partials: Any = ()
         if self.has_no_rule:
-            if not isinstance(outcome, tuple) or len(outcome) != 2:
-                raise self._wrong(
-                    f"its function returned {kind_of(outcome)}; return (value, partials), or give "
-                    f"the rule with @{self.name}.partials or @{self.name}.vjp"
-                )
-            outcome, partials = outcome
+            outcome, partials = self._pair(outcome)
         if isinstance(outcome, complex):
             shown = ", ".join(f"{x:g}" for x in numbers)
             raise self._wrong(
@@ -334,63 +330,6 @@ class CustomOp:
         return kind.of(self.name, problem, where)
 
 
-class RecordedOp:
-    """The rule of a custom op's value in a recording.
-
-    Its first ``skip`` inputs are what its function made; ``part`` is set where the value is itself
-    one of the derivatives that a rule over arrays gives.
-    """
-
-    retrograde_rule = True
-
-    def __init__(self, op: CustomOp, skip: int, part: int | None = None) -> None:
-        self.op, self.skip, self.part, self.name = op, skip, part, op.name
-
-    @property
-    def has_vjp(self) -> bool:
-        """Whether contributions are to be asked for: a rule over arrays gives nothing else."""
-        return self.op.has_vjp or self.op.vectorized
-
-    def recompute(self, node: Value) -> None:
-        """A recording cannot be stale."""
-
-    def partials_on_values(
-        self, node: Value, operands: Sequence[Any], wanted: Sequence[int]
-    ) -> list[Any]:
-        """The partials in terms of ops."""
-        count = len(operands) - self.skip
-        given = self.op.rule_on_values(operands[self.skip :], node, count)
-        return [given[index - self.skip] for index in wanted]
-
-    def vjp_on_values(self, node: Value, operands: Sequence[Any], upstream: Any) -> list[Any]:
-        """The contributions in terms of ops, or as calls over rows."""
-        if self.part is not None:
-            raise NotTwiceDifferentiable.rule(self.op.name, node.site)
-        inputs = list(operands[self.skip :])
-        before = [upstream] if self.op.has_vjp else []
-        try:
-            if self.op.has_no_rule:
-                raise TypeError("its rule is in numbers")
-            found = self.op.rule_on_values([*before, *inputs], node, len(inputs))
-        except (GraphExitError, TypeError, CustomOpError):
-            if not self.op.vectorized:
-                raise
-            found = self._calls([*before, *inputs, node], len(inputs))
-        if not self.op.has_vjp:
-            found = [partial * upstream for partial in found]
-        return [0.0] * self.skip + found
-
-    def _calls(self, operands: Sequence[Any], count: int) -> list[Any]:
-        values = tuple(
-            v if isinstance(v, Value) else Value(float(v), requires_grad=False) for v in operands
-        )
-        numbers = self.op.rule_rows([np.array([core.peek(v)]) for v in values], count)
-        return [
-            Value(float(numbers[i][0]), values, (0.0,) * len(values), _op=RecordedOp(self.op, 0, i))
-            for i in range(count)
-        ]
-
-
 class _Contributions:
     """The ``_backward`` of a node whose op has a vjp: it keeps the numbers of the forward pass."""
 
@@ -467,4 +406,3 @@ def custom_op(function: Any = ..., *, vectorized: bool = False) -> Any:
 
 
 belongs_to_caller(CustomOp)
-belongs_to_caller(RecordedOp)

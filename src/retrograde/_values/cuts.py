@@ -2,7 +2,7 @@
 
 Inside ``watching_cuts(...)`` each cut is reported with the value that is about to lose its history,
 while it still has it; nothing is kept. A line that cuts again and again is reported the first 256
-times and then each time the count has doubled. Outside, the engine's own functions are in place.
+times and then each time the count has doubled. Outside, the core's own functions are in place.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .._shared.sites import Site, calling_instruction, site_of
 from ..value import Value, belongs_to_caller, core
 
 OFTEN = 256
-"""How often a line is reported every time; native/modes.c and fallback.py have the same."""
+"""How often a line is reported every time; native/modes.c and _core/modes.py have the same."""
 
 Cut = Callable[[Value, str, "Site | None"], object]
 """Called with a value, how it is cut ("detach()" or "no_grad()"), and the line."""

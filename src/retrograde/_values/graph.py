@@ -30,4 +30,4 @@ def order(*roots: Value) -> list[Value]:
     >>> [value.label or value.op for value in rg.order(a * b + a)]
     ['a', 'b', 'mul', 'add']
     """
-    return list(core.order(roots))
+    return core.order(roots)

@@ -1,104 +1,132 @@
-"""Nests: numbers and values inside lists, tuples, dicts and arrays, taken apart and rebuilt.
+"""Nests: things inside lists, tuples, dicts and arrays, taken apart and put together; the one place
+that knows what a nest is.
 
-Arrays come back as arrays in a result, and as sequences that compute in an argument. A place in a
-nest is named as one would write it: ``x[2]["w"][0]``.
+``flatten`` gives the leaves of a nest in order and its structure; ``structure.unflatten`` puts such
+a nest together around other leaves, ``structure.places`` says where each leaf stands, as one would
+write it: ``x[2]["w"][0]``. ``take_apart`` is the same for nests of numbers and values alone.
+``leaves`` and ``entries`` are for those who only look. Nothing here is recursive: depth is bounded.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from .._shared.operands import is_real_scalar
-from ..errors import ArgumentError
+from ..errors import ArgumentError, ShapeError
 from ..value import Value
 from .sequences import ComputingSequence, sequence
+
+DEEPEST = 2_000
+"""So many levels a nest may have; a list that holds itself has more."""
 
 Arrays = Callable[[list[Any], tuple[int, ...]], Any]
 """How an array of a shape is made of its items."""
 
-Rebuild = Callable[[Iterator[Any], Arrays], Any]
-"""A nest around items, its arrays made as told."""
+Key = Any
+Path = tuple[Key, ...]
+"""The keys and indices that lead to a leaf; an array has one for each of its axes."""
 
 
-@dataclass(frozen=True)
-class Nest:
-    """A nest taken apart: its items in order, their places, and how to put such a nest together.
-
-    A place is text for people; a path is the keys and indices that lead there.
-    """
-
-    items: list[Any]
-    places: list[str]
-    paths: list[tuple[Any, ...]]
-    rebuild: Rebuild
-
-    def filled(self, items: Sequence[Any], arrays: Arrays | None = None) -> Any:
-        """A nest of the same shape around other items."""
-        return self.rebuild(iter(items), arrays or as_array)
-
-    def argument(self, items: Sequence[Any]) -> Any:
-        """The same as a function is given it: arrays are sequences that compute."""
-        return self.rebuild(iter(items), sequence)
+# ---- what a nest is ----------------------------------------------------------------------------
 
 
-def _quoted(key: Any) -> str:
-    return f'"{key}"' if isinstance(key, str) else repr(key)
+@dataclass(slots=True)
+class Branch:
+    """A container of a nest without its parts: how many, their keys, and how it is made again."""
+
+    count: int
+
+    def paths(self) -> Iterable[Path]:
+        """What each part adds to the path."""
+        return ((index,) for index in range(self.count))
+
+    def places(self) -> Iterable[str]:
+        """The same as one would write it."""
+        return (f"[{index}]" for index in range(self.count))
+
+    def remade(self, parts: list[Any], arrays: Arrays) -> Any:
+        """The container around other parts."""
+        raise NotImplementedError
 
 
-def take_apart(
-    nest: Any, name: str, refusal: Callable[[str, object], Exception] = ArgumentError.item
-) -> Nest:
-    """The items of a nest; anything in it that is neither number nor value is refused by place."""
-    items: list[Any] = []
-    places: list[str] = []
-    paths: list[tuple[Any, ...]] = []
+@dataclass(slots=True)
+class ListBranch(Branch):
+    """A list or a tuple, of the caller's own class."""
 
-    def visit(part: Any, place: str, path: tuple[Any, ...]) -> Rebuild:
-        if isinstance(part, Value) or is_real_scalar(part):
-            items.append(part)
-            places.append(place)
-            paths.append(path)
-            return _next
-        if isinstance(part, dict):
-            keys = list(part)
-            builders = [visit(part[k], f"{place}[{_quoted(k)}]", (*path, k)) for k in keys]
-            return lambda source, arrays: {
-                key: build(source, arrays) for key, build in zip(keys, builders)
-            }
-        if isinstance(part, (list, tuple)):
-            builders = [visit(item, f"{place}[{i}]", (*path, i)) for i, item in enumerate(part)]
-            make = type(part)
-            if hasattr(part, "_fields"):  # a named tuple takes its items one by one
-                return lambda source, arrays: make(*[build(source, arrays) for build in builders])
-            return lambda source, arrays: make([build(source, arrays) for build in builders])
-        if isinstance(part, ComputingSequence) or (
-            isinstance(part, np.ndarray) and part.dtype.kind in "biufO"
-        ):
-            builders = [
-                visit(part[index], f"{place}[{', '.join(map(str, index))}]", path + index)
-                for index in (
-                    np.ndindex(part.shape) if part.size else ()
-                )  # it spells out every axis
-            ]
-            shape, computing = part.shape, isinstance(part, ComputingSequence)
+    make: type
 
-            def rebuilt(source: Iterator[Any], arrays: Arrays) -> Any:
-                made = arrays([build(source, arrays) for build in builders], shape)
-                return ComputingSequence(made) if computing and _holds_values(made) else made
-
-            return rebuilt
-        raise refusal(place, part)
-
-    rebuild = visit(nest, name, ())
-    return Nest(items, places, paths, rebuild)
+    def remade(self, parts: list[Any], arrays: Arrays) -> Any:
+        """A list or tuple of the same class."""
+        return remade(self.make, parts)
 
 
-def _next(source: Iterator[Any], arrays: Arrays) -> Any:
-    return next(source)
+@dataclass(slots=True)
+class DictBranch(Branch):
+    """A dict; its keys in order."""
+
+    keys: tuple[Key, ...]
+
+    def paths(self) -> Iterable[Path]:
+        """One key a part."""
+        return ((key,) for key in self.keys)
+
+    def places(self) -> Iterable[str]:
+        """Keys that are text in quotes."""
+        return (bracketed("", key) for key in self.keys)
+
+    def remade(self, parts: list[Any], arrays: Arrays) -> Any:
+        """A plain dict."""
+        return dict(zip(self.keys, parts))
+
+
+@dataclass(slots=True)
+class ArrayBranch(Branch):
+    """An array or a sequence that computes: an index for each axis."""
+
+    shape: tuple[int, ...]
+    computing: bool
+
+    def paths(self) -> Iterable[Path]:
+        """One index an axis."""
+        return np.ndindex(self.shape) if self.count else ()  # it spells out every axis
+
+    def places(self) -> Iterable[str]:
+        """The indices of all axes together, as arrays have them."""
+        return (f"[{', '.join(map(str, index))}]" for index in self.paths())
+
+    def remade(self, parts: list[Any], arrays: Arrays) -> Any:
+        """As told; a sequence that computes comes back as one where it still holds values."""
+        made = arrays(parts, self.shape)
+        return ComputingSequence(made) if self.computing and _holds_values(made) else made
+
+
+Opened = tuple[Branch, list[Any]]
+"""A container taken apart by one level: what it is, and its parts."""
+
+
+def opened(thing: Any) -> Opened | None:
+    """A list, tuple, dict or array taken apart by one level; None for anything else, a leaf."""
+    if isinstance(thing, dict):
+        return DictBranch(len(thing), tuple(thing)), list(thing.values())
+    if isinstance(thing, (list, tuple)):
+        return ListBranch(len(thing), type(thing)), list(thing)
+    if isinstance(thing, ComputingSequence) or (
+        isinstance(thing, np.ndarray) and thing.dtype.kind in "biufO"
+    ):
+        computing = isinstance(thing, ComputingSequence)
+        branch = ArrayBranch(int(thing.size), thing.shape, computing)
+        return branch, [thing[index] for index in branch.paths()]
+    return None
+
+
+def remade(make: type, parts: Sequence[Any]) -> Any:
+    """A list or tuple of a class; a named tuple takes its items one by one."""
+    return make(*parts) if hasattr(make, "_fields") else make(parts)
 
 
 def _holds_values(made: Any) -> bool:
@@ -120,3 +148,206 @@ def as_array(items: list[Any], shape: tuple[int, ...]) -> Any:
     for index, item in enumerate(items):
         array[index] = item
     return array.reshape(shape)
+
+
+# ---- taken apart, and put together -------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Structure:
+    """A nest without its leaves, in post order: None for a leaf, a branch after its parts."""
+
+    order: tuple[Branch | None, ...]
+
+    def unflatten(self, leaves: Iterable[Any], arrays: Arrays = as_array) -> Any:
+        """A nest of this structure around other leaves; of an iterator no more than it needs."""
+        source = iter(leaves)
+        made: list[Any] = []
+        for branch in self.order:
+            if branch is None:
+                made.append(next(source))
+                continue
+            first = len(made) - branch.count
+            parts = made[first:]
+            del made[first:]
+            made.append(branch.remade(parts, arrays))
+        (whole,) = made
+        return whole
+
+    def places(self, name: str) -> list[str]:
+        """Where each leaf stands, as one would write it: ``x[2]["w"][0]``."""
+        return self._from_above(name, lambda branch: branch.places())
+
+    def paths(self) -> list[Path]:
+        """The keys and indices that lead to each leaf."""
+        return self._from_above((), lambda branch: branch.paths())
+
+    def _from_above(self, root: Any, inside: Callable[[Branch], Iterable[Any]]) -> list[Any]:
+        """What the way to each leaf adds up to: backwards, a branch comes before its parts."""
+        found: list[Any] = []
+        pending = [root]
+        for branch in reversed(self.order):
+            way = pending.pop()
+            if branch is None:
+                found.append(way)
+            else:
+                pending.extend([way + part for part in inside(branch)])
+        found.reverse()
+        return found
+
+
+def flatten(nest: Any, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list[Any], Structure]:
+    """The leaves of a nest in order, and its structure; ``is_leaf`` keeps containers whole.
+
+    >>> leaves, structure = flatten({"w": [1.0, 2.0], "b": 3.0})
+    >>> leaves, structure.places("p")
+    ([1.0, 2.0, 3.0], ['p["w"][0]', 'p["w"][1]', 'p["b"]'])
+    >>> structure.unflatten([10.0, 20.0, 30.0])
+    {'w': [10.0, 20.0], 'b': 30.0}
+    """
+    found: list[Any] = []
+    order: list[Branch | None] = []
+    levels: list[tuple[Branch | None, Iterator[Any]]] = [(None, iter((nest,)))]
+    while levels:
+        branch, remaining = levels[-1]
+        for part in remaining:
+            if not isinstance(part, (Value, float)) and (is_leaf is None or not is_leaf(part)):
+                inner = opened(part)
+                if inner is not None:
+                    levels.append((inner[0], iter(inner[1])))
+                    _check_depth(len(levels))
+                    break
+            found.append(part)
+            order.append(None)
+        else:
+            levels.pop()
+            if branch is not None:
+                order.append(branch)
+    return found, Structure(tuple(order))
+
+
+def mapped(
+    function: Callable[[Any], Any], nest: Any, is_leaf: Callable[[Any], bool] | None = None
+) -> Any:
+    """A nest of the same structure with what a function makes of each leaf.
+
+    >>> mapped(lambda x: 2.0 * x, (1.0, [2.0]))
+    (2.0, [4.0])
+    """
+    found, structure = flatten(nest, is_leaf)
+    return structure.unflatten([function(leaf) for leaf in found])
+
+
+def is_array(thing: Any) -> bool:
+    """Whether a thing is an array of NumPy's: for those who keep arrays whole."""
+    return isinstance(thing, np.ndarray)
+
+
+def _check_depth(depth: int) -> None:
+    if depth > DEEPEST:
+        raise ShapeError.deep(DEEPEST)
+
+
+# ---- nests of numbers and values ---------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Nest:
+    """A nest of numbers and values taken apart: its items in order, its structure, its name.
+
+    A place is text for people; a path is the keys and indices that lead there.
+    """
+
+    items: list[Any]
+    structure: Structure
+    name: str
+
+    @cached_property
+    def places(self) -> list[str]:
+        """Where each item stands."""
+        return self.structure.places(self.name)
+
+    @cached_property
+    def paths(self) -> list[Path]:
+        """The keys and indices that lead to each item."""
+        return self.structure.paths()
+
+    def filled(self, items: Iterable[Any], arrays: Arrays = as_array) -> Any:
+        """A nest of the same shape around other items; of an iterator no more than it needs."""
+        return self.structure.unflatten(items, arrays)
+
+    def argument(self, items: Iterable[Any]) -> Any:
+        """The same as a function is given it: arrays are sequences that compute."""
+        return self.structure.unflatten(items, sequence)
+
+
+_ONE = Structure((None,))
+
+
+def take_apart(
+    nest: Any, name: str, refusal: Callable[[str, object], Exception] = ArgumentError.item
+) -> Nest:
+    """The items of a nest; anything in it that is neither number nor value is refused by place."""
+    if isinstance(nest, (Value, float)):
+        return Nest([nest], _ONE, name)
+    items, structure = flatten(nest, is_real_scalar)
+    for index, item in enumerate(items):
+        if not isinstance(item, (Value, float)) and not is_real_scalar(item):
+            raise refusal(structure.places(name)[index], item)
+    return Nest(items, structure, name)
+
+
+# ---- looking only ------------------------------------------------------------------------------
+
+
+def entries(thing: Any) -> Sequence[tuple[Key, Any]] | None:
+    """The keys and parts of what holds others: mappings, lists, tuples, and arrays of objects, the
+    latter one axis after the other; None for anything else."""
+    if isinstance(thing, Mapping):
+        return list(thing.items())
+    held = parts(thing)
+    return None if held is None else list(enumerate(held))
+
+
+def parts(thing: Any) -> Sequence[Any] | None:
+    """The parts alone."""
+    if isinstance(thing, (list, tuple)):
+        return thing
+    if isinstance(thing, (np.ndarray, ComputingSequence)):
+        if isinstance(thing, np.ndarray) and thing.dtype != object:
+            return None
+        whole = thing.tolist()
+        return whole if isinstance(whole, list) else [whole]
+    if isinstance(thing, (dict, Mapping)):  # of the two, only the latter is slow to ask
+        return list(thing.values())
+    return None
+
+
+def leaves(nest: Any, inside: Callable[[Any], Sequence[Any] | None] = parts) -> list[Any]:
+    """Every leaf of a nest in order, of whatever kind; ``inside`` says what holds others."""
+    found: list[Any] = []
+    levels = [iter((nest,))]
+    while levels:
+        for part in levels[-1]:
+            if not isinstance(part, Value):
+                held = inside(part)
+                if held is not None:
+                    levels.append(iter(held))
+                    _check_depth(len(levels))
+                    break
+            found.append(part)
+        else:
+            levels.pop()
+    return found
+
+
+def bracketed(place: str, key: Key) -> str:
+    """A place inside another, as one would write it: ``p["w"]``, ``p[0]``."""
+    return f'{place}["{key}"]' if isinstance(key, str) else f"{place}[{key!r}]"
+
+
+def dotted(place: str, key: Key) -> str:
+    """The same as a name: ``p.w``, ``p[0]``; at the top the key itself."""
+    if not isinstance(key, str):
+        return f"{place}[{key!r}]"
+    return f"{place}.{key}" if place else key

@@ -23,6 +23,7 @@ from ..ops import OPS
 from ..ops.spellings import ELSEWHERE
 from ..value import Value, belongs_to_caller, core
 from . import elementwise, functions
+from .nests import flatten, mapped
 from .sequences import ComputingSequence, as_objects, computed, product
 
 _POWER, _COMPARISON = 256, 257  # as in native/ufuncs.c
@@ -96,7 +97,7 @@ def _table() -> dict[Any, Callable[..., Any]]:
 
 
 def _codes() -> dict[Any, int]:
-    """The ufuncs that the native engine answers by itself where no array is involved."""
+    """The ufuncs that the native core answers by itself where no array is involved."""
     codes: dict[Any, int] = {}
     for ufunc in _ELEMENTS:
         name = ufunc.__name__
@@ -214,7 +215,8 @@ _MOVING = frozenset(
 def array_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A function of NumPy's with a value or a sequence among its arguments."""
     ours = _FUNCTIONS.get(function)
-    with_sequences = any(isinstance(part, ComputingSequence) for part in _parts((args, kwargs)))
+    parts, _ = flatten((args, kwargs), _is_array)
+    with_sequences = any(isinstance(part, ComputingSequence) for part in parts)
     by_element = function in (np.where, np.clip) and len(args) + len(kwargs) > 1
     if ours is not None and (
         by_element or with_sequences or not any(is_array(part) for part in args)
@@ -231,35 +233,27 @@ def array_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any])
     return _wrapped(found)
 
 
-def _parts(nest: Any) -> Any:
-    """What stands in a nest of arguments."""
-    if isinstance(nest, dict):
-        nest = tuple(nest.values())
-    if isinstance(nest, (list, tuple)):
-        for part in nest:
-            yield from _parts(part)
-    else:
-        yield nest
-
-
 def _unwrapped(nest: Any) -> Any:
     """Arguments with arrays in the place of sequences."""
-    if isinstance(nest, ComputingSequence):
-        return as_objects(nest, "")
-    if isinstance(nest, dict):
-        return {name: _unwrapped(part) for name, part in nest.items()}
-    if isinstance(nest, (list, tuple)):
-        return type(nest)([_unwrapped(part) for part in nest])
-    return nest
+    return mapped(
+        lambda part: as_objects(part, "") if isinstance(part, ComputingSequence) else part,
+        nest,
+        _is_array,
+    )
 
 
 def _wrapped(found: Any) -> Any:
     """Results with sequences in the place of arrays of values."""
-    if isinstance(found, np.ndarray) and found.dtype == object and found.ndim:
-        return ComputingSequence(found)
-    if isinstance(found, (list, tuple)):
-        return type(found)([_wrapped(part) for part in found])
-    return found
+
+    def wrapped(part: Any) -> Any:
+        computes = isinstance(part, np.ndarray) and part.dtype == object and part.ndim
+        return ComputingSequence(part) if computes else part
+
+    return mapped(wrapped, found, _is_array)
+
+
+def _is_array(part: Any) -> bool:
+    return isinstance(part, (np.ndarray, ComputingSequence))
 
 
 core.take_ufuncs(_codes(), array_ufunc)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..ops import STRUCTURAL
 from ..value import Value, core
 from . import elementwise
 
@@ -19,7 +20,13 @@ def takes_gradient_through(node: Value) -> range | None:
     kind = core.recorded_op(node)
     if kind == "stop":
         return range(0)
-    return range(len(node.inputs) - 1) if kind == "take" else None
+    return range(len(node.inputs) - 1) if is_chosen(node) else None
+
+
+def is_chosen(node: Value) -> bool:
+    """Whether a node is one of its inputs, chosen by the last of them."""
+    row = STRUCTURAL.get(core.recorded_op(node))
+    return row is not None and row.chooses
 
 
 class Reached:

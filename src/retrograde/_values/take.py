@@ -14,7 +14,7 @@ import numpy as np
 from .._shared.operands import is_real_scalar
 from ..errors import ShapeError, TakeError
 from ..value import Value, belongs_to_caller, core
-from .nests import as_array
+from .nests import as_array, remade
 from .sequences import ComputingSequence, sequence
 
 _ARRAYS = (np.ndarray, ComputingSequence)
@@ -97,7 +97,7 @@ def _remade(item: Any, parts: list[Any]) -> Any:
         return sequence(parts, item.shape)
     if isinstance(item, dict):
         return dict(zip(item, parts))
-    return type(item)(*parts) if hasattr(item, "_fields") else type(item)(parts)
+    return remade(type(item), parts)
 
 
 def _detached(item: Any) -> Any:

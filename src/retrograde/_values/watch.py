@@ -1,13 +1,13 @@
 """Watching backward passes of a program that knows nothing of it.
 
-Inside ``watching(...)`` the engine's two ways into a backward pass (``Value.backward`` and what
-``rg.backward`` calls) report each pass; outside, they are the engine's own functions again and cost
+Inside ``watching(...)`` the core's two ways into a backward pass (``Value.backward`` and what
+``rg.backward`` calls) report each pass; outside, they are the core's own functions again and cost
 nothing. A pass that raises is reported as begun, not as done.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Lock, local
@@ -18,7 +18,7 @@ from ..value import Value, core
 
 
 @dataclass(frozen=True)
-class Pass:
+class WatchedPass:
     """One backward pass: from where in the graph, and from which line of the program."""
 
     roots: tuple[Value, ...]
@@ -26,7 +26,7 @@ class Pass:
     site: Site | None
 
 
-Report = Callable[[Pass], object]
+Report = Callable[[WatchedPass], object]
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,27 +86,27 @@ def _wrap() -> None:
         """Add the gradient of this value into every leaf under it."""
         _reported((self,), (seed,), lambda: method(self, seed))
 
-    def several(roots: Sequence[Value], seeds: Sequence[float]) -> None:
-        _reported(tuple(roots), tuple(seeds), lambda: function(roots, seeds))
+    def several(roots: tuple[Value, ...], seeds: tuple[Any, ...], /) -> None:
+        _reported(roots, seeds, lambda: function(roots, seeds))
 
     Value.backward = backward  # type: ignore[method-assign]
-    core.backward = several
+    core.backward = several  # type: ignore[method-assign]
 
 
 def _unwrap() -> None:
     Value.backward = _watch.method  # type: ignore[method-assign]
-    core.backward = _watch.function
+    core.backward = _watch.function  # type: ignore[method-assign]
     _watch.method = _watch.function = None
 
 
 def _reported(roots: tuple[Any, ...], seeds: tuple[Any, ...], run: Callable[[], object]) -> None:
-    """Run a pass and tell the watchers of it; what the engine would refuse, it refuses itself."""
+    """Run a pass and tell the watchers of it; what the core would refuse, it refuses itself."""
     watchers = _watch.watchers
     plain = all(isinstance(root, Value) for root in roots) and len(roots) == len(seeds)
     if not plain:
         run()
         return
-    this = Pass(roots, seeds, site_of(calling_instruction()))
+    this = WatchedPass(roots, seeds, site_of(calling_instruction()))
     for watcher in watchers:
         if watcher.begun is not None:
             watcher.begun(this)
@@ -126,8 +126,8 @@ def unwatched() -> Iterator[None]:
         _watch.watchers = before
 
 
-def engine_backward() -> Any:
-    """The engine's own ``Value.backward``, whoever watches."""
+def core_backward() -> Any:
+    """The core's own ``Value.backward``, whoever watches."""
     return _watch.method or Value.__dict__["backward"]
 
 

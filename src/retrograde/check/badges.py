@@ -40,7 +40,7 @@ def badges(
     """A badge for each value under a root: leaves that take gradients, unless told otherwise.
 
     Interior values may be asked for too. No gradient is changed. Differences are taken of the
-    recorded graph, replayed from the law.
+    graph, worked out from the law.
 
     >>> import retrograde as rg
     >>> from retrograde.check.badges import badges

@@ -1,6 +1,6 @@
 """``rg.compare``: the same function through another engine, both gradients side by side.
 
-The function is recorded once; the recording is handed to the other engine op by op, which takes
+The function is called once; its graph is handed to the other engine op by op, which takes
 its own gradient by its own rules. Where the two differ on purpose (docs/conventions.md) the
 comparison knows: it takes the other's partials at the ties and kinks met here, and sees whether
 that accounts for the whole of the difference.
@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from math import fabs, isfinite, isnan, ulp
 from typing import Any
 
+from .._shared.birth import spelled
 from ..errors import CheckError
 from ..ops import OPS
 from ..value import core_name
@@ -24,7 +25,7 @@ from .rounding import Bars, error_bars
 from .subject import MOST_ROWS, Subject, subject_of
 from .tape import ROW, Tape, read
 from .tolerances import ROUNDINGS, ULPS
-from .verdicts import BAD, plain
+from .verdicts import BAD
 
 AGREES, DIFFERS, CONVENTION = "agrees", "differs", "convention"
 VALUES = 1e-13
@@ -74,7 +75,7 @@ class Comparison:
 
     def data(self) -> dict[str, Any]:
         """The comparison as plain data, for JSON."""
-        found: dict[str, Any] = plain({"agrees": self.agrees, **asdict(self)})
+        found: dict[str, Any] = spelled({"agrees": self.agrees, **asdict(self)})
         return found
 
     def __str__(self) -> str:
@@ -110,7 +111,7 @@ def same(ours: float, theirs: float, bar: float) -> bool:
 
 
 class Other:
-    """The other side of a comparison on one recorded graph."""
+    """The other side of a comparison on one graph."""
 
     def __init__(self, tape: Tape, against: str) -> None:
         self.tape, self.against = tape, against

@@ -1,9 +1,9 @@
 """The complex step: a graph's values replayed just off the real axis.
 
 For an analytic function ``imag f(x + ih) / h`` is the slope without any subtraction, so a step of
-10⁻¹⁰⁰ costs no digits. A value is a float64 here, so the recorded graph is evaluated anew, on
+10⁻¹⁰⁰ costs no digits. A value is a float64 here, so the graph is evaluated anew, on
 complex numbers, from the law's *values*; partials are not read. It applies where every step that
-matters is a row of the law, ``sum`` or ``dot``, and none stands on a kink.
+matters is a row of the law, scalar or structural, and none stands on a kink.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import CheckError
+from ..ops import STRUCTURAL
 from .printed import at_a_kink, on_complex
-from .tape import CUSTOM, DOT, LEAF, OPAQUE, ROW, SUM, Step, Tape
+from .tape import CUSTOM, LEAF, OPAQUE, ROW, WIDE, Step, Tape
 
 STEP = 1e-100
 """Of the input's size, or of 1 where that is larger: far from underflow and from feeling bends."""
@@ -39,7 +40,7 @@ def obstacle(tape: Tape, places: Sequence[int]) -> str:
     for place, step in enumerate(tape.steps):
         if not matters[place] or step.kind == LEAF:
             continue
-        if step.kind not in (ROW, SUM, DOT):
+        if step.kind not in (ROW, WIDE):
             return f"'{step.op}' has no formula in the law"
         if not isfinite(step.data):
             return f"{step.op} is {step.data} here"
@@ -55,11 +56,8 @@ def evaluated(step: Step, operands: Sequence[Any]) -> Any:
         return outcome[0] if isinstance(outcome, tuple) else outcome
     if step.kind == OPAQUE:
         raise CheckError.untranslatable(step.node, "a replay of the graph")
-    if step.kind == SUM:
-        return sum(operands, 0.0)
-    if step.kind == DOT:
-        half = len(operands) // 2
-        return sum((x * y for x, y in zip(operands[:half], operands[half:])), 0.0)
+    if step.kind == WIDE:
+        return STRUCTURAL[step.op].evaluate(operands)
     return on_complex(step.op)(*operands)
 
 

@@ -1,20 +1,27 @@
-"""Other engines: a recorded graph handed to PyTorch or JAX, op by op, by their own functions.
+"""Other engines: a graph handed to PyTorch or JAX, op by op, by their own functions.
 
-Rows of the law have counterparts there, with a derivative rule of their own, so nothing of ours
-takes part in their gradient. A row without one is its own value spelled in their functions, which
-they differentiate. A custom op is tried by calling its function on their numbers. The packages are
-imported when they are first asked for; everything runs in float64 on the CPU.
+Most rows of the law have counterparts there (``ops/spellings.py``), with a derivative rule of their
+own, so nothing of ours takes part in their gradient. A row without one is its own value spelled in
+their functions, which they differentiate: of its choices only the arm taken. A custom op is tried
+by calling its function on their numbers. The packages are imported when they are first asked for;
+everything runs in float64 on the CPU.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from importlib import import_module
 from typing import Any
 
 from ..errors import CheckError, MissingPackageError
-from .printed import compiled
-from .tape import CUSTOM, DOT, LEAF, OPAQUE, SUM, Step, Tape
+from ..ops import OPS, STRUCTURAL
+from ..ops.emit.python import python, routines
+from ..ops.expr import Expr, calls
+from ..ops.op import PRIMITIVES
+from ..ops.special import ROUTINES
+from ..ops.spellings import JAX, OPERATORS, TORCH
+from .tape import CUSTOM, LEAF, OPAQUE, WIDE, Step, Tape
 
 ENGINES = ("torch", "jax")
 
@@ -24,7 +31,10 @@ class Engine:
 
     name = ""
     version = ""
-    functions: dict[str, Callable[..., Any]]
+
+    def __init__(self, counterparts: Mapping[str, str | Expr]) -> None:
+        self._counterparts = counterparts
+        self._functions: dict[str, Callable[..., Any]] = dict(OPERATORS)
 
     def scalar(self, number: float) -> Any:
         """A number as the engine's own."""
@@ -44,11 +54,8 @@ class Engine:
 
     def step(self, step: Step, operands: list[Any]) -> Any:
         """One step on the engine's numbers."""
-        if step.kind == SUM:
-            return self.total(operands)
-        if step.kind == DOT:
-            half = len(operands) // 2
-            return self.total([x * y for x, y in zip(operands[:half], operands[half:])])
+        if step.kind == WIDE:
+            return self.total(STRUCTURAL[step.op].terms(operands))
         if step.kind == OPAQUE:
             raise CheckError.untranslatable(step.node, self.name)
         if step.kind == CUSTOM:
@@ -57,14 +64,44 @@ class Engine:
 
     def function(self, name: str) -> Callable[..., Any]:
         """A row on the engine's numbers: its counterpart, or else its value in their functions."""
-        if name not in self.functions:
-            choose = {"where": self.where, "real": lambda x: x}
-            self.functions[name] = compiled(name, {**self.functions, **choose})
-        return self.functions[name]
+        if name not in self._functions:
+            self._functions[name] = self._counterpart(name) or self.spelled_out(name)
+        return self._functions[name]
 
-    def where(self, condition: Any, then: Any, otherwise: Any) -> Any:
-        """A choice between the engine's numbers or plain ones."""
-        raise NotImplementedError
+    def _counterpart(self, name: str) -> Callable[..., Any] | None:
+        """What the engine has for a row, if it has it in this version."""
+        found = self._counterparts.get(name)
+        if isinstance(found, Expr):
+            return self._compiled(OPS[name].inputs, found)
+        module, _, attribute = f"{self.name}.{found}".rpartition(".")
+        function: Callable[..., Any] | None = getattr(import_module(module), attribute, None)
+        return function
+
+    def spelled_out(self, name: str) -> Callable[..., Any]:
+        """A row's own value in the engine's functions."""
+        return self._compiled(OPS[name].inputs, OPS[name].value)
+
+    def _compiled(self, inputs: Sequence[str], value: Expr) -> Callable[..., Any]:
+        called = calls(value)
+        scope = {each: self._taking_numbers(each) for each in called - ROUTINES.keys()}
+        if called & ROUTINES.keys():
+            scope |= {each: self._taking_numbers(each) for each in PRIMITIVES - ROUTINES.keys()}
+            scope |= routines(called, scope)
+        function = eval(f"lambda {', '.join(inputs)}: {python(value)}", scope)
+
+        def own(*operands: Any) -> Any:
+            result = function(*operands)
+            return result if self.is_own(result) else self.scalar(result)
+
+        return own
+
+    def _taking_numbers(self, name: str) -> Callable[..., Any]:
+        """The function of a name, for constants in a formula too."""
+
+        def call(*operands: Any) -> Any:
+            return self.function(name)(*[x if self.is_own(x) else self.scalar(x) for x in operands])
+
+        return call
 
     def _custom(self, step: Step, operands: list[Any]) -> Any:
         """A custom op's own function, where it is written so that it runs on any numbers."""
@@ -114,43 +151,11 @@ class Torch(Engine):
             raise MissingPackageError.extra("torch", "against='torch'") from error
         self._torch = torch
         self.version = str(torch.__version__)
-        functional = torch.nn.functional
-        plain = "exp expm1 log log1p log2 log10 sqrt tanh sigmoid relu sin cos tan asin acos atan "
-        plain += "atan2 sinh cosh asinh acosh atanh hypot sign abs floor maximum minimum erf erfc "
-        plain += (
-            "square reciprocal pow rsqrt exp2 logaddexp xlogy logit sinc ceil trunc round fmod "
-        )
-        plain += "remainder lgamma digamma erfinv"
-        self.functions = {
-            **{name: getattr(torch, name) for name in plain.split()},
-            **_operators(),
-            "leaky_relu": lambda x, slope: torch.where(x > 0, x, slope * x),
-            "softplus": lambda x: torch.logaddexp(x, torch.zeros_like(x)),
-            **{name: getattr(functional, name) for name in "mish relu6 selu hardswish".split()},
-            **{name: getattr(torch.special, name) for name in "ndtri log_ndtr erfcx".split()},
-            "logsigmoid": functional.logsigmoid,
-            "softsign": functional.softsign,
-            "cbrt": lambda x: torch.sign(x) * torch.pow(torch.abs(x), 1.0 / 3.0),
-            "trigamma": lambda x: torch.polygamma(1, x),
-            "betaln": lambda x, y: torch.lgamma(x) + torch.lgamma(y) - torch.lgamma(x + y),
-            "silu": functional.silu,
-            "gelu": functional.gelu,
-            "norm_cdf": torch.special.ndtr,
-            "clip": torch.clamp,
-            "where": lambda condition, x, y: torch.where(condition != 0, x, y),
-            "less": lambda x, y: (x < y).to(torch.float64),
-            "less_equal": lambda x, y: (x <= y).to(torch.float64),
-            "equal": lambda x, y: (x == y).to(torch.float64),
-        }
+        super().__init__(TORCH)
 
     def scalar(self, number: float) -> Any:
         """A number as a tensor without axes."""
         return self._torch.tensor(number, dtype=self._torch.float64)
-
-    def where(self, condition: Any, then: Any, otherwise: Any) -> Any:
-        """torch.where, in float64 also between plain numbers."""
-        tensors = [x if self.is_own(x) else self.scalar(x) for x in (then, otherwise)]
-        return self._torch.where(self._torch.as_tensor(condition), *tensors)
 
     def is_own(self, thing: object) -> bool:
         """Whether a thing is a tensor."""
@@ -187,48 +192,12 @@ class Jax(Engine):
             import jax
         except ImportError as error:
             raise MissingPackageError.extra("jax", "against='jax'") from error
-        from jax import nn
         from jax import numpy as jnp
-        from jax.scipy import special
 
         self._jax: Any = jax
         self._jnp = jnp
         self.version = str(jax.__version__)
-        plain = "exp expm1 log log1p log2 log10 sqrt tanh sin cos tan sinh cosh hypot sign abs "
-        plain += "floor maximum minimum square reciprocal exp2 cbrt logaddexp sinc ceil trunc fmod "
-        plain += "round remainder"
-        arcs = "sin cos tan tan2 sinh cosh tanh"
-        self.functions = {
-            **{name: getattr(jnp, name) for name in plain.split()},
-            **{f"a{name}": getattr(jnp, f"arc{name}") for name in arcs.split()},
-            **_operators(),
-            "pow": jnp.power,
-            "sigmoid": nn.sigmoid,
-            "relu": nn.relu,
-            "leaky_relu": lambda x, slope: jnp.where(x > 0, x, slope * x),
-            "softplus": nn.softplus,
-            "silu": nn.silu,
-            "gelu": lambda x: nn.gelu(x, approximate=False),
-            **{name: getattr(nn, name) for name in "mish relu6 selu".split()},
-            **{name: getattr(special, name) for name in "xlogy logit ndtri log_ndtr".split()},
-            "betaln": special.betaln,
-            "digamma": special.digamma,
-            "erfinv": special.erfinv,
-            "hardswish": nn.hard_swish,
-            "lgamma": special.gammaln,
-            "logsigmoid": nn.log_sigmoid,
-            "rsqrt": jax.lax.rsqrt,
-            "softsign": nn.soft_sign,
-            "trigamma": lambda x: special.polygamma(1, x),
-            "erf": special.erf,
-            "erfc": special.erfc,
-            "norm_cdf": special.ndtr,
-            "clip": jnp.clip,
-            "where": lambda condition, x, y: jnp.where(condition != 0, x, y),
-            "less": lambda x, y: (x < y).astype(float),
-            "less_equal": lambda x, y: (x <= y).astype(float),
-            "equal": lambda x, y: (x == y).astype(float),
-        }
+        super().__init__(JAX)
 
     def _in_float64(self) -> AbstractContextManager[Any]:
         if self._jax.config.jax_enable_x64:
@@ -241,10 +210,6 @@ class Jax(Engine):
     def scalar(self, number: float) -> Any:
         """A number as an array without axes."""
         return self._jnp.asarray(number, dtype="float64")
-
-    def where(self, condition: Any, then: Any, otherwise: Any) -> Any:
-        """jnp.where."""
-        return self._jnp.where(condition, then, otherwise)
 
     def is_own(self, thing: object) -> bool:
         """Whether a thing is an array of JAX."""
@@ -267,16 +232,6 @@ class Jax(Engine):
 
             value, found = self._jax.value_and_grad(root)(starts)
             return float(value), [float(g) for g in found]
-
-
-def _operators() -> dict[str, Callable[..., Any]]:
-    return {
-        "add": lambda x, y: x + y,
-        "sub": lambda x, y: x - y,
-        "mul": lambda x, y: x * y,
-        "div": lambda x, y: x / y,
-        "neg": lambda x: -x,
-    }
 
 
 def engine(name: str) -> Engine:

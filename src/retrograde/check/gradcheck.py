@@ -1,7 +1,7 @@
 """``rg.gradcheck``: the backward pass held against differences of the function itself.
 
 The order of evidence: differences of the function (they see everything, also what never entered
-the graph); where they are too noisy, a complex step through the graph; and every recorded step by
+the graph); where they are too noisy, a complex step through the graph; and every step by
 itself, which also says where a wrong gradient is made. docs/checking.md has the whole story.
 """
 
@@ -165,7 +165,7 @@ class _Check:
         return Entry(entry.place, entry.at, entry.gradient, exact, 0.0, verdict, COMPLEX, note=note)
 
     def _same_as_graph(self, index: int, place: int, step: float) -> bool:
-        """Whether the function still is its recorded graph a step away from the point."""
+        """Whether the function still has this graph a little way from the point."""
         assert self.tape is not None
         at = self.subject.numbers[index]
         for move in (step, -step):
@@ -282,7 +282,7 @@ class _Check:
                 verdict = NOISE
                 note = entry.note or "differences are too noisy here"
                 if found.total and found.checked == found.total:
-                    note += "; every recorded step is right by itself"
+                    note += "; every step is right by itself"
             self.entries[index] = _with(entry, verdict, note)
 
     def contributions(self) -> dict[str, list[float]]:

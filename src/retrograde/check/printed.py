@@ -14,10 +14,24 @@ from typing import Any
 import numpy as np
 
 from ..ops import OPS
-from ..ops.emit.python import on_floats, python, routines
-from ..ops.expr import Both, Call, Compare, Condition, Either, Expr, Num, Var, Where, calls, walk
-
-_INFIX = {"add": "+", "sub": "-", "mul": "*"}
+from ..ops.emit.notation import COMPARISONS, Notation
+from ..ops.emit.python import OPERATORS, on_floats, python, routines
+from ..ops.expr import (
+    Absent,
+    Both,
+    Call,
+    Compare,
+    Condition,
+    Either,
+    Expr,
+    Num,
+    Rules,
+    Var,
+    Where,
+    calls,
+    fold,
+    walk,
+)
 
 
 def source(node: Expr | Condition) -> str:
@@ -27,31 +41,25 @@ def source(node: Expr | Condition) -> str:
     >>> source(OPS["relu"].value)
     'where((real(x) <= real(0.0)), 0.0, x)'
     """
-    if isinstance(node, Var):
-        return node.name
-    if isinstance(node, Num):
-        return repr(node.value)
-    if isinstance(node, Call):
-        args = [source(arg) for arg in node.args]
-        if node.name in _INFIX:
-            return f"({args[0]} {_INFIX[node.name]} {args[1]})"
-        return f"(-{args[0]})" if node.name == "neg" else f"{node.name}({', '.join(args)})"
-    if isinstance(node, Where):
-        condition = source(node.condition)
-        return f"where({condition}, {source(node.then)}, {source(node.otherwise)})"
-    if isinstance(node, Compare):
-        return f"(real({source(node.left)}) {node.symbol} real({source(node.right)}))"
-    if isinstance(node, (Either, Both)):
-        sign = "|" if isinstance(node, Either) else "&"
-        return f"({source(node.left)} {sign} {source(node.right)})"
-    raise TypeError(f"no formula for {type(node).__name__}")
+    return _ARRAYS(node)
+
+
+_ARRAYS = Notation(
+    "formula",
+    number=repr,
+    function=lambda name: name,
+    comparisons={sign: f"(real({{}}) {sign} real({{}}))" for sign in COMPARISONS},
+    where="where({}, {}, {})",
+    either="({} | {})",
+    both="({} & {})",
+)
 
 
 def compiled(name: str, functions: Mapping[str, Any]) -> Callable[..., Any]:
     """A row's value over the functions given; rows it calls are compiled over them too."""
     op = OPS[name]
     scope = dict(functions)
-    for called in calls(op.value) & OPS.keys() - _INFIX.keys() - {"neg"}:
+    for called in calls(op.value) & OPS.keys() - OPERATORS:
         if called not in scope:
             scope[called] = compiled(called, functions)
     scope |= routines(calls(op.value), functions, source)
@@ -67,21 +75,29 @@ def magnitude(node: Expr) -> str:
     >>> magnitude(1 - Var("z") * Var("z"))
     '(1.0 + (fabs(z) * fabs(z)))'
     """
-    if isinstance(node, Var):
-        return f"fabs({node.name})"
-    if isinstance(node, Num):
-        return repr(abs(node.value))
-    if isinstance(node, Where):
-        condition = python(node.condition)
-        return f"({magnitude(node.then)} if {condition} else {magnitude(node.otherwise)})"
-    if isinstance(node, Call) and node.name in ("add", "sub", "mul"):
-        sign = "*" if node.name == "mul" else "+"
-        return f"({magnitude(node.args[0])} {sign} {magnitude(node.args[1])})"
-    if isinstance(node, Call) and node.name == "neg":
-        return magnitude(node.args[0])
-    if isinstance(node, Call) and node.name == "div":
-        return f"div({magnitude(node.args[0])}, fabs({python(node.args[1])}))"
+    return fold(node, _SIZES, "size")
+
+
+def _size_of_call(node: Call, of: Callable[[Any], str]) -> str:
+    if node.name in _ADDED:
+        return _ADDED[node.name].format(*map(of, node.args))
+    if node.name == "div":
+        return f"div({of(node.args[0])}, fabs({python(node.args[1])}))"
     return f"fabs({python(node)})"
+
+
+_ADDED = {"add": "({} + {})", "sub": "({} + {})", "mul": "({} * {})", "neg": "{}"}
+
+_SIZES: Rules[str] = {
+    Var: lambda node, of: f"fabs({node.name})",
+    Num: lambda node, of: repr(abs(node.value)),
+    Absent: lambda node, of: f"fabs({python(node)})",
+    Call: _size_of_call,
+    Where: lambda node, of: (
+        f"({of(node.then)} if {python(node.condition)} else {of(node.otherwise)})"
+    ),
+    **dict.fromkeys((Compare, Either, Both), lambda node, of: ""),
+}
 
 
 @cache
@@ -90,7 +106,7 @@ def magnitudes(name: str) -> Callable[..., tuple[float, ...]]:
     op = OPS[name]
     listed = ", ".join(magnitude(partial) for partial in op.partials)
     scope: dict[str, Any] = {
-        called: on_floats(called) for called in (op.calls | {"div"}) - _INFIX.keys() - {"neg"}
+        called: on_floats(called) for called in (op.calls | {"div"}) - OPERATORS
     }
     code = f"lambda {', '.join(op.inputs)}, z: ({listed},)"
     function: Callable[..., tuple[float, ...]] = eval(
@@ -105,6 +121,18 @@ def on_complex(name: str) -> Callable[..., Any]:
     return compiled(name, _COMPLEX)
 
 
+_KINKS = {
+    "abs": "size({0})",
+    "floor": "size({0} - rint({0}))",
+    "fmod": "size(real({0}) / real({1}) - rint(real({0}) / real({1})))",
+    "hypot": "size({0})+size({1})",
+    "atan2": "size({0})+size({1})",
+    "sqrt": "size({0})",
+    "pow": "size({0})",
+}
+"""Primitives that are not smooth everywhere: how far their operands are from where they are not."""
+
+
 @cache
 def _tests(name: str) -> Callable[..., Any]:
     """How far a row's operands are from where its formula changes: 0 on the spot."""
@@ -113,18 +141,8 @@ def _tests(name: str) -> Callable[..., Any]:
     for node in walk(op.value):
         if isinstance(node, Compare) and node.symbol not in ("==", "!="):
             distances.append(f"size({source(node.left)} - {source(node.right)})")
-        elif isinstance(node, Call) and node.name == "abs":
-            distances.append(f"size({source(node.args[0])})")
-        elif isinstance(node, Call) and node.name == "floor":
-            inner = source(node.args[0])
-            distances.append(f"size({inner} - rint({inner}))")
-        elif isinstance(node, Call) and node.name == "fmod":
-            ratio = " / ".join(f"real({source(arg)})" for arg in node.args)
-            distances.append(f"size({ratio} - rint({ratio}))")
-        elif isinstance(node, Call) and node.name in ("hypot", "atan2"):
-            distances.append("+".join(f"size({source(arg)})" for arg in node.args))
-        elif isinstance(node, Call) and node.name in ("sqrt", "pow"):
-            distances.append(f"size({source(node.args[0])})")
+        elif isinstance(node, Call) and node.name in _KINKS:
+            distances.append(_KINKS[node.name].format(*map(source, node.args)))
     code = f"lambda {', '.join(op.inputs)}: least({', '.join(distances)})"
     scope = {**_COMPLEX, "size": lambda x: np.abs(np.real(x)), "least": _least, "inf": np.inf}
     named = calls(op.value)

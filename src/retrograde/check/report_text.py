@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 from math import isfinite
 from typing import TYPE_CHECKING
 
+from .._text.paragraphs import table, wrapped
 from .verdicts import (
     BAD,
     KINKED,
@@ -24,25 +24,12 @@ if TYPE_CHECKING:
     from .compare import Comparison
 
 MOST_ROWS = 24
-WIDTH = 80
 SIGNS = {RIGHT: "✓", WRONG: "✗", NOISE: "~", KINKED: "^", NOT_FINITE: "✗"}
 
 
 def number(x: float) -> str:
     """A number for a column."""
     return f"{x:.10g}" if isfinite(x) else str(x)
-
-
-def columns(rows: Sequence[Sequence[str]], sides: str) -> list[str]:
-    """Rows in columns as wide as they need; sides: l or r."""
-    widths = [max(len(cell) for cell in column) for column in zip(*rows)]
-    return [
-        "  ".join(
-            cell.rjust(width) if side == "r" else cell.ljust(width)
-            for cell, width, side in zip(row, widths, sides)
-        ).rstrip()
-        for row in rows
-    ]
 
 
 def folded(text: str, indent: str = "") -> list[str]:
@@ -52,14 +39,7 @@ def folded(text: str, indent: str = "") -> list[str]:
         if part.startswith(" "):
             lines.append(indent + part)
         else:
-            lines += textwrap.wrap(
-                part,
-                WIDTH,
-                initial_indent=indent,
-                subsequent_indent=indent + "  " * bool(indent),
-                break_long_words=False,
-                break_on_hyphens=False,
-            )
+            lines += wrapped(part, first=indent, more=indent + "  " * bool(indent))
     return lines
 
 
@@ -130,7 +110,7 @@ def coverage_text(report: Report) -> str:
         parts.append(f"{seen.directions} random directions through all {seen.inputs:,} inputs")
     parts.append(f"{seen.one_by_one:,} of {seen.inputs:,} inputs one by one")
     if seen.steps:
-        parts.append(f"{seen.steps_checked:,} of {seen.steps:,} recorded steps by themselves")
+        parts.append(f"{seen.steps_checked:,} of {seen.steps:,} steps by themselves")
     text = f"Covered: {', '.join(parts)}; {seen.evaluations:,} evaluations."
     if seen.complex_step == "applies":
         return f"{text} A complex step applies."
@@ -141,7 +121,7 @@ def gradcheck_text(report: Report) -> str:
     """A gradcheck as text."""
     lines = [f"gradcheck of {report.function} = {number(report.value)}: {report.verdict}", ""]
     entries = worst_first(report.entries)
-    lines += columns(gradcheck_rows(entries[:MOST_ROWS]), "llrrrrl")
+    lines += table(gradcheck_rows(entries[:MOST_ROWS]), "llrrrrl")
     if len(entries) > MOST_ROWS:
         lines.append(f"… and {len(entries) - MOST_ROWS} more")
     lines += ["", *notes(entries[:MOST_ROWS])] if notes(entries[:MOST_ROWS]) else []
@@ -231,7 +211,7 @@ def compare_text(found: Comparison) -> str:
     lines = [f"compare of {found.function} with {with_version}: they {word}", ""]
     rows = compare_rows(found)
     order = sorted(range(1, len(rows)), key=lambda i: found.rows[i - 1].verdict == "agrees")
-    lines += columns([rows[0], *(rows[i] for i in order[:MOST_ROWS])], "llrrrl")
+    lines += table([rows[0], *(rows[i] for i in order[:MOST_ROWS])], "llrrrl")
     if len(rows) - 1 > MOST_ROWS:
         lines.append(f"… and {len(rows) - 1 - MOST_ROWS} more")
     if not found.values_agree:

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from functools import cache
 from math import fabs, isfinite, sqrt
 
-from ..ops import OPS
+from ..ops import OPS, STRUCTURAL
 from .printed import magnitudes
-from .tape import DOT, LEAF, ROW, SUM, Step, Tape
+from .tape import LEAF, ROW, WIDE, Step, Tape
 from .tolerances import EPSILON
 
 _SWITCHES = ("gate", "choose", "flat", "sign")
@@ -42,11 +42,8 @@ def _forward(step: Step, bars: list[float]) -> float:
         for partial, place in zip(step.partials, step.inputs)
         if place >= 0
     ]
-    if step.kind in (SUM, DOT):
-        half = len(step.numbers) // 2
-        numbers: Sequence[float] = step.numbers
-        if step.kind == DOT:
-            numbers = [x * y for x, y in zip(numbers[:half], numbers[half:])]
+    if step.kind == WIDE:
+        numbers = STRUCTURAL[step.op].terms(step.numbers)
         own = sqrt(len(numbers)) * sum(map(fabs, numbers))
     else:
         own = 2.0 * fabs(step.data)
@@ -63,9 +60,9 @@ def _partials_of(name: str) -> tuple[Callable[..., tuple[float, ...]], bool, boo
 def _partial_bars(step: Step, bars: list[float], own: float) -> list[float]:
     """How uncertain each partial is: what it changes by when an operand moves by its bar."""
     widths = [4.0 * EPSILON * fabs(partial) for partial in step.partials]
-    if step.kind == DOT:
-        half = len(step.inputs) // 2
-        others = step.inputs[half:] + step.inputs[:half]
+    if step.kind == WIDE:
+        partners = STRUCTURAL[step.op].partners(len(step.inputs))
+        others = [-1 if partner is None else step.inputs[partner] for partner in partners]
         return [w + (bars[i] if i >= 0 else 0.0) for w, i in zip(widths, others)]
     if step.kind != ROW:
         return widths

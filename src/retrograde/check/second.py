@@ -1,4 +1,4 @@
-"""Second order: differences of the engine's gradient against the derivative of its gradient."""
+"""Second order: differences of our gradient against the derivative of its gradient."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _times(first: list[Any], leaves: list[Value], moves: list[float]) -> list[fl
 
 
 class _Gradients:
-    """The engine's gradient at moved points, each asked for once."""
+    """Our gradient at moved points, each asked for once."""
 
     def __init__(self, subject: Subject) -> None:
         self._subject = subject

@@ -1,4 +1,4 @@
-"""Every recorded step by itself: is its partial the slope of what it computes?
+"""Every step of a graph by itself: is its partial the slope of what it computes?
 
 A gradient is partials multiplied and added up, so a wrong gradient has a wrong step, and here it is
 found with its line. Rows of the law are held against a complex step of their value, all nodes of an
@@ -18,13 +18,13 @@ from typing import Any
 import numpy as np
 
 from .._shared.sites import Site
-from ..ops import OPS
+from ..ops import OPS, STRUCTURAL
 from .complexstep import FLOOR, STEP
 from .differences import EDGE, SMOOTH, Slope, along_number
 from .mistakes import cause_of_step
 from .printed import at_a_kink, on_complex
 from .rounding import _partial_bars
-from .tape import CUSTOM, DOT, LEAF, ROW, SUM, Step, Tape, effective_partials
+from .tape import CUSTOM, LEAF, ROW, WIDE, Step, Tape, effective_partials
 from .tolerances import EPSILON, ROUNDINGS, STEP_TOLERANCE
 from .verdicts import WRONG, Fault, judged
 
@@ -58,7 +58,7 @@ def check_steps(tape: Tape, matters: Sequence[bool]) -> StepsFound:
         found.total += len(places)
         if kind == ROW:
             _check_rows(tape, op, places, found)
-        elif kind in (SUM, DOT):
+        elif kind == WIDE:
             _check_wide(tape, places, found)
         else:
             _check_own_rules(tape, kind, places, found)
@@ -103,10 +103,7 @@ def _check_rows(tape: Tape, op: str, places: list[int], found: StepsFound) -> No
 def _check_wide(tape: Tape, places: list[int], found: StepsFound) -> None:
     for place in places:
         step = tape.steps[place]
-        half = len(step.numbers) // 2
-        expected = (1.0,) * len(step.numbers)
-        if step.kind == DOT:
-            expected = step.numbers[half:] + step.numbers[:half]
+        expected = tuple(STRUCTURAL[step.op].slopes(step.numbers))
         found.checked += 1
         if expected != step.partials and not any(x != x for x in expected):
             index = next(i for i, (e, p) in enumerate(zip(expected, step.partials)) if e != p)

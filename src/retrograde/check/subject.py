@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from .._derivatives.derivatives import _here, _recording
+from .._derivatives.calling import here, keeping_history
 from .._shared.operands import is_real_scalar
-from .._values.nests import Nest, as_array, take_apart
+from .._values.nests import Nest, flatten, is_array, mapped, take_apart
 from .._values.sequences import ComputingSequence, sequence
 from ..errors import CheckError, FunctionResultError
 from ..program.compiled import Compiled
@@ -65,16 +65,16 @@ class Subject:
         raise NotImplementedError
 
     def gradient(self, numbers: Sequence[float]) -> list[float]:
-        """The gradient as the engine gives it."""
+        """The gradient as retrograde gives it."""
         raise NotImplementedError
 
     def graph(self, numbers: Sequence[float]) -> Graph | None:
-        """The recorded graph: its root, and a leaf a number; None where there is too much of it."""
+        """The graph: its root, and a leaf a number; None where there is too much of it."""
         raise NotImplementedError
 
     def _checked(self, result: Any, begun: int) -> Value:
         """The one value a function returned."""
-        if is_real_scalar(result) and not isinstance(result, Value) and _here.begun > begun:
+        if is_real_scalar(result) and not isinstance(result, Value) and here.begun > begun:
             return Value(result, requires_grad=False)  # a derivative that turned out constant
         if isinstance(result, Value):
             return result
@@ -98,9 +98,9 @@ class Arguments(Subject):
     def _called(self, numbers: Sequence[float]) -> Graph:
         leaves = [Value(x, label=place) for x, place in zip(numbers, self.places)]
         source = iter(leaves)
-        arguments = [nest.rebuild(source, sequence) for nest in self._nests]
-        with _recording():
-            begun = _here.begun
+        arguments = [nest.argument(source) for nest in self._nests]
+        with keeping_history():
+            begun = here.begun
             try:
                 result = self.function(*arguments)
             except TypeError as error:
@@ -142,8 +142,8 @@ class Parameters(Subject):
                 leaf.data = x
 
     def _root(self) -> Value:
-        with _recording():
-            begun = _here.begun
+        with keeping_history():
+            begun = here.begun
             return self._checked(self.function(), begun)
 
     def _value(self, numbers: Sequence[float]) -> float:
@@ -173,12 +173,12 @@ class Parameters(Subject):
                 leaf.grad = grad
 
     def graph(self, numbers: Sequence[float]) -> Graph | None:
-        """The loss as it is recorded over the parameters themselves."""
+        """The loss as it is computed over the parameters themselves."""
         function = self.function
         if isinstance(function, Compiled):
             function = function._function
-        with _recording():
-            begun = _here.begun
+        with keeping_history():
+            begun = here.begun
             root = self._with(numbers, lambda: self._checked(function(), begun))
         return root, self._leaves
 
@@ -211,7 +211,7 @@ class Replayed(Subject):
             if fixed:
                 built.append(given)
                 continue
-            nest = next(nests).rebuild(source, as_array)
+            nest = next(nests).filled(source)
             built.append(uniform(nest) if isinstance(given, Uniform) else nest)
         return built
 
@@ -230,7 +230,7 @@ class Replayed(Subject):
         return [float(x) for x in take_apart(gradients, "gradients").items]
 
     def graph(self, numbers: Sequence[float]) -> Graph | None:
-        """The function underneath, recorded eagerly, row after row."""
+        """The function underneath, called eagerly, row after row."""
         rows = _rows(self._given)
         if rows is not None and not 0 < rows <= MOST_ROWS:
             return None
@@ -238,12 +238,12 @@ class Replayed(Subject):
         leaves = [Value(x, label=place) for x, place in zip(numbers, self.places)]
         source, nests = iter(leaves), iter(self._nests)
         built = [
-            given if fixed else next(nests).rebuild(source, as_array)
+            given if fixed else next(nests).filled(source)
             for given, fixed in zip(self._given, self._fixed)
         ]
         shared = [isinstance(given, Uniform) for given in self._given]
-        with _recording():
-            begun = _here.begun
+        with keeping_history():
+            begun = here.begun
             results = [
                 self._checked(
                     self.function._function(
@@ -258,33 +258,20 @@ class Replayed(Subject):
 
 def _rows(arguments: Sequence[Any]) -> int | None:
     """How many rows the arguments have; None where all of them are uniform."""
-    pending = list(arguments)
-    while pending:
-        part = pending.pop()
-        if isinstance(part, np.ndarray) and part.ndim > 0:
-            return len(part)
-        if isinstance(part, (list, tuple)):
-            pending.extend(part)
-        elif isinstance(part, dict):
-            pending.extend(part.values())
-    return None
+    found, _ = flatten(list(arguments), is_array)
+    return next((len(part) for part in found if is_array(part) and part.ndim > 0), None)
 
 
-def _row(part: Any, row: int | None) -> Any:
+def _row(nest: Any, row: int | None) -> Any:
     """One row of an argument, as a compiled function sees it; None: the same for all rows."""
-    if isinstance(part, np.ndarray):
+
+    def seen(part: Any) -> Any:
+        if not is_array(part):
+            return part
         item = part if row is None or part.ndim == 0 else part[row]
-        return (
-            sequence(item.reshape(-1).tolist(), item.shape)
-            if isinstance(item, np.ndarray)
-            else item
-        )
-    if isinstance(part, dict):
-        return {key: _row(item, row) for key, item in part.items()}
-    if isinstance(part, (list, tuple)):
-        items = [_row(item, row) for item in part]
-        return type(part)(*items) if hasattr(part, "_fields") else type(part)(items)
-    return part
+        return sequence(item.reshape(-1).tolist(), item.shape) if is_array(item) else item
+
+    return mapped(seen, nest, is_array)
 
 
 def _total(caller: str, result: Any) -> float:

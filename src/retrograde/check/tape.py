@@ -1,4 +1,4 @@
-"""A recorded graph as flat lists: what the checkers read, in the order it was computed.
+"""A graph as flat lists: what the checkers read, in the order it was computed.
 
 Steps refer to each other by index; a number operand has the index -1. Nothing here judges.
 """
@@ -7,20 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from ..ops import OPS
+from ..errors import RecordingError
+from ..ops import STRUCTURAL
+from ..passes import values
+from ..passes.lending import after_rule
+from ..passes.numbers import whole_partials
 from ..value import Value, core
 
-LEAF, ROW, SUM, DOT, CUSTOM, OPAQUE = "leaf", "row", "sum", "dot", "custom", "opaque"
+LEAF, ROW, WIDE, CUSTOM, OPAQUE = "leaf", "row", "structural row", "custom", "opaque"
 
 
 @dataclass(frozen=True)
 class Step:
     """One value of the graph.
 
-    ``kind`` says what is known about it: a row of the law, ``sum`` or ``dot``, a custom op whose
-    function can be asked again, or a value whose rule alone is known (opaque).
+    ``kind`` says what is known about it: a row of the law or a structural one, a custom op
+    whose function can be asked again, or a value whose rule alone is known (opaque).
     """
 
     node: Value
@@ -39,9 +42,9 @@ class Tape:
     steps: list[Step]
     index: dict[int, int]
 
-    def of(self, values: Sequence[Value]) -> list[int]:
+    def of(self, wanted: Sequence[Value]) -> list[int]:
         """Where values stand; -1 for one that the root does not depend on."""
-        return [self.index.get(id(value), -1) for value in values]
+        return [self.index.get(id(value), -1) for value in wanted]
 
     def used_by(self, places: Sequence[int]) -> list[bool]:
         """Which steps depend on the ones at these places."""
@@ -57,30 +60,25 @@ class Tape:
 
 def read(root: Value) -> Tape:
     """Read the graph under a root."""
-    nodes = core.order((root,))
-    index = {id(node): place for place, node in enumerate(nodes)}
+    if core.hides(root):
+        raise RecordingError.explained("a check", root)
+    graph = values.read((root,))
+    assert graph.values is not None
+    columns = (graph.inputs, graph.operands, whole_partials(graph))
+    inputs, numbers, partials = map(graph.by_value, columns)
     steps = []
-    for node in nodes:
-        op, inputs = node.op, node.inputs
-        if op == "leaf" or not inputs:
-            steps.append(Step(node, LEAF, op, (), (), (), node.data))
-            continue
-        kind = _kind(node, op)
-        partials = node.partials or effective_partials(node)
-        places = tuple([index.get(id(v), -1) for v in inputs])
-        numbers = tuple([v.data for v in inputs])
-        steps.append(Step(node, kind, op, places, numbers, partials, node.data))
-    return Tape(steps, index)
+    for place, (node, op) in enumerate(zip(graph.values, graph.ops)):
+        kind, name = _KINDS.get(op, ROW), op
+        slopes = partials[place]
+        if op == "custom":
+            kind, name = CUSTOM if node._rule is not None else OPAQUE, node.op
+            slopes = effective_partials(node) if graph.ruled[place] else slopes
+        data = float(graph.data[place])
+        steps.append(Step(node, kind, name, inputs[place], numbers[place], slopes, data))
+    return Tape(steps, graph.place_of)
 
 
-def _kind(node: Value, op: str) -> str:
-    if node._rule is not None:
-        return CUSTOM
-    if core.recompute(node) is None:  # a one-off or a closure, whatever its name
-        return OPAQUE
-    if op in OPS:
-        return ROW
-    return SUM if op == "sum" else DOT
+_KINDS = {"leaf": LEAF, **dict.fromkeys(STRUCTURAL, WIDE)}
 
 
 def effective_partials(node: Value, before: float = 0.0, seed: float = 1.0) -> tuple[float, ...]:
@@ -89,21 +87,5 @@ def effective_partials(node: Value, before: float = 0.0, seed: float = 1.0) -> t
     An input that stands twice has its whole contribution at its first place. ``before`` is what
     the inputs' gradients hold already: an honest rule gives the same whatever that is.
     """
-    inputs: tuple[Any, ...] = node.inputs
-    kept, upstream = [v.grad for v in inputs], node.grad
-    try:
-        for v in inputs:
-            v.grad = before
-        node.grad = seed
-        node._backward()
-        found = [v.grad - before for v in inputs]
-    finally:
-        node.grad = upstream
-        for v, grad in zip(inputs, kept):
-            v.grad = grad
-    seen: set[int] = set()
-    partials = []
-    for v, contribution in zip(inputs, found):
-        partials.append(0.0 if id(v) in seen else contribution)
-        seen.add(id(v))
-    return tuple(partials)
+    left = after_rule(node, seed, before)
+    return tuple(0.0 if grad is None else grad - before for grad in left)

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from math import fabs, isfinite, isinf, isnan
 from typing import Any
 
+from .._shared.birth import spelled
 from .._shared.sites import Site
 from .differences import EDGE, JUMP, LOST, SMOOTH, Slope
 from .tolerances import ROUNDINGS, SAFETY, TOLERANCE
@@ -115,7 +116,7 @@ class Report:
         for fault, listed in zip(self.faults, found["faults"]):
             listed["site"] = str(fault.site) if fault.site else None
             listed["rule"] = str(fault.rule) if fault.rule else None
-        return plain(found)  # type: ignore[no-any-return]
+        return spelled(found)  # type: ignore[no-any-return]
 
     def __str__(self) -> str:
         from .report_text import gradcheck_text
@@ -126,17 +127,6 @@ class Report:
         from .page import gradcheck_html
 
         return gradcheck_html(self)
-
-
-def plain(part: Any) -> Any:
-    """Data that JSON can hold: infinities and NaN become text."""
-    if isinstance(part, dict):
-        return {key: plain(item) for key, item in part.items()}
-    if isinstance(part, (list, tuple)):
-        return [plain(item) for item in part]
-    if isinstance(part, float) and not isfinite(part):
-        return repr(part)
-    return part
 
 
 def judged(gradient: float, bar: float, natural: float, slope: Slope) -> tuple[str, str]:

@@ -28,7 +28,7 @@ COMMANDS: Final = {
     "demo": "watch gradients being worked out, step by step",
     "learn": "exercises that say which misconception a wrong answer shows",
     "grade": "grade anyone's class of values; cards and exhibits for teachers",
-    "info": "say which engine runs here, and why",
+    "info": "say which core runs here, and why",
     "bench": "time rg.compile against the peers that are installed",
 }
 """Each is a file beside this one, which is loaded when it is asked for."""
@@ -43,7 +43,7 @@ examples:
   retrograde run gpt.py --replace Value --profile
   retrograde demo           watch a gradient being worked out, step by step
   retrograde demo --json    the same as data
-  retrograde info           which engine runs here, and why
+  retrograde info           which core runs here, and why
   retrograde bench          rg.compile timed against its peers
   retrograde check FILE.py  are the gradients of its functions right?
   retrograde train          a small GPT on given names, then names it makes up

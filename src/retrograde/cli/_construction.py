@@ -25,7 +25,7 @@ _KEYWORDS = {
 UNUSED = "nothing"
 _TEXT, _FLOAT = "a text to be found again", 1234.5
 
-_construct: Callable[..., Value] = core.construct
+_construct = core.construct
 
 Role = tuple[str, str, Any]
 """A parameter, what it is for (or ``.name`` of an attribute), and its default."""

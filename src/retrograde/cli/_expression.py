@@ -17,19 +17,22 @@ from .._values import elementwise
 from .._values.functions import dot, logsumexp, mean, norm
 from .._values.functions import sum as sum_of
 from ..errors import ExpressionError, RetrogradeError
-from ..ops import OPS
+from ..ops import OPS, STRUCTURAL
+from ..ops.spellings import TYPED
+from ..ops.structural import DOT, SUM
 from ..value import Value
 
 LONGEST = 10_000
 """Characters past which an expression is refused: it belongs in a script."""
 
-_BINARY = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.Pow: "pow"}
+_SIGNS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**"}
+_BY_SYMBOL = {op.symbol: name for name, op in OPS.items()}
+_BINARY = {kind: _BY_SYMBOL[sign] for kind, sign in _SIGNS.items()}
 _LISTS: dict[str, Callable[..., Any]] = {
-    "sum": sum_of, "dot": dot, "mean": mean, "norm": norm, "logsumexp": logsumexp,
+    SUM.name: sum_of, DOT.name: dot, "mean": mean, "norm": norm, "logsumexp": logsumexp,
 }  # fmt: skip
-_ALIASES = {"max": "maximum", "min": "minimum", "ReLU": "relu"}
 _MODULES = ("rg", "math", "np")
-FUNCTIONS = sorted([*OPS, *_LISTS, *_ALIASES])
+FUNCTIONS = sorted([*OPS, *_LISTS, *TYPED])
 
 
 def numbers_given(texts: Sequence[str]) -> dict[str, float]:
@@ -204,9 +207,9 @@ def _is_number(node: ast.expr) -> bool:
 
 def _call(name: str, operands: list[Any]) -> Any:
     """A function of the law, or one of lists, on operands."""
-    name = _ALIASES.get(name, name)
+    name = TYPED.get(name, name)
     if name in _LISTS:
-        function, lists = _LISTS[name], 2 if name == "dot" else 1
+        function, lists = _LISTS[name], STRUCTURAL[name].sides if name in STRUCTURAL else 1
         if not all(isinstance(operand, list) for operand in operands) and lists == 1:
             operands = [operands]  # sum(a, b) as sum([a, b])
         if len(operands) != lists or not all(isinstance(each, list) for each in operands):

@@ -25,7 +25,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from .._shared.sites import Site
-from .._values.watch import Pass, watching
+from .._values.nests import dotted, entries
+from .._values.sequences import ComputingSequence
+from .._values.watch import WatchedPass, watching
 from ..diagnose.discovery import variables_now
 from ..value import Value
 from ._script import tree_of
@@ -137,31 +139,19 @@ class _Walk:
                 self._taken.add(key)
                 yield key, part
             else:
-                yield _joined(name, key), part
+                yield dotted(name, key), part
 
     def _inside(self, path: str, thing: Any) -> Iterator[tuple[str, Any]]:
-        if isinstance(thing, np.ndarray):
-            thing = thing.tolist() if thing.dtype == object else ()
-            self._held.append(thing)
-        if isinstance(thing, (list, tuple, deque)):
-            self._left -= len(thing)
-            for index, part in enumerate(thing):
-                if type(part) not in _PLAIN:
-                    yield f"{path}[{index}]", part
-        elif isinstance(thing, Mapping):
-            self._left -= len(thing)
-            for key, part in list(thing.items()):
-                if type(part) not in _PLAIN:
-                    yield _joined(path, key), part
-        elif not isinstance(thing, _CLOSED):
-            for name, part in _attributes(thing):
-                self._left -= 1
-                if type(part) not in _PLAIN:
-                    yield f"{path}.{name}", part
-
-
-def _joined(path: str, key: Any) -> str:
-    return f"{path}.{key}" if isinstance(key, str) else f"{path}[{key!r}]"
+        held = entries(list(thing) if isinstance(thing, deque) else thing)
+        if held is None:
+            closed = isinstance(thing, (*_CLOSED, np.ndarray))
+            held = [] if closed else list(_attributes(thing))
+        elif isinstance(thing, (np.ndarray, ComputingSequence)):
+            self._held.append(held)
+        self._left -= len(held)
+        for key, part in held:
+            if type(part) not in _PLAIN:
+                yield dotted(path, key), part
 
 
 def _attributes(thing: Any) -> Iterator[tuple[str, Any]]:
@@ -214,10 +204,10 @@ class Lent:
         ):
             yield inside
 
-    def _give(self, this: Pass) -> None:
+    def _give(self, this: WatchedPass) -> None:
         if this.site not in self._seen:
             self._seen.add(this.site)
             self._labels.enter_context(labelled(variables_now(), self._passing))
 
-    def _take_back(self, this: Pass) -> None:
+    def _take_back(self, this: WatchedPass) -> None:
         self._labels.close()

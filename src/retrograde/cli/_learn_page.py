@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ._layout import Row, print_line, print_rows
+from .._text.console import Row, print_line, print_rows
 
 if TYPE_CHECKING:
     from rich.console import Console

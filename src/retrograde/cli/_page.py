@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ._layout import Row, print_line, print_row, print_rows, widths_of
+from .._text.console import Row, print_line, print_row, print_rows, widths_of
 from ._race import Race, Timing
 from ._worked import BackwardStep, Gradient, Worked, number
 

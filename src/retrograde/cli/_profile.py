@@ -10,7 +10,6 @@ from __future__ import annotations
 import linecache
 import os
 import signal
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -19,18 +18,19 @@ from dataclasses import asdict, dataclass, field
 from types import FrameType
 from typing import Any
 
+import numpy as np
+
 from .._shared.sites import Site, site_of
 from .._values import watch
-from .._values.watch import Pass, watching
-from ..diagnose.memory import bytes_of
+from .._values.watch import WatchedPass, watching
 from ..errors import RetrogradeError
-from ..value import Value, core, core_name
+from ..passes.flat import LEAF
+from ..passes.values import read, sizes_of
+from ..value import Value
 
 EVERY_SECONDS = 0.004
 MOST_OF_THE_TIME = 0.1
 """The share of the time that counting may take."""
-
-_SIZE = sys.getsizeof if core_name == "native" else bytes_of  # on a node, the same
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ class Profiler:
         with watching(self._leave, begun=self._start):
             yield
 
-    def _enter(self, this: Pass) -> None:
+    def _enter(self, this: WatchedPass) -> None:
         now = time.perf_counter()
         self._entered[threading.get_ident()] = now
         if this.site is not None:
@@ -121,41 +121,41 @@ class Profiler:
             self._count(this.roots)
             self._counting += time.perf_counter() - now
 
-    def _start(self, this: Pass) -> None:
+    def _start(self, this: WatchedPass) -> None:
         here, now = threading.get_ident(), time.perf_counter()
         self._watching += now - self._entered.pop(here, now)
         self._running[here] = now
 
-    def _stop(self, this: Pass) -> None:
+    def _stop(self, this: WatchedPass) -> None:
         here, now = threading.get_ident(), time.perf_counter()
         self._backward += now - self._running.pop(here, now)
         self._passes += 1
         self._stopped[here] = now
 
-    def _leave(self, this: Pass) -> None:
+    def _leave(self, this: WatchedPass) -> None:
         now = time.perf_counter()
         self._watching += now - self._stopped.pop(threading.get_ident(), now)
 
     def _count(self, roots: tuple[Value, ...]) -> None:
         try:
-            values = core.order(roots)
+            graph = read(roots)
         except RetrogradeError:
             return  # a cycle: backward itself says so
+        assert graph.instructions is not None
         self._counted += 1
-        made, codes, where, size = self._made, self._codes, core.instruction_of, _SIZE
-        for value in values:
-            instruction = where(value)
-            if instruction is None:
-                key = (0, 0, False)
-            else:
-                code = instruction[0]
-                key = (id(code), instruction[1], value.op == "leaf")
-                codes[key[0]] = code
-            entry = made.get(key)
-            if entry is None:
-                entry = made[key] = [0.0, 0.0]
-            entry[0] += 1
-            entry[1] += size(value)
+        leaves = graph.codes == LEAF
+        keys, whose = np.unique(2 * graph.places + leaves, return_inverse=True)
+        counts = np.bincount(whose).tolist()
+        sizes = np.bincount(whose, weights=sizes_of(graph)).tolist()
+        for mixed, count, size in zip(keys.tolist(), counts, sizes):
+            key = (0, 0, False)
+            if mixed >= 0:
+                code, offset = graph.instructions[mixed // 2]
+                key = (id(code), offset, bool(mixed % 2))
+                self._codes[key[0]] = code
+            entry = self._made.setdefault(key, [0.0, 0.0])
+            entry[0] += count
+            entry[1] += size
 
     def _sample(self, signal_number: int, frame: FrameType | None) -> None:
         while frame is not None and not self._is_theirs(frame.f_code.co_filename):

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from ..explain.lines import clipped
-from ._layout import Row, print_line, print_rows, widths_of
+from .._text.console import Row, print_line, print_rows, widths_of
+from .._text.lines import clipped
 from ._page import QUIET, STRONG
 from ._profile import Line, Profile
 

@@ -1,4 +1,4 @@
-"""The speed of a small network on this engine and in pure Python, measured on the spot, as data.
+"""The speed of a small network on retrograde and in pure Python, measured on the spot, as data.
 
 Both run the same program on the same numbers and must agree on every gradient. They take turns, so
 that a busy moment falls on both; the cycle collector stays as the interpreter has it.
@@ -22,7 +22,7 @@ WIDTHS = (2, 16, 16, 1)
 POINTS = 100
 PASSES = 5
 
-Number = Any  # a value of either engine
+Number = Any  # a value of retrograde, or of the pure-Python class
 Neuron = tuple[list[Number], Number]
 Layers = list[list[Neuron]]
 
@@ -50,7 +50,7 @@ class Race(TypedDict):
 
 
 def race(report: Callable[[int, int], None] = lambda done, total: None) -> Race:
-    """Time one pass, forward and backward, in pure Python and on this engine, in turns."""
+    """Time one pass, forward and backward, in pure Python and on retrograde, in turns."""
     engines: dict[str, Callable[[float], Number]] = {
         "plain Python": PlainValue,
         "retrograde": Value,

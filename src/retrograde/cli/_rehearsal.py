@@ -80,8 +80,8 @@ _WITH_NUMBERS: dict[str, Callable[[Any], Any]] = {
     "1 + x": lambda x: 1 + x, "x - 1": lambda x: x - 1, "1 - x": lambda x: 1 - x,
     "x / 2": lambda x: x / 2, "2 / x": lambda x: 2 / x, "x ** 2": lambda x: x**2,
     "x ** -1": lambda x: x**-1, "-x": lambda x: -x, "x ** 3 - 0.5": lambda x: x**3 - 0.5,
-    "x ** 0.5": lambda x: x**0.5, "sum": lambda x: sum([x, x * 2]), "x - x": lambda x: x - x * 3,
-    "x / x": lambda x: x / (x * x),
+    "x ** 0.5": lambda x: x**0.5, "sum([x, 2x])": lambda x: sum([x, x * 2]),
+    "x - x": lambda x: x - x * 3, "x / x": lambda x: x / (x * x),
 }  # fmt: skip
 
 

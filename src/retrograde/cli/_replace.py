@@ -14,7 +14,7 @@ from functools import partial
 from types import CodeType
 from typing import Any
 
-from .._values.watch import engine_backward, reporting, unwatched
+from .._values.watch import core_backward, reporting, unwatched
 from ..errors import ReplaceError
 from ..value import Value, core
 from ._apart import tried_apart
@@ -143,7 +143,7 @@ class Replacement:
         if name in _NAMES:
             before = getattr(Value, name)
         elif name == "backward":
-            before = engine_backward()
+            before = core_backward()
         else:
             before = vars(Value).get(name, _ABSENT)
 
@@ -187,7 +187,7 @@ def _backward(which: str, method: Callable[..., Any]) -> Callable[..., Any]:
     """The script's own backward; of "both", for graphs that a pass has been over before."""
     if which == "theirs":
         return reporting(method)
-    ours = engine_backward()
+    ours = core_backward()
 
     def backward(self: Any) -> Any:
         again = self.grad or any(each.grad for each in self._children if each._op)

@@ -11,13 +11,12 @@ from contextlib import contextmanager
 from pathlib import PurePath
 from typing import Any
 
-import numpy as np
-
-from .._values.watch import Pass, watching
+from .._values.watch import WatchedPass, watching
 from ..diagnose.discovery import variables_now
 from ..errors import RetrogradeError, ScriptError
 from ..explain.reading import read
 from ..explain.story import Story
+from ..passes import values
 from ..value import Value, core
 from ._labels import labelled
 from ._script import Outcome, run_script
@@ -35,7 +34,7 @@ class LastPass:
         self.variables: dict[str, Any] = {}
         self.count = 0
         self.lines: list[int] = []
-        self.chosen: Pass | None = None
+        self.chosen: WatchedPass | None = None
         self.data: list[float] = []
         self.finished = True
 
@@ -45,11 +44,11 @@ class LastPass:
         with watching(self.done, begun=self.begun):
             yield
 
-    def begun(self, this: Pass) -> None:
+    def begun(self, this: WatchedPass) -> None:
         if self._wanted(this):
             self._keep(this, finished=False)
 
-    def done(self, this: Pass) -> None:
+    def done(self, this: WatchedPass) -> None:
         line = this.site.line if this.site and this.site.file == self._place else None
         if line is not None and line not in self.lines:
             self.lines.append(line)
@@ -57,18 +56,16 @@ class LastPass:
             self.count += 1
             self.finished = True
 
-    def _wanted(self, this: Pass) -> bool:
+    def _wanted(self, this: WatchedPass) -> bool:
         if self.at is None:
             return True
         return this.site is not None and (this.site.file, this.site.line) == (self._place, self.at)
 
-    def _keep(self, this: Pass, finished: bool) -> None:
+    def _keep(self, this: WatchedPass, finished: bool) -> None:
         try:
-            values = core.order(this.roots)
+            numbers = values.read(this.roots).data
         except RetrogradeError:
             return  # a cycle: backward itself says so
-        numbers = np.empty(len(values))
-        core.read_data(values, numbers)
         self.chosen, self.data, self.finished = this, numbers.tolist(), finished
         if self.passing is not None:
             self.variables = variables_now()

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ._layout import Row, print_line, print_rows
-from ._terminal import console
+from .._text.console import Row, print_line, print_rows
+from .._text.terminal import console
 
 if TYPE_CHECKING:
     from rich.progress import Progress

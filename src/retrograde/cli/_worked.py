@@ -1,7 +1,7 @@
 """Gradients worked out step by step, as data: what a demo shows and a class follows.
 
-The engine computes the value, the partials and the gradients; here they are only written down in
-the order in which the forward and the backward pass visit them.
+The steps, their numbers and their words are those of the story of each example; here they stand
+beside finite differences.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any, TypedDict
 
 from .._values import elementwise, graph
-from ..ops import OPS, WORDS
+from ..explain.reading import story
+from ..explain.story import Node, Story
 from ..value import Value
 
 STEP = 1e-6
@@ -114,67 +115,68 @@ def work_out(example: Example) -> Worked:
     made = [value for value in graph.order(root) if value.op != "leaf"]
     for value, name in zip(made, example.names, strict=True):
         value.label = name
-    root.backward()
+    told = story(root)
     return {
         "expression": example.expression,
         "point": example.point,
         "root": example.names[-1],
         "inputs": dict(example.inputs),
-        "value": root.data,
-        "seed": root.grad,
-        "forward": [_forward_step(value) for value in made],
-        "backward": _backward_steps(made),
+        "value": told.nodes[told.root].data,
+        "seed": told.seed,
+        "forward": [_forward_step(told, it) for it in told.nodes if it.inputs],
+        "backward": _backward_steps(told),
         "step": STEP,
-        "gradients": [_checked(example, index, leaf) for index, leaf in enumerate(leaves)],
+        "gradients": [
+            _checked(example, index, told.nodes[told.find(leaf)])
+            for index, leaf in enumerate(leaves)
+        ],
     }
 
 
-def _forward_step(value: Value) -> ForwardStep:
+def _forward_step(told: Story, node: Node) -> ForwardStep:
     return {
-        "value": _name(value),
-        "op": value.op,
-        "formula": _spelled(value, [_name(operand) for operand in value.inputs]),
-        "numbers": _spelled(value, [_in_place(operand, value) for operand in value.inputs]),
-        "data": value.data,
+        "value": node.name,
+        "op": node.op,
+        "formula": node.expression,
+        "numbers": told.numbers(node.id),
+        "data": node.data,
     }
 
 
-def _backward_steps(made: list[Value]) -> list[BackwardStep]:
-    """The backward pass of the engine, replayed with each gradient before and after."""
+def _backward_steps(told: Story) -> list[BackwardStep]:
+    """The backward steps of the story, by names."""
     steps: list[BackwardStep] = []
-    so_far: dict[str, float] = {}
-    for value in reversed(made):
+    nodes, met = told.nodes, set[int]()
+    for step in told.backward:
         contributions: list[Contribution] = []
-        for operand, partial in zip(value.inputs, value.partials):
-            name, contribution = _name(operand), partial * value.grad
-            before = so_far.get(name, 0.0)
-            adds_up = name in so_far
-            so_far[name] = before + contribution
+        for it in step.contributions:
             contributions.append(
                 {
-                    "into": name,
-                    "partial": partial,
-                    "upstream": value.grad,
-                    "contribution": contribution,
-                    "before": before,
-                    "after": so_far[name],
-                    "adds_up": adds_up,
+                    "into": nodes[it.to].name,
+                    "partial": it.partial,
+                    "upstream": step.upstream,
+                    "contribution": it.amount,
+                    "before": it.before,
+                    "after": it.after,
+                    "adds_up": it.to in met,
                 }
             )
+            met.add(it.to)
+        node = nodes[step.node]
         steps.append(
             {
-                "value": _name(value),
-                "op": value.op,
-                "formula": _spelled(value, [_name(operand) for operand in value.inputs]),
-                "upstream": value.grad,
-                "words": f"{value.op} {WORDS[OPS[value.op].kind]}",
+                "value": node.name,
+                "op": node.op,
+                "formula": node.expression,
+                "upstream": step.upstream,
+                "words": step.words,
                 "contributions": contributions,
             }
         )
     return steps
 
 
-def _checked(example: Example, index: int, leaf: Value) -> Gradient:
+def _checked(example: Example, index: int, leaf: Node) -> Gradient:
     """A leaf's gradient beside the central difference at its place."""
     above, below = ([number for _, number in example.inputs] for _ in range(2))
     above[index] += STEP
@@ -183,33 +185,12 @@ def _checked(example: Example, index: int, leaf: Value) -> Gradient:
     estimate = rise / (above[index] - below[index])
     difference = abs(leaf.grad - estimate)
     return {
-        "leaf": _name(leaf),
+        "leaf": leaf.name,
         "gradient": leaf.grad,
         "finite_difference": estimate,
         "difference": difference,
         "agrees": difference <= TOLERANCE * max(1.0, abs(leaf.grad)),
     }
-
-
-def _name(value: Value) -> str:
-    return value.label or number(value.data)
-
-
-def _spelled(value: Value, operands: list[str]) -> str:
-    """An operation as one writes it: ``a * b``, ``relu(s)``."""
-    if _is_infix(value):
-        return f"{operands[0]} {OPS[value.op].symbol} {operands[1]}"
-    return f"{value.op}({', '.join(operands)})"
-
-
-def _is_infix(value: Value) -> bool:
-    return OPS[value.op].symbol in ("+", "-", "*", "/")
-
-
-def _in_place(operand: Value, value: Value) -> str:
-    """A number inside a formula: in parentheses where two signs would meet."""
-    after_sign = operand.data < 0 and operand is not value.inputs[0] and _is_infix(value)
-    return f"({number(operand.data)})" if after_sign else number(operand.data)
 
 
 def number(x: float) -> str:

@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import numpy as np
 
 from .. import __version__
-from ..value import core, core_name
+from .._text.console import Row, print_line, print_rows
+from .._text.terminal import LateBar, console
+from ..value import core_name, native_core
 from ._bench_peers import COMPILED, PEERS, Engine, Ready
 from ._bench_programs import PROGRAMS, Array, Inputs, Program
-from ._layout import Row, print_line, print_rows
-from ._terminal import LateBar, console
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -130,7 +130,7 @@ def run(options: argparse.Namespace) -> int:
     measured: Bench = {
         "retrograde": __version__,
         "core": core_name,
-        "simd": str(core.simd_level()),
+        "simd": native_core.simd_level(),
         "threads": options.threads,
         "rounds": rounds,
         "tolerance": TOLERANCE,

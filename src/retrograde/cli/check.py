@@ -13,15 +13,15 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from .._text.console import Row, print_line, print_rows
+from .._text.terminal import console
 from ..check import page as html_page
 from ..check.compare import AGAINST, Comparison, compare
 from ..check.gradcheck import gradcheck
 from ..check.report_text import compare_rows, coverage_text, folded, gradcheck_rows, likely, notes
 from ..check.verdicts import Report, worst_first
 from ..errors import CheckError, RetrogradeError
-from ._layout import Row, print_line, print_rows
 from ._points import Found, functions_of
-from ._terminal import console
 
 RIGHT, WRONG, MISUSED = 0, 1, 2
 

@@ -1,8 +1,8 @@
-"""Work gradients out in the terminal, step by step, then time the engine on the spot.
+"""Work gradients out in the terminal, step by step, then time it on the spot.
 
 Two small formulas: their forward steps, every contribution of the backward pass with the rule
 behind it, and the gradients checked against finite differences. Then one pass of a small network
-on this engine and in pure Python, side by side.
+on retrograde and in pure Python, side by side.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import sys
 from typing import TypedDict
 
 from .. import __version__
+from .._text.terminal import LateBar, console
 from ..value import core_name
 from ._race import Race, race
-from ._terminal import LateBar, console
 from ._worked import EXAMPLES, Worked, work_out
 
 

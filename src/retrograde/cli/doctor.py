@@ -14,13 +14,13 @@ import sys
 from dataclasses import fields
 from pathlib import PurePath
 
-from ..diagnose.births_text import WIDTH, counted
+from .._text.console import print_line
+from .._text.paragraphs import WIDTH, counted
 from ..diagnose.report import Report
 from ..diagnose.scripted import Rounds, watching_a_program
 from ..diagnose.thresholds import Thresholds
 from ..errors import DoctorError, ScriptError
 from ._files import write_text
-from ._layout import print_line
 from ._script import run_script
 
 TAKES_MORE = True
@@ -96,8 +96,8 @@ def _title(name: str, place: int, reports: list[Report]) -> str:
 
 
 def _print(name: str, reports: list[Report]) -> None:
+    from .._text.terminal import console
     from ..diagnose.doctor_text import as_text
-    from ._terminal import console
 
     page = console()
     for place, report in enumerate(reports):

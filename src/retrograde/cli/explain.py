@@ -15,9 +15,9 @@ import tempfile
 import webbrowser
 from pathlib import Path
 
+from .._text.terminal import takes_color, terminal_width, write
 from ..errors import ExpressionError
 from ..explain.ledger import ledger
-from ..explain.lines import takes_color, terminal_width, write
 from ..explain.story import Story
 from ._expression import evaluate, numbers_given
 from ._files import refuse_unwritable, write_text

@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import __version__
+from .._text.terminal import LateBar, console
 from ..errors import BoundaryError, ExpressionError, LearnError, OutputError
 from ..learn import exhibits
 from ..learn.cards import Card, card
@@ -39,7 +40,6 @@ from ..ops import OPS
 from . import _learn_page as show
 from ._expression import evaluate, numbers_given
 from ._files import write_text
-from ._terminal import LateBar, console
 
 if TYPE_CHECKING:
     from ..learn.grading import Grade

@@ -1,4 +1,4 @@
-"""Say which engine runs here, and why: what to paste into a bug report."""
+"""Say which core runs here, and why: what to paste into a bug report."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from importlib import metadata
 from typing import Final, TypedDict
 
 from .. import __version__
+from .._text.console import Row, print_line, print_rows
+from .._text.terminal import console
 from ..learn.sandbox import boundary_here
-from ..value import core, core_name, core_reason
-from ._layout import Row, print_line, print_rows
-from ._terminal import console
+from ..value import core_name, core_reason, native_core
 
 PACKAGES: Final = {
     "numpy": "needed: arrays in and out",
@@ -97,7 +97,7 @@ def gather() -> Info:
 def _simd_level() -> str | None:
     if core_name != "native":
         return None
-    return str(core.simd_level())
+    return native_core.simd_level()
 
 
 def _version(package: str) -> str | None:

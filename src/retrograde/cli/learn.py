@@ -20,12 +20,12 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
+from .._text.terminal import console
 from ..errors import LearnError
 from ..learn.exercises import Exercise, exercise, exercises
 from ..learn.progress import DEFAULT, Folder
 from ..learn.sandbox import SECONDS
 from . import _learn_page as show
-from ._terminal import console
 
 if TYPE_CHECKING:
     from ..learn.checking import Check
@@ -67,7 +67,7 @@ def _print_json(data: Any) -> None:
 
 
 def _chosen(options: argparse.Namespace, folder: Folder) -> Exercise:
-    return exercise(options.name) if options.name else folder.current
+    return folder.own(exercise(options.name)) if options.name else folder.current
 
 
 def _start(options: argparse.Namespace) -> int:
@@ -87,13 +87,14 @@ def _list(options: argparse.Namespace) -> int:
             raise
         folder = None
     done = folder.done if folder else ()
+    listed = [folder.own(it) for it in exercises()] if folder else exercises()
     if options.json:
         _print_json([
             {
                 "number": it.number, "name": it.name, "title": it.title, "chapter": it.chapter,
                 "file": it.file, "done": it.name in done,
             }
-            for it in exercises()
+            for it in listed
         ])  # fmt: skip
     else:
         show.listed(console(), exercises(), done, folder)
@@ -135,7 +136,7 @@ def _checked(folder: Folder, chosen: list[Exercise], seconds: float) -> list[Che
 
 def _check(options: argparse.Namespace) -> int:
     folder = Folder.find(options.folder)
-    chosen = list(exercises()) if options.all else [_chosen(options, folder)]
+    chosen = [*map(folder.own, exercises())] if options.all else [_chosen(options, folder)]
     checks = _checked(folder, chosen, options.seconds)
     if options.json:
         data = [it.data() for it in checks]

@@ -18,10 +18,10 @@ from contextlib import ExitStack
 from pathlib import PurePath
 from typing import Any
 
+from .._text.console import print_line
 from ..errors import ScriptError
 from ._files import refuse_unwritable
 from ._labels import Lent, passing_names
-from ._layout import print_line
 from ._replace import Replacement, replacing
 from ._replace_module import replacing_in
 from ._script import Outcome, as_written, run_script, source_of, tree_of
@@ -207,7 +207,7 @@ class _Run:
         _refuse_other_engine(path, source)
 
     def _examined(self, outcome: Outcome, source: bytes) -> Any:
-        from ._terminal import console
+        from .._text.terminal import console
 
         reports = self._rounds.reports()
         if not reports and outcome.error is None:
@@ -224,8 +224,8 @@ class _Run:
         return None
 
     def _profiled(self) -> Any:
+        from .._text.terminal import console
         from ._profile_text import print_profile
-        from ._terminal import console
 
         profile = self._profiler.profile()
         if self._options.json:

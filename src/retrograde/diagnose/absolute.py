@@ -7,14 +7,17 @@ of it is what cancellation has left, not a signal that has faded.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ..value import Value, core
+from ..passes.backward import pull
+from ..passes.values import read
+from ..value import Value
 
 MOST = 2_000_000
-"""Values past which it is not worked out: this is Python, off the doctor's usual way."""
+"""Values past which it is not worked out: the graph is read for it, off the doctor's usual way."""
 
 
 def absolute_adjoints(roots: Sequence[Value], parameters: Sequence[Value], nodes: int) -> Any:
@@ -22,17 +25,10 @@ def absolute_adjoints(roots: Sequence[Value], parameters: Sequence[Value], nodes
     found = np.zeros(len(parameters))
     if nodes > MOST:
         return found
-    sizes: dict[int, float] = {}
-    for root in roots:
-        sizes[id(root)] = 1.0
-    for value in reversed(core.order(tuple(roots))):
-        upstream = sizes.get(id(value), 0.0)
-        if value.op == "leaf" or not upstream:
-            continue
-        _, inputs, partials = core.parts(value)
-        for v, partial in zip(inputs, partials):
-            if v is not None:
-                sizes[id(v)] = sizes.get(id(v), 0.0) + abs(partial) * upstream
-    for index, parameter in enumerate(parameters):
-        found[index] = sizes.get(id(parameter), 0.0)
+    graph = read(roots)
+    graph = replace(graph, ruled=np.zeros(len(graph), np.bool_))  # no rule is asked: partials only
+    partials = np.nan_to_num(np.abs(graph.numbers))  # 0 times an infinite slope brings nothing
+    sizes = pull(graph, dict.fromkeys(graph.of(roots), 1.0), partials).gradients
+    for index, place in enumerate(graph.of(parameters)):
+        found[index] = sizes[place] if place >= 0 else 0.0
     return found

@@ -22,17 +22,17 @@ from .births import births_under
 from .row_numbers import handed_on, numbers, op_of, primal, row_inputs, whole
 
 if TYPE_CHECKING:
-    from ..program.calling import Replayable
+    from ..program.caller import Caller
     from ..program.program import Instruction, Program
-    from ..program.rows import Bound, Shape
+    from ..program.rows import Argument, Bound
     from ..program.traces import Family, Trace
 
 
 def check_rows(
-    function: Replayable,
+    function: Caller,
     family: Family,
     bound: Bound,
-    shapes: list[Shape],
+    shapes: list[Argument],
     wrt: Sequence[int] | None,
     threads: int | None,
     seeds: Sequence[tuple[int, int]] = (),
@@ -110,7 +110,7 @@ class _Watched:
 
 
 def _described(
-    function: Replayable, bound: Bound, shapes: list[Shape], row: int, plain: Birth
+    function: Caller, bound: Bound, shapes: list[Argument], row: int, plain: Birth
 ) -> Birth:
     """What the function on values says of the row; the plain account where it cannot."""
     compute = getattr(function, "_function", None)

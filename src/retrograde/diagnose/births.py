@@ -6,9 +6,8 @@ that is not finite though its upstream is. Births of one kind on one line are co
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from math import isfinite, isinf, isnan
 from typing import Any
 
@@ -17,7 +16,11 @@ import numpy as np
 from .._shared import birth
 from .._shared.birth import Birth
 from ..errors import AnomalyError, NotAValueError
-from ..value import Value, core
+from ..passes.backward import pull, seeds_at
+from ..passes.flat import LEAF, Pass
+from ..passes.survey import survey
+from ..passes.values import read
+from ..value import Value
 from .births_text import births_lines
 from .thresholds import KINDS
 
@@ -90,14 +93,14 @@ _NO_LIMITS = bytes(8 * 256)
 
 def births_under(roots: tuple[Value, ...], seeds: tuple[float, ...]) -> Births:
     """The births under roots, for the seeds of one pass."""
-    quick = core.survey(roots, seeds, (), KINDS, _NO_LIMITS)
+    quick = survey(roots, seeds, (), KINDS, _NO_LIMITS)
     odd_data, odd_adjoints = quick["odd_data"], quick["odd_adjoints"]
     if not odd_data and not odd_adjoints:
         return Births()
-    values = core.order(roots)
+    graph = read(roots)
     return Births(
-        _forward(values, roots) if odd_data else (),
-        _Backward(values, roots, seeds).run() if odd_adjoints else (),
+        _forward(graph, roots) if odd_data else (),
+        _backward(graph, roots, seeds) if odd_adjoints else (),
         odd_data,
         odd_adjoints,
         all(isfinite(root.data) for root in roots),
@@ -107,104 +110,82 @@ def births_under(roots: tuple[Value, ...], seeds: tuple[float, ...]) -> Births:
 class _Collected:
     """Births, those of one kind on one line as one."""
 
-    def __init__(self) -> None:
+    def __init__(self, graph: Pass) -> None:
+        self.graph = graph
         self.found: dict[Any, list[Any]] = {}
 
-    def add(self, value: Value, cause: str, describe: Any) -> None:
-        key = (value.op, cause, core.instruction_of(value))
+    def add(self, index: int, cause: str, describe: Callable[[Value], Birth]) -> None:
+        """A birth at one value; the first of its kind is described."""
+        graph = self.graph
+        assert graph.values is not None
+        op = graph.own.get(index, graph.ops[index])
+        key = (op, cause, int(graph.places[index]))
         if key in self.found:
             self.found[key][1] += 1
         elif len(self.found) < MOST:
-            self.found[key] = [describe(), 1]
+            self.found[key] = [describe(graph.values[index]), 1]
 
     def births(self) -> tuple[Birth, ...]:
+        """What was found, in the order met."""
         return tuple(replace(each, count=count) for each, count in self.found.values())
 
 
-def _forward(values: list[Value], roots: tuple[Value, ...]) -> tuple[Birth, ...]:
-    numbers = np.empty(len(values))
-    core.read_data(values, numbers)
-    collected = _Collected()
-    for index in np.flatnonzero(~np.isfinite(numbers)).tolist():
-        value = values[index]
-        operands = [v.data for v in value.inputs]
-        if birth.is_birth(value.data, operands, value.op == "leaf"):
-            collected.add(value, "", lambda value=value: birth.forward(value, roots))
+def _forward(graph: Pass, roots: tuple[Value, ...]) -> tuple[Birth, ...]:
+    collected = _Collected(graph)
+    for index in np.flatnonzero(~np.isfinite(graph.data)).tolist():
+        operands = graph.operands[graph.starts[index] : graph.starts[index + 1]].tolist()
+        if birth.is_birth(float(graph.data[index]), operands, graph.codes[index] == LEAF):
+            collected.add(index, "", lambda value: birth.forward(value, roots))
     return collected.births()
 
 
-class _Backward:
-    """A backward pass on numbers kept aside that looks at every contribution."""
-
-    def __init__(
-        self, values: list[Value], roots: tuple[Value, ...], seeds: Sequence[float]
-    ) -> None:
-        self.values, self.roots = values, roots
-        self.collected = _Collected()
-        self.place = {id(value): index for index, value in enumerate(values)}
-        self.adjoints = [0.0] * len(values)
-        for root, seed in zip(roots, seeds):
-            self.adjoints[self.place[id(root)]] += seed
-            if not isfinite(seed):
-                self._add(root, birth.BY_SEED, partial(birth.elsewhere, birth.BY_SEED, root, seed))
-
-    def _add(self, value: Value, cause: str, describe: Any) -> None:
-        self.collected.add(value, cause, describe)
-
-    def run(self) -> tuple[Birth, ...]:
-        for index in range(len(self.values) - 1, -1, -1):
-            value, upstream = self.values[index], self.adjoints[index]
-            if value.op == "leaf":
-                continue
-            if not value.partials:
-                self._call(value, upstream)
-                continue
-            _, inputs, partials = core.parts(value)
-            for number, (target, slope) in enumerate(zip(inputs, partials)):
-                if target is not None:
-                    self._contribute(value, number, target, slope, upstream)
-        return self.collected.births()
-
-    def _contribute(
-        self, value: Value, number: int, target: Value, slope: float, upstream: float
-    ) -> None:
-        place = self.place[id(target)]
-        before = self.adjoints[place]
-        after = self.adjoints[place] = before + slope * upstream
-        if isfinite(after) or not isfinite(upstream) or not target.requires_grad:
-            return
+def _backward(graph: Pass, roots: tuple[Value, ...], seeds: Sequence[float]) -> tuple[Birth, ...]:
+    """The births among the contributions of a backward pass on numbers kept aside."""
+    collected = _Collected(graph)
+    places = graph.of(roots)
+    for place, seed in zip(places, seeds):
+        if not isfinite(seed):
+            collected.add(place, birth.BY_SEED, _by_seed(seed))
+    pulled = pull(graph, seeds_at(places, seeds))
+    with np.errstate(all="ignore"):
+        afters = pulled.befores + pulled.amounts
+    upstreams = pulled.gradients[graph.owners]
+    odd = np.flatnonzero((graph.inputs >= 0) & ~np.isfinite(afters) & np.isfinite(upstreams))
+    for edge in odd[np.argsort(-graph.owners[odd], kind="stable")].tolist():
+        index = int(graph.owners[edge])
+        before, after = float(pulled.befores[edge]), float(afters[edge])
+        position = edge - int(graph.starts[index])
+        if graph.ruled[index]:
+            if isfinite(before):
+                collected.add(index, birth.BY_CLOSURE, _by_closure(position, after, roots))
+            continue
+        if not graph.takes[graph.inputs[edge]]:
+            continue
         if not isfinite(before) and not (isinf(before) and isnan(after)):
-            return  # it was born before, by another contribution
-        if not isfinite(slope) and not all(isfinite(v.data) for v in value.inputs):
-            return  # the consequence of a birth in the forward pass
-        cause = birth.cause_of(slope, upstream, before)
-        self._add(
-            value, cause,
-            lambda: birth.backward(value, number, slope, upstream, before, self.roots),
-        )  # fmt: skip
+            continue  # it was born before, by another contribution
+        slope, upstream = float(graph.numbers[edge]), float(upstreams[edge])
+        operands = graph.operands[graph.starts[index] : graph.starts[index + 1]]
+        if not isfinite(slope) and not np.isfinite(operands).all():
+            continue  # the consequence of a birth in the forward pass
+        collected.add(
+            index,
+            birth.cause_of(slope, upstream, before),
+            _by_partial(position, slope, upstream, before, roots),
+        )
+    return collected.births()
 
-    def _call(self, value: Value, upstream: float) -> None:
-        """A closure adds to ``.grad``: it is lent to it and put back."""
-        inputs = value.inputs
-        lent = [value, *inputs]
-        before = [v.grad for v in lent]
-        try:
-            for v in inputs:
-                v.grad = 0.0
-            value.grad = upstream
-            value._backward()
-            for v in {id(v): v for v in inputs}.values():
-                place = self.place[id(v)]
-                was = self.adjoints[place]
-                self.adjoints[place] = was + v.grad
-                if isfinite(was) and isfinite(upstream) and not isfinite(self.adjoints[place]):
-                    total = self.adjoints[place]
-                    self._add(
-                        value, birth.BY_CLOSURE,
-                        lambda v=v, total=total: birth.elsewhere(
-                            birth.BY_CLOSURE, value, total, v, self.roots
-                        ),
-                    )  # fmt: skip
-        finally:
-            for v, old in zip(lent, before):
-                v.grad = old
+
+def _by_seed(seed: float) -> Callable[[Value], Birth]:
+    return lambda root: birth.elsewhere(birth.BY_SEED, root, seed)
+
+
+def _by_closure(position: int, total: float, roots: tuple[Value, ...]) -> Callable[[Value], Birth]:
+    return lambda value: birth.elsewhere(
+        birth.BY_CLOSURE, value, total, value.inputs[position], roots
+    )
+
+
+def _by_partial(
+    position: int, slope: float, upstream: float, before: float, roots: tuple[Value, ...]
+) -> Callable[[Value], Birth]:
+    return lambda value: birth.backward(value, position, slope, upstream, before, roots)

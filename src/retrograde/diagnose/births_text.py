@@ -1,40 +1,22 @@
-"""Births as text, folded to a width, and counts with their nouns.
+"""Births as text, folded to a width.
 
 Lines keep their indent where they are folded; paths and lines of source stay whole.
 """
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING
+
+from .._text.paragraphs import WIDTH, counted, wrapped
 
 if TYPE_CHECKING:
     from .._shared.birth import Birth
     from .births import Births
     from .compiled_births import RowBirths
 
-WIDTH = 80
 MOST_LISTED = 8
 """How many rows are listed by number."""
 _INDENT = "    "
-
-
-def counted(number: int, noun: str) -> str:
-    """A count with its noun, in the singular where it is one.
-
-    >>> counted(1, "value"), counted(2000, "value"), counted(3, "pass")
-    ('1 value', '2,000 values', '3 passes')
-    """
-    ending = "es" if noun.endswith("s") else "s"
-    return f"{number:,} {noun}{'' if number == 1 else ending}"
-
-
-def folded(text: str, width: int = WIDTH, first: str = "", more: str = _INDENT) -> list[str]:
-    """A text in lines of at most a width, no word broken; ``first`` and ``more`` begin them."""
-    return textwrap.wrap(
-        text, width, initial_indent=first, subsequent_indent=more,
-        break_long_words=False, break_on_hyphens=False,
-    )  # fmt: skip
 
 
 def birth_lines(birth: Birth, width: int = WIDTH) -> list[str]:
@@ -42,7 +24,7 @@ def birth_lines(birth: Birth, width: int = WIDTH) -> list[str]:
     lines: list[str] = []
     for line in str(birth).splitlines():
         whole = line.startswith(("  at ", "      "))
-        lines += [line] if whole else folded(line, width)
+        lines += [line] if whole else wrapped(line, width, more=_INDENT)
     return lines
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._shared.birth import BACKWARD, DROPPED, FORWARD, GIVEN, MADE, Birth, spelled
-from .._values.sequences import ComputingSequence
+from .._values.nests import is_array, leaves, mapped
 from ..program.derived import VALUE, Mode
 from ..program.program import CONSTANT, Program
 from ..program.replay import default_threads
@@ -340,14 +340,9 @@ def _wrt(shapes: Any) -> tuple[int, ...]:
 
 def _taken(nest: Any, rows: Any) -> Any:
     """A nest of arguments with some of the rows of its arrays."""
-    if isinstance(nest, np.ndarray) and nest.ndim > 0:
-        return nest[rows]
-    if isinstance(nest, dict):
-        return {key: _taken(part, rows) for key, part in nest.items()}
-    if isinstance(nest, (list, tuple)):
-        parts = [_taken(part, rows) for part in nest]
-        return type(nest)(*parts) if hasattr(nest, "_fields") else type(nest)(parts)
-    return nest
+    return mapped(
+        lambda part: part[rows] if is_array(part) and part.ndim > 0 else part, nest, is_array
+    )
 
 
 def _on_values(function: Any, compute: Any, args: Any, kwargs: Any) -> tuple[Value, ...]:
@@ -358,15 +353,5 @@ def _on_values(function: Any, compute: Any, args: Any, kwargs: Any) -> tuple[Val
     source = iter(values)
     call = function._signature.bind_partial()
     call.arguments.update({shape.name: shape.build(source) for shape in shapes})
-    return tuple(_values(compute(*call.args, **call.kwargs)))
-
-
-def _values(nest: Any) -> Iterator[Value]:
-    if isinstance(nest, Value):
-        yield nest
-    elif isinstance(nest, dict):
-        for part in nest.values():
-            yield from _values(part)
-    elif isinstance(nest, (list, tuple, np.ndarray, ComputingSequence)):
-        for part in nest:
-            yield from _values(part)
+    found = leaves(compute(*call.args, **call.kwargs))
+    return tuple(part for part in found if isinstance(part, Value))

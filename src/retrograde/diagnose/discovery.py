@@ -11,8 +11,7 @@ from collections.abc import Iterator, Mapping, Set
 from types import FrameType, ModuleType
 from typing import Any
 
-import numpy as np
-
+from .._values.nests import dotted, entries
 from ..optim.optimizer import Optimizer
 from ..value import Value, core
 from .parameters import Found, Parameters, parameters_from, parameters_of
@@ -102,20 +101,19 @@ def _nest(name: str, thing: Any) -> list[Found]:
 
 def _leaves(path: str, thing: Any) -> Iterator[tuple[str, Value]]:
     pending = [(path, thing)]
+    entered: dict[int, Any] = {}  # kept alive, so that no id comes twice
     while pending:
         where, part = pending.pop()
         if isinstance(part, Value):
             if part.op == "leaf" and part.requires_grad:
                 yield where, part
-        elif isinstance(part, Mapping):
-            pending.extend(
-                (f"{where}.{k}" if isinstance(k, str) else f"{where}[{k!r}]", v)
-                for k, v in reversed(list(part.items()))
-            )
-        elif isinstance(part, (list, tuple)):
-            pending.extend((f"{where}[{i}]", v) for i, v in reversed(list(enumerate(part))))
-        elif isinstance(part, np.ndarray) and part.dtype == object:
-            pending.append((where, part.tolist()))
+            continue
+        if id(part) in entered:
+            continue
+        entered[id(part)] = part
+        held = entries(part)
+        if held is not None:
+            pending.extend((dotted(where, key), inner) for key, inner in reversed(held))
         elif _is_module(part) and where != path:
             nest = parameters_of({where: part})
             yield from zip(nest.names, nest.values)

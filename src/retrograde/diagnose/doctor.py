@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from .._values.cuts import watching_cuts
-from .._values.watch import Pass, watching
+from .._values.watch import WatchedPass, watching
 from ..errors import DoctorError, NotAValueError
 from ..optim.watching import watching_steps
 from ..value import Value
@@ -21,20 +21,20 @@ from .thresholds import Thresholds
 class Watched:
     """What the doctor has seen so far inside ``rg.doctor.watch``."""
 
-    def __init__(self, record: History) -> None:
-        self._record = record
+    def __init__(self, history: History) -> None:
+        self._history = history
 
     @property
     def passes(self) -> int:
         """How many backward passes were examined."""
-        return self._record.passes
+        return self._history.passes
 
     def report(self) -> Report:
         """The report on all passes so far; it may be asked for at any time."""
-        if not self._record.passes:
+        if not self._history.passes:
             raise DoctorError.unwatched()
-        self._record.close()
-        return report_of(self._record)
+        self._history.close()
+        return report_of(self._history)
 
     def __repr__(self) -> str:
         return f"<the doctor, having seen {self.passes} passes>"
@@ -66,9 +66,9 @@ by .data, detach() or no_grad().
         """
         if not isinstance(loss, Value):
             raise NotAValueError.of("doctor", loss)
-        record = _record(parameters, groups, thresholds)
-        record.observe((loss,), (1.0,))
-        return report_of(record)
+        history = _history(parameters, groups, thresholds)
+        history.observe((loss,), (1.0,))
+        return report_of(history)
 
     @contextmanager
     def watch(
@@ -89,24 +89,24 @@ by .data, detach() or no_grad().
         >>> watched.report().healthy
         True
         """
-        record = _record(parameters, groups, thresholds)
+        history = _history(parameters, groups, thresholds)
 
-        def begun(this: Pass) -> None:
-            record.begin()
+        def begun(this: WatchedPass) -> None:
+            history.begin()
 
-        def done(this: Pass) -> None:
-            record.end(this.roots, this.seeds, this.site)
+        def done(this: WatchedPass) -> None:
+            history.end(this.roots, this.seeds, this.site)
 
         with (
             watching(done, begun=begun),
-            watching_cuts(record.cut),
-            watching_steps(record.stepping),
+            watching_cuts(history.cut),
+            watching_steps(history.stepping),
         ):
-            yield Watched(record)
-        record.close()
+            yield Watched(history)
+        history.close()
 
 
-def _record(parameters: Any, groups: Grouping | None, thresholds: dict[str, float]) -> History:
+def _history(parameters: Any, groups: Grouping | None, thresholds: dict[str, float]) -> History:
     chosen = Thresholds.chosen(thresholds)
     found = parameters_of(parameters, groups)
     if not len(found):

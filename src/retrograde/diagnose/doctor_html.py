@@ -9,7 +9,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from .births_text import counted
+from .._text.paragraphs import counted
 from .doctor_text import consequences, headline, levels_of, number, percent, shown_groups, units_of
 
 if TYPE_CHECKING:

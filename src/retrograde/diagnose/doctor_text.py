@@ -5,7 +5,9 @@ from __future__ import annotations
 from math import isfinite, log10
 from typing import TYPE_CHECKING
 
-from .births_text import WIDTH, births_lines, counted, folded
+from .._text.lines import clipped
+from .._text.paragraphs import WIDTH, counted, wrapped
+from .births_text import births_lines
 from .phrases import listed
 
 if TYPE_CHECKING:
@@ -42,13 +44,13 @@ def _verdicts(title: str, verdicts: tuple[Verdict, ...], sign: str, width: int) 
         return []
     lines = [title]
     for verdict in verdicts[:MOST_NOTES]:
-        lines += folded(verdict.sentence, width, f"  {sign} ")
+        lines += wrapped(verdict.sentence, width, f"  {sign} ", "    ")
         if verdict.site:
             lines.append(f"    at {verdict.site}")
         if verdict.cure:
-            lines += folded(verdict.cure, width, "    cure: ", "      ")
+            lines += wrapped(verdict.cure, width, "    cure: ", "      ")
         if verdict.consequences:
-            lines += folded(consequences(verdict), width, "    so too: ", "      ")
+            lines += wrapped(consequences(verdict), width, "    so too: ", "      ")
     if len(verdicts) > MOST_NOTES:
         lines.append(f"    … and {len(verdicts) - MOST_NOTES} more")
     return [*lines, ""]
@@ -86,7 +88,7 @@ def group_table(report: Report) -> list[str]:
         f"{'depth':>5}  units"
     ]
     for group, size in zip(groups, sizes):
-        name = group.name if len(group.name) <= widest else group.name[: widest - 1] + "…"
+        name = clipped(group.name, widest)
         depth = str(group.depth) if group.depth >= 0 else "–"
         lines.append(
             f"{name:<{widest}} {size:>{wide}} {number(group.norm):>9} "

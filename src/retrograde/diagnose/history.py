@@ -1,7 +1,7 @@
 """What the doctor remembers of the passes it has seen: sums and spells, never a graph.
 
 Its size depends on the parameters alone, not on how many passes there were. A single examination
-is a record of one pass.
+is what was seen of one pass.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from .._core.surveying import SATURATE, SOFT
+from .._shared.cores import Survey
 from .._shared.sites import Site
 from ..optim.optimizer import Optimizer
+from ..passes.survey import SATURATE, SOFT, survey
 from ..value import Value, core
 from .absolute import absolute_adjoints
 from .births import Births, births_under
@@ -123,7 +124,7 @@ class History:
         self.steep = Spells(1, patience)
         self.fall = self.rise = 1.0  # the worst of the present spell
         self.rules = Rules()
-        self.history: list[Moment] = []
+        self.moments: list[Moment] = []
         self._stride = 1
         self.motion = Motion(
             parameters.values, parameters.group_of, len(parameters.group_names), thresholds
@@ -181,14 +182,14 @@ class History:
         self._remember(float(sizes.max(initial=0.0)), sizes)
         return gradients, reached
 
-    def _surveyed(self, roots: tuple[Value, ...], seeds: tuple[float, ...]) -> dict[str, Any]:
+    def _surveyed(self, roots: tuple[Value, ...], seeds: tuple[float, ...]) -> Survey:
         """The survey of a pass, over those values that now stand for the parameters."""
         values = self.parameters.values
-        seen: dict[str, Any] = core.survey(roots, seeds, values, KINDS, self._limits)
+        seen = survey(roots, seeds, values, KINDS, self._limits)
         lost = self.reached & ~self.missing & ~np.frombuffer(seen["reached"], dtype=bool)
         if lost.any() and self.adopt(core.leaves_under(roots), lost):
             values = self.parameters.values
-            seen = core.survey(roots, seeds, values, KINDS, self._limits)
+            seen = survey(roots, seeds, values, KINDS, self._limits)
         return seen
 
     def _counts(self, reached: Any) -> Any:
@@ -250,7 +251,7 @@ class History:
             same[numbers] = len(numbers) > 1
         self.twins.update(self.passes, same, seen)
 
-    def _take_profile(self, seen: dict[str, Any]) -> None:
+    def _take_profile(self, seen: Survey) -> None:
         counts = np.frombuffer(seen["level_nodes"], dtype=np.int64)
         sums = np.frombuffer(seen["level"])
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -284,7 +285,7 @@ class History:
         return max(abs(self.loss), 1.0) if isfinite(self.loss) else 1.0
 
     def _take_births(
-        self, seen: dict[str, Any], roots: tuple[Value, ...], seeds: tuple[float, ...]
+        self, seen: Survey, roots: tuple[Value, ...], seeds: tuple[float, ...]
     ) -> None:
         """The births of a pass: the first there are, and those that a sick spell begins with."""
         sick = bool(seen["odd_adjoints"]) or not isfinite(self.loss)
@@ -305,9 +306,9 @@ class History:
         if (self.passes - 1) % self._stride:
             return
         norm = scaled_norm(sizes, largest)
-        self.history.append(Moment(self.passes, self.loss, norm))
-        if len(self.history) > MOST_HISTORY:
-            self.history = self.history[::2]
+        self.moments.append(Moment(self.passes, self.loss, norm))
+        if len(self.moments) > MOST_HISTORY:
+            self.moments = self.moments[::2]
             self._stride *= 2
 
     # ---- what is silent now, and why ---------------------------------------------------------
@@ -402,7 +403,7 @@ class History:
         line = self.cuts.line(how, site, self.passes + 1)
         if line is None or line.under.all():
             return
-        seen = core.survey((value,), (0.0,), self.parameters.values, KINDS, self._limits)
+        seen = survey((value,), (0.0,), self.parameters.values, KINDS, self._limits)
         line.under |= np.frombuffer(seen["reached"], dtype=bool)
 
 

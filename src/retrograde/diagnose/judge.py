@@ -1,4 +1,4 @@
-"""From a record to a report: the groups as they are now, and every verdict of ``docs/doctor.md``.
+"""From a history to a report: the groups as they are now, and every verdict of ``docs/doctor.md``.
 
 The verdicts come from three rooms: on passes, on zeros and units, on steps. A rule reads sums and
 thresholds and says sentences; nothing here looks at a graph.
@@ -16,56 +16,59 @@ from .births import Births
 from .folding import folded_under_causes
 from .history import History, scaled_norm
 from .judge_passes import births, exploding, overwrites, vanishing
-from .judge_steps import of_steps
+from .judge_steps import of_steps, overshot
 from .judge_zeros import twins, units, zeros
 from .report import Group, Report, Verdict
 
 
-def report_of(record: History) -> Report:
-    """The report on what a record holds."""
-    members = members_of(record)
-    groups = _groups(record, members)
+def report_of(history: History) -> Report:
+    """The report on what a history holds."""
+    members = members_of(history)
+    groups = _groups(history, members)
     return Report(
-        passes=record.passes,
-        nodes=record.nodes,
-        edges=record.edges,
-        loss=record.loss,
+        passes=history.passes,
+        nodes=history.nodes,
+        edges=history.edges,
+        loss=history.loss,
         groups=groups,
-        profile=record.profile,
-        verdicts=folded_under_causes(_verdicts(record, members, groups)),
-        births=record.births or Births(),
-        history=tuple(record.history),
-        thresholds=record.thresholds,
+        profile=history.profile,
+        verdicts=folded_under_causes(_verdicts(history, members, groups)),
+        births=history.births or Births(),
+        history=tuple(history.moments),
+        thresholds=history.thresholds,
     )
 
 
-def _verdicts(record: History, members: dict[str, Any], groups: tuple[Group, ...]) -> list[Verdict]:
-    found = [*births(record), *overwrites(record), *of_steps(record, members)]
-    found += exploding(record, groups)
-    if not record.not_finite.began[0]:
-        found += vanishing(record, groups, members)
-    return [*found, *zeros(record, members), *units(record, members), *twins(record, members)]
+def _verdicts(
+    history: History, members: dict[str, Any], groups: tuple[Group, ...]
+) -> list[Verdict]:
+    found = [*births(history), *overwrites(history), *of_steps(history, members)]
+    found += exploding(history, groups)
+    if not history.not_finite.began[0]:
+        found += vanishing(history, groups, members)
+    found += [*zeros(history, members), *units(history, members), *twins(history, members)]
+    return [*found, *overshot(history, found)]
 
 
-def members_of(record: History) -> dict[str, Any]:
+def members_of(history: History) -> dict[str, Any]:
     """The parameters of each group by number.
 
     Groups without a name are split by depth; those in which two parameters have one name, by the
     models that passes have shown.
     """
-    parameters = record.parameters
+    parameters = history.parameters
     members: dict[str, Any] = {}
     for number, name in enumerate(parameters.group_names):
         inside = np.flatnonzero(parameters.group_of == number)
         if number in parameters.anonymous:
-            members.update(_by_depth(record, name, inside))
+            members.update(_by_depth(history, name, inside))
         else:
-            members.update(_by_model(record, name, inside))
+            members.update(_by_model(history, name, inside))
     return members
 
 
-def _by_depth(record: History, name: str, inside: Any) -> dict[str, Any]:
-    depths = record.depths[inside]
+def _by_depth(history: History, name: str, inside: Any) -> dict[str, Any]:
+    depths = history.depths[inside]
     levels = np.unique(depths[depths >= 0])
     if len(levels) < 2:
         return {name: inside}
@@ -75,14 +78,14 @@ def _by_depth(record: History, name: str, inside: Any) -> dict[str, Any]:
     return parts
 
 
-def _by_model(record: History, name: str, inside: Any) -> dict[str, Any]:
-    models = np.unique(record.component[inside[record.reached[inside]]])
+def _by_model(history: History, name: str, inside: Any) -> dict[str, Any]:
+    models = np.unique(history.component[inside[history.reached[inside]]])
     if len(models) < 2:
         return {name: inside}
-    names = Counter(record.parameters.names[number] for number in inside.tolist())
+    names = Counter(history.parameters.names[number] for number in inside.tolist())
     if max(names.values()) < 2:
         return {name: inside}
-    mine = record.component[inside]
+    mine = history.component[inside]
     unknown = ~np.isin(mine, models)  # not reached yet: with the first
     parts = {f"{name}, model 1": inside[(mine == models[0]) | unknown]}
     for place, model in enumerate(models[1:].tolist(), start=2):
@@ -90,17 +93,17 @@ def _by_model(record: History, name: str, inside: Any) -> dict[str, Any]:
     return parts
 
 
-def _groups(record: History, members: dict[str, Any]) -> tuple[Group, ...]:
-    weights, limits = record.weights(), record.thresholds
-    sizes, quiet = record.sizes(), record.quiet()
-    reached = record.reached & ~(quiet & record.missing)
+def _groups(history: History, members: dict[str, Any]) -> tuple[Group, ...]:
+    weights, limits = history.weights(), history.thresholds
+    sizes, quiet = history.sizes(), history.quiet()
+    reached = history.reached & ~(quiet & history.missing)
     norms = {name: scaled_norm(sizes[numbers]) for name, numbers in members.items()}
     largest = max((norm for norm in norms.values() if isfinite(norm)), default=0.0) or 1.0
     total = sum((norm / largest) ** 2 for norm in norms.values() if isfinite(norm)) or 1.0
     groups = []
     for name, numbers in members.items():
         norm, weight = norms[name], scaled_norm(weights[numbers])
-        mine = [record.units[n] for n in numbers.tolist() if n in record.units]
+        mine = [history.units[n] for n in numbers.tolist() if n in history.units]
         shut = [unit for unit in mine if unit.is_shut(limits.rows, limits.patience)]
         groups.append(
             Group(
@@ -112,7 +115,7 @@ def _groups(record: History, members: dict[str, Any]) -> tuple[Group, ...]:
                 share=(norm / largest) ** 2 / total if isfinite(norm) else float("nan"),
                 weight=weight,
                 ratio=norm / weight if weight else (0.0 if isfinite(norm) else norm),
-                depth=int(record.depths[numbers].max(initial=-1)),
+                depth=int(history.depths[numbers].max(initial=-1)),
                 units=len(mine),
                 dead=sum(not unit.saturates for unit in shut),
                 saturated=sum(unit.saturates for unit in shut),

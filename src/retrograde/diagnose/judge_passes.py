@@ -14,15 +14,15 @@ from .spells import Spells
 from .zeros import UNDERFLOW
 
 
-def births(record: History) -> Iterator[Verdict]:
+def births(history: History) -> Iterator[Verdict]:
     """Where NaN and infinities come from."""
-    found = record.births
+    found = history.births
     if not found:
         return
     harmless = found.roots_are_finite and not found.gradients
-    spell = record.not_finite
+    spell = history.not_finite
     gone = not harmless and not spell.began[0]
-    seen = f" (pass {record.birth_pass})" if record.passes > 1 else ""
+    seen = f" (pass {history.birth_pass})" if history.passes > 1 else ""
     for phase, born in (("forward", found.forward), ("backward", found.backward)):
         if not born:
             continue
@@ -42,7 +42,7 @@ def births(record: History) -> Iterator[Verdict]:
         yield Verdict(
             f"birth {phase}", NOTE if beside or gone else ALARM, "",
             f"Birth in the {phase} pass{seen}: {what}{after}.{end}", first.site,
-            cure=first.cure, began=record.birth_pass, ended=int(spell.past_ended[0]) * gone,
+            cure=first.cure, began=history.birth_pass, ended=int(spell.past_ended[0]) * gone,
         )  # fmt: skip
 
 
@@ -51,11 +51,13 @@ def _ended(spell: Spells) -> str:
     return f"{over(began, ended)}; everything is finite since"
 
 
-def overwrites(record: History) -> Iterator[Verdict]:
+def overwrites(history: History) -> Iterator[Verdict]:
     """Rules of the closure style that write = for +=."""
-    for each, began, ended in record.rules.overwrites(record.thresholds.patience):
+    for each, began, ended in history.rules.overwrites(history.thresholds.patience):
         when = (
-            f" {over(began, ended)}, and is not met since" if ended else since(began, record.passes)
+            f" {over(began, ended)}, and is not met since"
+            if ended
+            else since(began, history.passes)
         )
         yield Verdict(
             "overwrites", NOTE if ended else ALARM, "",
@@ -66,21 +68,21 @@ def overwrites(record: History) -> Iterator[Verdict]:
 
 
 def vanishing(
-    record: History, groups: tuple[Group, ...], members: dict[str, Any]
+    history: History, groups: tuple[Group, ...], members: dict[str, Any]
 ) -> Iterator[Verdict]:
     """Gradients that shrink on the way down."""
-    limits, spell = record.thresholds, record.vanishing
+    limits, spell = history.thresholds, history.vanishing
     deepest = max(groups, key=lambda group: group.depth)
     if spell.present(limits.patience, 0, limits.persistence)[0]:
         yield Verdict(
             "vanishing", ALARM, deepest.name,
-            f"Vanishing{since(int(spell.began[0]), record.passes)}: {deepest.depth} products and "
-            f"functions below the loss, at '{deepest.name}', gradients are {record.fall:.1e} of "
-            f"what they are nearer to it (threshold {limits.vanishing:g}{_times(record, spell)}).",
+            f"Vanishing{since(int(spell.began[0]), history.passes)}: {deepest.depth} products and "
+            f"functions below the loss, at '{deepest.name}', gradients are {history.fall:.1e} of "
+            f"what they are nearer to it (threshold {limits.vanishing:g}{_times(history, spell)}).",
             cure=cure_of("vanishing"), began=int(spell.began[0]),
         )  # fmt: skip
         return
-    if _is_past(record, spell):
+    if _is_past(history, spell):
         yield _past("vanishing", "Gradients vanished", deepest.name, spell)
     live = [g for g in groups if g.norm > 0.0 and isfinite(g.norm)]
     strongest = max(live, key=_size, default=None)
@@ -89,21 +91,21 @@ def vanishing(
         assert strongest is not None
         ratio = _size(group) / _size(strongest)
         faint = ratio < limits.faint and _size(group) * group.weight < limits.faint * effect
-        if faint and group.depth > strongest.depth and not _cancels(record, members[group.name]):
+        if faint and group.depth > strongest.depth and not _cancels(history, members[group.name]):
             yield Verdict(
                 "vanishing", ALARM, group.name,
                 f"Vanishing: gradients of '{group.name}' are {ratio:.1e} of those of "
                 f"'{strongest.name}' (threshold {limits.faint:g}).", cure=cure_of("vanishing"),
             )  # fmt: skip
-    quiet = record.quiet()
-    lost = [n for n, (_, zero) in record.zeros.items() if zero.kind == UNDERFLOW and quiet[n]]
+    quiet = history.quiet()
+    lost = [n for n, (_, zero) in history.zeros.items() if zero.kind == UNDERFLOW and quiet[n]]
     if lost:
-        name = record.parameters.names[lost[0]] or "parameters"
+        name = history.parameters.names[lost[0]] or "parameters"
         yield Verdict(
             "vanishing", ALARM, name,
             f"Vanishing: gradients of {parameters(name, len(lost))} are smaller than the smallest "
             "number and have become exactly 0.", None, len(lost), cure_of("vanishing"),
-            int(record.silent.began[lost].max()),
+            int(history.silent.began[lost].max()),
         )  # fmt: skip
 
 
@@ -112,51 +114,51 @@ def _size(group: Group) -> float:
     return group.norm / float(group.parameters**0.5)
 
 
-def _cancels(record: History, numbers: Any) -> bool:
+def _cancels(history: History, numbers: Any) -> bool:
     """Rounding noise where contributions cancel is not a vanishing gradient."""
-    live = numbers[record.largest[numbers] > 0.0]
-    return record.noise is not None and bool(record.noise[live].all())
+    live = numbers[history.largest[numbers] > 0.0]
+    return history.noise is not None and bool(history.noise[live].all())
 
 
-def exploding(record: History, groups: tuple[Group, ...]) -> Iterator[Verdict]:
+def exploding(history: History, groups: tuple[Group, ...]) -> Iterator[Verdict]:
     """Gradients that grow on the way down, or beyond all proportion to the loss."""
-    limits, spell = record.thresholds, record.exploding
+    limits, spell = history.thresholds, history.exploding
     deepest = max(groups, key=lambda group: group.depth)
-    blown = bool(record.not_finite.began[0])
-    ended_so = blown and 0 < spell.began[0] < record.birth_pass
+    blown = bool(history.not_finite.began[0])
+    ended_so = blown and 0 < spell.began[0] < history.birth_pass
     if ended_so or (not blown and spell.present(limits.patience, 0, limits.persistence)[0]):
         yield Verdict(
             "exploding", ALARM, deepest.name,
-            f"Exploding{since(int(spell.began[0]), record.passes)}: gradients grow "
-            f"{record.rise:.1e}-fold on the way down from the loss (threshold "
-            f"{limits.exploding:g}{_times(record, spell)}).",
+            f"Exploding{since(int(spell.began[0]), history.passes)}: gradients grow "
+            f"{history.rise:.1e}-fold on the way down from the loss (threshold "
+            f"{limits.exploding:g}{_times(history, spell)}).",
             cure=cure_of("exploding"), began=int(spell.began[0]),
         )  # fmt: skip
         return
     if blown:
         return
-    if _is_past(record, spell):
+    if _is_past(history, spell):
         yield _past("exploding", "Gradients exploded", deepest.name, spell)
     steep = [
         group
         for group in groups
-        if isfinite(group.norm) and group.norm * group.weight > limits.steep * record.scale
+        if isfinite(group.norm) and group.norm * group.weight > limits.steep * history.scale
     ]
     if steep:
         worst = max(steep, key=lambda group: group.norm * group.weight)
-        began = int(record.steep.began[0])
+        began = int(history.steep.began[0])
         yield Verdict(
             "exploding", ALARM, worst.name,
-            f"Exploding{since(began, record.passes)}: gradient × weight of '{worst.name}' is "
-            f"{worst.norm * worst.weight:.1e}, for a loss of {record.loss:.3g} (threshold "
+            f"Exploding{since(began, history.passes)}: gradient × weight of '{worst.name}' is "
+            f"{worst.norm * worst.weight:.1e}, for a loss of {history.loss:.3g} (threshold "
             f"{limits.steep:g} × the loss, or × 1 where that is more).",
             cure=cure_of("exploding"), began=began, groups=tuple(group.name for group in steep),
         )  # fmt: skip
 
 
-def _is_past(record: History, spell: Spells) -> bool:
+def _is_past(history: History, spell: Spells) -> bool:
     """Whether there was a spell that was an illness, and is over."""
-    return bool(spell.began[0] == 0 and spell.longest[0] >= record.thresholds.patience)
+    return bool(spell.began[0] == 0 and spell.longest[0] >= history.thresholds.patience)
 
 
 def _past(kind: str, what: str, group: str, spell: Spells) -> Verdict:
@@ -167,7 +169,7 @@ def _past(kind: str, what: str, group: str, spell: Spells) -> Verdict:
     )  # fmt: skip
 
 
-def _times(record: History, spell: Spells) -> str:
-    if record.passes < 2:
+def _times(history: History, spell: Spells) -> str:
+    if history.passes < 2:
         return ""
     return f"; in {int(spell.times[0])} of {int(spell.seen[0])} passes"

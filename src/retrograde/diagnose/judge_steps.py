@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .births_text import counted
+from .._text.paragraphs import counted
 from .cures import cure_of, rate_cure
+from .folding import SHUT
 from .history import History
 from .phrases import listed, over, since
 from .report import ALARM, NOTE, Verdict
@@ -21,21 +22,21 @@ DATA_NAMES = frozenset(
 """What data is called where it lies in a variable: not parameters that were forgotten."""
 
 
-def of_steps(record: History, members: dict[str, Any]) -> Iterator[Verdict]:
+def of_steps(history: History, members: dict[str, Any]) -> Iterator[Verdict]:
     """Every verdict on steps."""
-    yield from _stale(record, members)
-    yield from _wiped(record)
-    yield from _never_reached(record, members)
-    yield from _unheld(record, members)
-    yield from _rebuilt(record)
-    yield from _ascent(record)
-    yield from _rate(record)
-    yield from _growing(record)
-    yield from _no_step(record)
+    yield from _stale(history, members)
+    yield from _wiped(history)
+    yield from _never_reached(history, members)
+    yield from _unheld(history, members)
+    yield from _rebuilt(history)
+    yield from _ascent(history)
+    yield from _rate(history)
+    yield from _growing(history)
+    yield from _no_step(history)
 
 
-def _stale(record: History, members: dict[str, Any]) -> Iterator[Verdict]:
-    motion, limits = record.motion, record.thresholds
+def _stale(history: History, members: dict[str, Any]) -> Iterator[Verdict]:
+    motion, limits = history.motion, history.thresholds
     spell, times = motion.stale_steps, int(motion.stale.max(initial=0))
     if not times:
         return
@@ -45,7 +46,7 @@ def _stale(record: History, members: dict[str, Any]) -> Iterator[Verdict]:
         began, ended = int(spell.began[0]), 0
         often = f"in {int(spell.times[0])} of {counted(int(spell.seen[0]), 'step')}"
         often += " after the first" if int(spell.seen[0]) == motion.repeated else ""
-        often += since(began, record.passes) if began > 2 else ""
+        often += since(began, history.passes) if began > 2 else ""
     else:
         began, ended = int(spell.past_began[0]), int(spell.past_ended[0])
         often = f"after {over(began, ended)[3:]}, and no longer,"
@@ -58,25 +59,25 @@ def _stale(record: History, members: dict[str, Any]) -> Iterator[Verdict]:
     )  # fmt: skip
 
 
-def _wiped(record: History) -> Iterator[Verdict]:
-    motion, limits = record.motion, record.thresholds
+def _wiped(history: History) -> Iterator[Verdict]:
+    motion, limits = history.motion, history.thresholds
     spell = motion.wiped
     if spell.present(limits.patience, 0, limits.persistence)[0]:
         began = int(spell.began[0])
         yield Verdict(
             "reset too soon", ALARM, "",
-            f"Gradients are reset between backward and step{since(began, record.passes)}: "
+            f"Gradients are reset between backward and step{since(began, history.passes)}: "
             f"{motion.optimizer} found nothing but zeros in {int(spell.times[0])} of "
             f"{counted(int(spell.seen[0]), 'step')}.",
             motion.wiped_site, int(motion.held.sum()), cure_of("reset too soon"), began,
         )  # fmt: skip
 
 
-def _never_reached(record: History, members: dict[str, Any]) -> Iterator[Verdict]:
+def _never_reached(history: History, members: dict[str, Any]) -> Iterator[Verdict]:
     for name, numbers in members.items():
-        lost = record.motion.updated[numbers] & ~record.reached[numbers]
+        lost = history.motion.updated[numbers] & ~history.reached[numbers]
         if lost.any():
-            sick = lost.mean() >= record.thresholds.updated
+            sick = lost.mean() >= history.thresholds.updated
             who = f"'{name}' was" if lost.all() else (
                 f"{int(lost.sum())} of {len(lost)} parameters of '{name}' were"
             )  # fmt: skip
@@ -89,14 +90,14 @@ def _never_reached(record: History, members: dict[str, Any]) -> Iterator[Verdict
             )  # fmt: skip
 
 
-def _unheld(record: History, members: dict[str, Any]) -> Iterator[Verdict]:
+def _unheld(history: History, members: dict[str, Any]) -> Iterator[Verdict]:
     """Parameters with gradients that no optimizer holds, beside others that one does."""
-    motion = record.motion
-    if not motion.optimizer_steps or record.rebuilding.stepped:
+    motion = history.motion
+    if not motion.optimizer_steps or history.rebuilding.stepped:
         return
-    trained = np.isin(record.component, np.unique(record.component[motion.held]))
-    forgotten = trained & ~motion.held & ~motion.updated & (record.largest > 0.0)
-    forgotten &= np.array([value.requires_grad for value in record.parameters.values])
+    trained = np.isin(history.component, np.unique(history.component[motion.held]))
+    forgotten = trained & ~motion.held & ~motion.updated & (history.largest > 0.0)
+    forgotten &= np.array([value.requires_grad for value in history.parameters.values])
     groups = {name: int(forgotten[numbers].sum()) for name, numbers in members.items()}
     for data in (False, True):
         names = [
@@ -121,24 +122,24 @@ def _variable(name: str) -> str:
     return name.partition(".")[0].partition("[")[0]
 
 
-def _rebuilt(record: History) -> Iterator[Verdict]:
+def _rebuilt(history: History) -> Iterator[Verdict]:
     """New values in every pass, while an optimizer steps on the old ones."""
-    motion, began = record.motion, record.rebuilding.began
-    unused = bool(motion.held.any()) and not record.reached[motion.held].any()
+    motion, began = history.motion, history.rebuilding.began
+    unused = bool(motion.held.any()) and not history.reached[motion.held].any()
     if motion.astray < 2 or not (began or unused):
         return
     holds = "those of the first pass" if began else "values that no pass has used"
     yield Verdict(
-        "rebuilt", ALARM, record.parameters.group_names[0],
+        "rebuilt", ALARM, history.parameters.group_names[0],
         f"Parameters are made anew in the loop: {motion.optimizer} holds {holds}, "
         f"and {counted(motion.astray, 'step')} have moved what is not in the loss.",
-        None, len(record.parameters), cure_of("rebuilt"), began, 0, record.parameters.group_names,
+        None, len(history.parameters), cure_of("rebuilt"), began, 0, history.parameters.group_names,
     )  # fmt: skip
 
 
-def _ascent(record: History) -> Iterator[Verdict]:
+def _ascent(history: History) -> Iterator[Verdict]:
     """Steps along the gradient while the loss grows."""
-    motion, limits = record.motion, record.thresholds
+    motion, limits = history.motion, history.thresholds
     spells = motion.ascent
     mostly = (spells.times >= limits.patience) & (spells.times >= 0.8 * spells.seen)
     mostly &= spells.times >= limits.persistence * spells.total
@@ -148,28 +149,28 @@ def _ascent(record: History) -> Iterator[Verdict]:
     uphill = np.flatnonzero((spells.began > 0) & mostly)
     if not len(uphill) or motion.loss <= motion.loss_at["ascent"]:  # a NaN has grown
         return
-    names = [record.parameters.group_names[number] for number in uphill.tolist()]
+    names = [history.parameters.group_names[number] for number in uphill.tolist()]
     began = int(spells.began[uphill].min())
     yield Verdict(
         "ascent", ALARM, names[0],
-        f"Gradient ascent{since(began, record.passes)}: {int(spells.times[uphill].max())} steps of "
-        f"{listed(names)} follow the gradient uphill, and the loss has grown from "
+        f"Gradient ascent{since(began, history.passes)}: {int(spells.times[uphill].max())} steps "
+        f"of {listed(names)} follow the gradient uphill, and the loss has grown from "
         f"{motion.loss_at['ascent']:.3g} to {motion.loss:.3g}.",
-        None, int(np.isin(record.parameters.group_of, uphill).sum()), cure_of("ascent"), began, 0,
+        None, int(np.isin(history.parameters.group_of, uphill).sum()), cure_of("ascent"), began, 0,
         tuple(names),
     )  # fmt: skip
 
 
-def _rate(record: History) -> Iterator[Verdict]:
+def _rate(history: History) -> Iterator[Verdict]:
     """Steps out of proportion to what they change."""
-    motion, limits = record.motion, record.thresholds
+    motion, limits = history.motion, history.thresholds
     spell = motion.hasty
     long = bool(spell.present(limits.patience, 0, limits.persistence)[0])
     if long and spell.times[0] >= limits.patience and not motion.loss < motion.loss_at["hasty"]:
-        began, name = int(spell.began[0]), record.parameters.group_names[motion.hastiest]
+        began, name = int(spell.began[0]), history.parameters.group_names[motion.hastiest]
         yield Verdict(
             "learning rate", ALARM, name,
-            f"Steps are too long{since(began, record.passes)}: an update is {motion.ratio:.2g} of "
+            f"Steps are too long{since(began, history.passes)}: an update is {motion.ratio:.2g} of "
             f"the weights it changes (threshold {limits.hasty:g}, usual are 0.001 to 0.01; most "
             f"in '{name}'), and the loss does not fall: {motion.loss_at['hasty']:.3g}, now "
             f"{motion.loss:.3g}.",
@@ -186,25 +187,48 @@ def _rate(record: History) -> Iterator[Verdict]:
         )  # fmt: skip
 
 
-def _growing(record: History) -> Iterator[Verdict]:
-    spell = record.growing
-    if int(spell.times[0]) > record.thresholds.patience:
+def overshot(history: History, found: list[Verdict]) -> Iterator[Verdict]:
+    """Steps that were too long now and then, where units have been shut since and the loss has not
+    recovered: they are the cause. Shut units have hardly a gradient, so most steps are short.
+    """
+    motion, limits = history.motion, history.thresholds
+    blow = motion.overshoot
+    if blow.steps < limits.patience or motion.loss < blow.loss:
+        return
+    if any(verdict.kind == "learning rate" for verdict in found):
+        return
+    if any(v.kind in SHUT and v.severity == ALARM and v.began > blow.began for v in found):
+        name = history.parameters.group_names[blow.group]
+        yield Verdict(
+            "learning rate", ALARM, name,
+            f"Steps were too long{since(blow.began, history.passes)}: {blow.steps} of them were "
+            f"more than {limits.hasty:g} of the weights they changed, up to {blow.ratio:.2g} "
+            "(usual are "
+            f"0.001 to 0.01; most in '{name}'), and the loss has not recovered: {blow.loss:.3g}, "
+            f"now {motion.loss:.3g}.",
+            cure=rate_cure(blow.ratio, 1e-2), began=blow.began,
+        )  # fmt: skip
+
+
+def _growing(history: History) -> Iterator[Verdict]:
+    spell = history.growing
+    if int(spell.times[0]) > history.thresholds.patience:
         began = int(spell.began[0])
         yield Verdict(
-            "growing graph", ALARM if record.motion.steps else NOTE, "",
-            f"The graph grows with every pass{since(began - 2, record.passes)}: it had "
-            f"{counted(record.nodes_at_first, 'value')} and has {record.nodes:,}. What one pass "
+            "growing graph", ALARM if history.motion.steps else NOTE, "",
+            f"The graph grows with every pass{since(began - 2, history.passes)}: it had "
+            f"{counted(history.nodes_at_first, 'value')} and has {history.nodes:,}. What one pass "
             "has made goes into the next with its whole history.",
             None, 0, cure_of("growing graph"), began - 2,
         )  # fmt: skip
 
 
-def _no_step(record: History) -> Iterator[Verdict]:
-    motion = record.motion
-    still = not motion.steps and motion.intervals > record.thresholds.patience
-    if still and isfinite(record.loss):
+def _no_step(history: History) -> Iterator[Verdict]:
+    motion = history.motion
+    still = not motion.steps and motion.intervals > history.thresholds.patience
+    if still and isfinite(history.loss):
         yield Verdict(
             "no step", NOTE, "",
-            f"Nothing moves: in {counted(record.passes, 'pass')} no parameter has changed.",
+            f"Nothing moves: in {counted(history.passes, 'pass')} no parameter has changed.",
             cure=cure_of("no step"),
         )  # fmt: skip

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .births_text import counted
+from .._text.paragraphs import counted
 from .cures import cure_of
 from .history import History, Past
 from .phrases import all_rows, listed, on_line, over, since
@@ -50,30 +50,30 @@ class Silence:
         return len(self.groups) > 1 or len(self.found) < next(iter(self.groups.values()))[1]
 
 
-def zeros(record: History, members: dict[str, Any]) -> Iterator[Verdict]:
+def zeros(history: History, members: dict[str, Any]) -> Iterator[Verdict]:
     """One verdict for each reason, whatever groups it concerns; and the silences that are over."""
-    quiet = record.quiet()
+    quiet = history.quiet()
     silences: dict[Any, Silence] = {}
     for name, numbers in members.items():
-        for part in _parts_of(record, name, numbers, quiet):
+        for part in _parts_of(history, name, numbers, quiet):
             example = part.example
-            ends = _resolves(record, part, quiet)
+            ends = _resolves(history, part, quiet)
             key = (part.kind, part.alarm, example.site or example.words, ends, example.minimum)
             known = silences.setdefault(key, part)
             if known is not part:
                 known.groups |= part.groups
                 known.found += part.found
     for part in silences.values():
-        yield _verdict(record, part)
-    yield from _past(record, members, quiet)
+        yield _verdict(history, part)
+    yield from _past(history, members, quiet)
 
 
-def _parts_of(record: History, name: str, numbers: Any, quiet: Any) -> Iterator[Silence]:
+def _parts_of(history: History, name: str, numbers: Any, quiet: Any) -> Iterator[Silence]:
     silent = numbers[quiet[numbers]]
     whole = len(silent) == len(numbers)
     kinds: dict[str, list[tuple[int, Zero]]] = {}
     for number in silent.tolist():
-        zero = record.why(number)
+        zero = history.why(number)
         kinds.setdefault(zero.kind, []).append((number, zero))
     if DETACHED in kinds and UNREACHABLE in kinds:  # not every cut of a line is looked under
         kinds[DETACHED] += kinds.pop(UNREACHABLE)
@@ -83,13 +83,13 @@ def _parts_of(record: History, name: str, numbers: Any, quiet: Any) -> Iterator[
             continue  # said as vanishing
         part = Silence(kind, False, {name: (len(found), len(numbers))}, found)
         # a group is of the kind that most of it is
-        part.alarm = _is_sick(record, part, whole and len(found) == most)
-        late = int(record.silent.began[[n for n, _ in found]].max()) > 1
+        part.alarm = _is_sick(history, part, whole and len(found) == most)
+        late = int(history.silent.began[[n for n, _ in found]].max()) > 1
         if part.alarm or whole or not late or kind in (DETACHED, UNREACHABLE):
             yield part
 
 
-def _is_sick(record: History, part: Silence, whole: bool) -> bool:
+def _is_sick(history: History, part: Silence, whole: bool) -> bool:
     """Whether a silence is an illness: of a whole group, or cut off by a line of the program."""
     kind, example = part.kind, part.example
     if kind in (FROZEN, CANCELLED):
@@ -98,52 +98,52 @@ def _is_sick(record: History, part: Silence, whole: bool) -> bool:
         return whole or example.words == "detach()"
     if kind == UNREACHABLE or not whole:
         return whole
-    if _at_rest(record, part):
+    if _at_rest(history, part):
         return False
     if kind == ZERO_FACTOR:
-        return not _resolves(record, part, record.quiet()) and not example.minimum
-    return kind != DEAD_GATE or _is_shut(record, part)
+        return not _resolves(history, part, history.quiet()) and not example.minimum
+    return kind != DEAD_GATE or _is_shut(history, part)
 
 
-def _at_rest(record: History, part: Silence) -> bool:
+def _at_rest(history: History, part: Silence) -> bool:
     """Whether it ended in a loss of exactly 0: nothing is left to learn."""
-    return _ended_in_zero(record, int(record.silent.began[[n for n, _ in part.found]].max()))
+    return _ended_in_zero(history, int(history.silent.began[[n for n, _ in part.found]].max()))
 
 
-def _ended_in_zero(record: History, began: int) -> bool:
-    return 1 < int(record.zero_loss.began[0]) <= began
+def _ended_in_zero(history: History, began: int) -> bool:
+    return 1 < int(history.zero_loss.began[0]) <= began
 
 
-def _resolves(record: History, part: Silence, quiet: Any) -> bool:
+def _resolves(history: History, part: Silence, quiet: Any) -> bool:
     """Whether the zero is itself a parameter that learns."""
     learning = [zero.learning for _, zero in part.found if zero.learning >= 0]
     return bool(learning) and not any(quiet[n] for n in learning)
 
 
-def _is_shut(record: History, part: Silence) -> bool:
+def _is_shut(history: History, part: Silence) -> bool:
     """Whether a gate is shut for good: over enough rows, or steps of a recurrence, and if it was
     open before, over whole batches or for half of the time."""
-    limits = record.thresholds
+    limits = history.thresholds
     numbers = np.array([n for n, _ in part.found])
-    uses, passes = int(record.zero_uses[numbers].max()), int(record.silent.times[numbers].min())
+    uses, passes = int(history.zero_uses[numbers].max()), int(history.silent.times[numbers].min())
     if uses < limits.rows:
         return False
-    always = bool((record.silent.times[numbers] == record.silent.total[numbers]).all())
-    half = bool((2 * record.silent.times[numbers] >= record.silent.total[numbers]).all())
+    always = bool((history.silent.times[numbers] == history.silent.total[numbers]).all())
+    half = bool((2 * history.silent.times[numbers] >= history.silent.total[numbers]).all())
     return always or half or uses >= limits.rows * passes
 
 
-def _verdict(record: History, part: Silence) -> Verdict:
+def _verdict(history: History, part: Silence) -> Verdict:
     kind, example, who = part.kind, part.example, part.who
     numbers = [number for number, _ in part.found]
-    began = int(record.silent.began[numbers].max())
-    ago = since(began, record.passes)
+    began = int(history.silent.began[numbers].max())
+    ago = since(began, history.passes)
     they, them, their, were = _PLURAL if part.several else _SINGULAR
     if kind == UNREACHABLE:
         sentence = f"{who}: unreachable{ago}, no path from the loss leads there."
-        if record.rebuilding.replaced:
+        if history.rebuilding.replaced:
             sentence += f" Other values have taken {their} place in the graph."
-        elif not record.cuts:
+        elif not history.cuts:
             sentence += f" {they} not used, or {were} cut off by .data, detach() or no_grad()."
     elif kind == DETACHED:
         line = on_line(example.site)
@@ -154,23 +154,23 @@ def _verdict(record: History, part: Silence) -> Verdict:
         sentence = f"{who}: contributions arrive and add up to exactly zero."
     elif kind == ZERO_FACTOR:
         sentence = f"{who}: multiplied by an exact zero{ago}: {example.words}."
-        if _resolves(record, part, record.quiet()):
+        if _resolves(history, part, history.quiet()):
             sentence += " That zero is a parameter which learns, so this ends with the next step."
         elif example.minimum:
             sentence += " The loss may simply be at its minimum."
     else:
         word = {"dead gate": "a dead gate", "flat": "a flat op"}.get(kind, "a saturated gate")
         sentence = f"{who}: zero gradient{ago} behind {word}: {example.words}."
-    if not part.alarm and kind not in (FROZEN, UNREACHABLE, DETACHED) and _at_rest(record, part):
+    if not part.alarm and kind not in (FROZEN, UNREACHABLE, DETACHED) and _at_rest(history, part):
         sentence += " The loss is 0: nothing is left to learn."
     return Verdict(
-        kind, ALARM if part.alarm else NOTE, nearest(record, part), sentence, example.site,
+        kind, ALARM if part.alarm else NOTE, nearest(history, part), sentence, example.site,
         len(numbers), cure_of(kind, began) if part.alarm else "", began, 0, tuple(part.groups),
         example.source,
     )  # fmt: skip
 
 
-def nearest(record: History, part: Silence) -> str:
+def nearest(history: History, part: Silence) -> str:
     """Of the groups, the one nearest to the loss: there the illness sits, the others follow.
 
     What no pass ever reached has no depth; then it is the last, since layers are listed in order.
@@ -179,22 +179,22 @@ def nearest(record: History, part: Silence) -> str:
     numbers = iter(part.found)
     for name, (count, _) in part.groups.items():
         mine = [next(numbers)[0] for _ in range(count)]
-        depths[name] = int(record.depths[mine].max())
+        depths[name] = int(history.depths[mine].max())
     known = {name: depth for name, depth in depths.items() if depth >= 0}
     return min(known, key=lambda name: known[name]) if known else list(depths)[-1]
 
 
-def _past(record: History, members: dict[str, Any], quiet: Any) -> Iterator[Verdict]:
+def _past(history: History, members: dict[str, Any], quiet: Any) -> Iterator[Verdict]:
     """Whole groups that were silent for a while, and are not now."""
     over_: dict[Any, tuple[Past, list[str], int]] = {}
     for name, numbers in members.items():
-        spells = [record.past.get(number) for number in numbers.tolist()]
+        spells = [history.past.get(number) for number in numbers.tolist()]
         known = [past for past in spells if past is not None]
         if len(known) < len(spells) or quiet[numbers].all():
             continue
         began, ended = max(p.began for p in known), min(p.ended for p in known)
         zero = Counter(past.zero for past in known).most_common(1)[0][0]
-        if ended - began + 1 < record.thresholds.patience or zero.kind in (FROZEN, CANCELLED):
+        if ended - began + 1 < history.thresholds.patience or zero.kind in (FROZEN, CANCELLED):
             continue
         key = (zero.kind, began, ended)
         _, names, count = over_.setdefault(key, (Past(began, ended, zero), [], 0))
@@ -225,43 +225,43 @@ class Shut:
     count: int = 0
 
 
-def units(record: History, members: dict[str, Any]) -> Iterator[Verdict]:
+def units(history: History, members: dict[str, Any]) -> Iterator[Verdict]:
     """Units that are shut in every row: relus off, tanhs and sigmoids far out."""
-    limits = record.thresholds
+    limits = history.thresholds
     found: dict[Any, Shut] = {}
     for name, numbers in members.items():
-        mine = [record.units[n] for n in numbers.tolist() if n in record.units]
+        mine = [history.units[n] for n in numbers.tolist() if n in history.units]
         for saturates in (False, True):
             kind = [unit for unit in mine if unit.saturates == saturates]
             shut = [unit for unit in kind if unit.is_shut(limits.rows, limits.patience)]
-            yield from _revived(record, name, kind, len(shut))
+            yield from _revived(history, name, kind, len(shut))
             if not shut:
                 continue
-            began, sick = max(unit.began for unit in shut), _are_sick(record, shut, len(kind))
+            began, sick = max(unit.began for unit in shut), _are_sick(history, shut, len(kind))
             known = found.setdefault((saturates, shut[0].site, began, sick), Shut(sick))
             known.groups.append(name)
             known.shut += shut
             known.count += len(kind)
     for each in found.values():
-        yield _unit_verdict(record, each)
+        yield _unit_verdict(history, each)
 
 
-def _are_sick(record: History, shut: list[Unit], count: int) -> bool:
-    limits, began = record.thresholds, max(unit.began for unit in shut)
-    if _ended_in_zero(record, began):
+def _are_sick(history: History, shut: list[Unit], count: int) -> bool:
+    limits, began = history.thresholds, max(unit.began for unit in shut)
+    if _ended_in_zero(history, began):
         return False  # the relus of a hinge are off where it is 0
     enough = max(unit.run for unit in shut) >= limits.rows
     return enough and len(shut) >= limits.shut_units * count
 
 
-def _unit_verdict(record: History, each: Shut) -> Verdict:
-    limits, shut, unit = record.thresholds, each.shut, each.shut[0]
+def _unit_verdict(history: History, each: Shut) -> Verdict:
+    limits, shut, unit = history.thresholds, each.shut, each.shut[0]
     latest = max(shut, key=lambda unit: unit.began)
     rows, began = latest.run, latest.began
     threshold = f"threshold {limits.shut_units:g} of the units"
     verb, their = ("is", "its") if len(shut) == 1 else ("are", "their")
     who = f"{len(shut)} of {counted(each.count, 'unit')} of {listed(each.groups)} {verb}"
-    ago = since(began, record.passes)
+    ago = since(began, history.passes)
     if unit.saturates:
         kind = "saturated units"
         sentence = (
@@ -280,9 +280,9 @@ def _unit_verdict(record: History, each: Shut) -> Verdict:
     )  # fmt: skip
 
 
-def _revived(record: History, name: str, units: list[Unit], shut: int) -> Iterator[Verdict]:
+def _revived(history: History, name: str, units: list[Unit], shut: int) -> Iterator[Verdict]:
     """Units that were shut over whole batches for a while, and are not now; others still are."""
-    limits = record.thresholds
+    limits = history.thresholds
     past = [unit for unit in units if unit.past[1] - unit.past[0] + 1 >= limits.patience]
     past = [unit for unit in past if not unit.is_shut(limits.rows, limits.patience)]
     past = [u for u in past if u.longest >= limits.rows * (u.past[1] - u.past[0] + 1)]
@@ -301,38 +301,38 @@ def _revived(record: History, name: str, units: list[Unit], shut: int) -> Iterat
 # ---- twins ------------------------------------------------------------------------------------
 
 
-def twins(record: History, members: dict[str, Any]) -> Iterator[Verdict]:
+def twins(history: History, members: dict[str, Any]) -> Iterator[Verdict]:
     """Units of a layer that compute the same and are taught the same: they stay the same."""
-    limits = record.thresholds
-    same = record.twins.present(limits.patience)
+    limits = history.thresholds
+    same = history.twins.present(limits.patience)
     found: dict[Any, tuple[list[str], list[int], int]] = {}
-    for names, numbers in _layers(record, members):
+    for names, numbers in _layers(history, members):
         alike = [number for number in numbers if same[number]]
         if len(alike) < 2 or len(alike) < limits.shut_units * len(numbers):
             continue
-        key = (record.units[alike[0]].site, int(record.twins.began[alike].max()))
+        key = (history.units[alike[0]].site, int(history.twins.began[alike].max()))
         groups, owners, count = found.get(key, ([], [], 0))
         found[key] = ([*groups, *names], [*owners, *alike], count + len(numbers))
     for (site, began), (groups, owners, count) in found.items():
-        where = f"{record.units[owners[0]].op}{on_line(site)}"
+        where = f"{history.units[owners[0]].op}{on_line(site)}"
         yield Verdict(
             "identical units", ALARM, groups[0],
-            f"The units of a layer are all the same{since(began, record.passes)}: "
+            f"The units of a layer are all the same{since(began, history.passes)}: "
             f"{len(owners)} of {counted(count, 'unit')} of {listed(groups)} have the values and "
             f"the gradients of their neighbours at the {where}, row for row.",
             site, len(owners), cure_of("identical units"), began, 0, tuple(groups),
         )  # fmt: skip
 
 
-def _layers(record: History, members: dict[str, Any]) -> Iterator[tuple[list[str], list[int]]]:
+def _layers(history: History, members: dict[str, Any]) -> Iterator[tuple[list[str], list[int]]]:
     """Units that stand beside each other: of one group, or of groups of one at the same depth."""
     single: dict[int, tuple[list[str], list[int]]] = {}
     for name, numbers in members.items():
-        mine = [n for n in numbers.tolist() if n in record.units]
+        mine = [n for n in numbers.tolist() if n in history.units]
         if len(mine) > 1:
             yield [name], mine
         elif mine:
-            names, owners = single.setdefault(int(record.depths[mine[0]]), ([], []))
+            names, owners = single.setdefault(int(history.depths[mine[0]]), ([], []))
             names.append(name)
             owners += mine
     yield from single.values()

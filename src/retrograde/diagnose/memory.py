@@ -1,4 +1,4 @@
-"""``rg.memory``: what a recorded graph holds, in bytes, by op, source line and parameter group.
+"""``rg.memory``: what a graph holds, in bytes, by op, source line and parameter group.
 
 Node sizes are those of ARCHITECTURE.md: on the native core 80 bytes a node, 16 more an input of a
 wide one. The forward pass alone is the same order of operations with every value dropped after its
@@ -7,21 +7,21 @@ last use: its peak is found by one walk along that order.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from .._core.surveying import CARRIES
-from .._shared.sites import site_of
+import numpy as np
+
 from ..errors import NotAValueError
-from ..value import Value, core, core_name
+from ..passes.flat import LEAF, Pass
+from ..passes.survey import CARRIES
+from ..passes.values import read, sizes_of
+from ..value import Value
 from .parameters import Grouping, Parameters, parameters_of
 from .thresholds import KINDS
 
-FLOAT = sys.getsizeof(0.0)
 ELSEWHERE = "(no parameter near)"
-_CODE = {name: code for code, name in enumerate(core.OP_NAMES)}
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Memory:
-    """What a recorded graph holds. ``recorded`` is everything under the root, ``leaves`` the part
+    """What a graph holds. ``recorded`` is everything under the root, ``leaves`` the part
     of it that parameters and inputs are, ``forward_alone`` the most that the forward pass would
     hold at once if nothing were recorded."""
 
@@ -98,44 +98,24 @@ def memory(root: Any, parameters: Any = None, *, groups: Grouping | None = None)
     roots = (root,) if isinstance(root, Value) else root
     if not isinstance(roots, (tuple, list)):
         raise NotAValueError.of("memory", root)
-    values = core.order(tuple(roots))
-    sizes = [bytes_of(value) for value in values]
-    leaves = sum(size for value, size in zip(values, sizes) if value.op == "leaf")
-    owners = _owners(values, parameters_of(parameters, groups)) if parameters is not None else []
+    graph = read(roots, sites=True)
+    sizes = sizes_of(graph)
+    owners = _owners(graph, parameters_of(parameters, groups)) if parameters is not None else []
     return Memory(
-        nodes=len(values),
+        nodes=len(graph),
         recorded=sum(sizes),
-        leaves=leaves,
-        forward_alone=_forward_alone(values, sizes),
-        by_op=_parts((value.op for value in values), sizes),
-        by_line=_parts(_lines(values), sizes),
+        leaves=sum(size for op, size in zip(graph.ops, sizes) if op == "leaf"),
+        forward_alone=_forward_alone(graph, sizes),
+        by_op=_parts([graph.own.get(i, op) for i, op in enumerate(graph.ops)], sizes),
+        by_line=_parts(_lines(graph), sizes),
         by_group=_parts(owners, sizes) if owners else (),
     )
 
 
-def bytes_of(value: Value) -> int:
-    """One node with what it alone holds."""
-    own = sys.getsizeof(value)
-    if core_name == "native":
-        return own
-    inputs = core.parts(value)[1]
-    numbers = sum(v is None for v in inputs)  # each a node of its own on this core
-    return (
-        own
-        + FLOAT * (2 + len(value.partials))
-        + 2 * sys.getsizeof((None,) * len(inputs))
-        + numbers * (own + 2 * FLOAT)
-    )
-
-
-def _lines(values: list[Value]) -> Iterable[str]:
-    known: dict[Any, str] = {}
-    for value in values:
-        made = core.instruction_of(value)
-        if made not in known:
-            site = site_of(made)
-            known[made] = str(site) if site else "unknown"
-        yield known[made]
+def _lines(graph: Pass) -> Iterable[str]:
+    assert graph.sites is not None
+    names = [str(site) if site else "unknown" for site in graph.sites]
+    return [names[place] if place >= 0 else "unknown" for place in graph.places.tolist()]
 
 
 def _parts(names: Iterable[str], sizes: list[int]) -> tuple[Part, ...]:
@@ -148,40 +128,33 @@ def _parts(names: Iterable[str], sizes: list[int]) -> tuple[Part, ...]:
     return tuple(sorted(parts, key=lambda part: -part.bytes))
 
 
-def _forward_alone(values: list[Value], sizes: list[int]) -> int:
+def _forward_alone(graph: Pass, sizes: list[int]) -> int:
     """The peak of the same pass, each value freed after its last use; leaves stay."""
     plain = min(sizes, default=0)  # without history a value is as large as a leaf
-    place = {id(value): index for index, value in enumerate(values)}
-    last = list(range(len(values)))
-    for index, value in enumerate(values):
-        for v in core.parts(value)[1]:
-            if v is not None:
-                last[place[id(v)]] = index
-    dying = [0] * (len(values) + 1)
-    for index, value in enumerate(values):
-        if value.op != "leaf" and last[index] != index:
-            dying[last[index]] += 1
-    alive = peak = 0
-    for index, value in enumerate(values):
-        alive += value.op != "leaf"
-        peak = max(peak, alive)
-        alive -= dying[index]
-    leaves = sum(value.op == "leaf" for value in values)
-    return (leaves + peak) * plain
+    count = len(graph)
+    inner, is_value = graph.codes != LEAF, graph.inputs >= 0
+    last = np.arange(count)
+    np.maximum.at(last, graph.inputs[is_value], graph.owners[is_value])
+    dying = inner & (last != np.arange(count))
+    freed = np.bincount(last[dying], minlength=count)
+    alive = np.cumsum(inner) - (np.cumsum(freed) - freed)
+    peak = int(alive.max(initial=0))
+    return (count - int(inner.sum()) + peak) * plain
 
 
-def _owners(values: list[Value], parameters: Parameters) -> list[str]:
+def _owners(graph: Pass, parameters: Parameters) -> list[str]:
     """The group of the parameter nearest to each value, by sums and products."""
+    assert graph.values is not None
     nobody = (1 << 30, -1)
-    near: dict[int, tuple[int, int]] = {}
+    near: list[tuple[int, int]] = []
     names = []
-    for value in values:
+    carries = [bool(KINDS[code] & CARRIES) for code in graph.codes.tolist()]
+    for value, inputs, carry in zip(graph.values, graph.by_value(graph.inputs), carries):
         number = parameters.place.get(id(value))
-        under = [near[id(v)] for v in core.parts(value)[1] if v is not None]
+        under = [near[i] for i in inputs if i >= 0]
         closest = (0, number) if number is not None else min(under, default=nobody)
-        carries = KINDS[_CODE.get(value.op, 255)] & CARRIES
-        keeps = number is not None or (carries and closest[1] >= 0)
-        near[id(value)] = (closest[0] + 1, closest[1]) if keeps else nobody
+        keeps = number is not None or (carry and closest[1] >= 0)
+        near.append((closest[0] + 1, closest[1]) if keeps else nobody)
         owner = closest[1]
         names.append(
             parameters.group_names[parameters.group_of[owner]] if owner >= 0 else ELSEWHERE

@@ -20,7 +20,7 @@ from .spells import Spells
 from .thresholds import Thresholds
 
 ALONG = 0.1
-"""The least cosine between an update and the gradient for the update to follow it uphill."""
+"""The least cosine between an update and the gradient, or against it, for the update to follow."""
 CLOSELY, MANY = 0.9, 8
 """A step that follows the gradient this closely, in so many numbers, is no overshooting."""
 EFFECT = 1e-3
@@ -57,6 +57,17 @@ class Step:
             return float(self.products.sum() / lengths)
 
 
+@dataclass
+class Overshoot:
+    """Long steps down the gradient that the loss has not recovered from."""
+
+    began: int = 0
+    loss: float = float("nan")
+    steps: int = 0
+    ratio: float = 0.0
+    group: int = 0
+
+
 class Motion:
     """The steps seen so far, summed up."""
 
@@ -77,6 +88,7 @@ class Motion:
         self.hasty, self.idle = Spells(1, patience), Spells(1, patience)
         self.ratio = float("nan")
         self.hastiest = 0
+        self.overshoot = Overshoot()
         self.held = np.zeros(count, dtype=bool)
         self.optimizer = ""
         self.optimizer_steps = self.astray = 0
@@ -174,9 +186,15 @@ class Motion:
         self.ratio = ratio
         opening = self.hasty.began[0] == 0
         self.hasty.update(number, np.array([ratio > self._limits.hasty]))
+        hastiest = int(np.argmax(step.updates / np.maximum(step.weights, 1e-300)))
         if opening and self.hasty.began[0]:
             self.loss_at["hasty"] = self.loss
-            self.hastiest = int(np.argmax(step.updates / np.maximum(step.weights, 1e-300)))
+            self.hastiest = hastiest
+        if ratio > self._limits.hasty and step.cosine < -ALONG:  # and nobody set the weights
+            if not self.overshoot.steps or self.loss < self.overshoot.loss:
+                self.overshoot = Overshoot(number, self.loss, group=hastiest)
+            self.overshoot.steps += 1
+            self.overshoot.ratio = max(self.overshoot.ratio, ratio)
         learnable = effect >= EFFECT * loss
         self.idle.update(number, np.array([ratio < self._limits.idle and learnable]))
 

@@ -11,6 +11,7 @@ from types import CodeType
 from typing import Any
 
 from .._shared.sites import Site
+from ..passes.lending import after_rule
 from ..value import Value
 
 MOST_RULES = 64
@@ -68,21 +69,8 @@ def _written(code: Any) -> Site | None:
 
 def _overwritten(value: Value) -> str | None:
     """What a rule overwrites, in words; None where it adds. Gradients are put back."""
-    inputs = list({id(v): v for v in value.inputs}.values())
-    lent = [value, *inputs]
-    before = [v.grad for v in lent]
-    try:
-        results = []
-        for start in (0.0, 1.0):
-            value.grad = 1.0
-            for v in inputs:
-                v.grad = start
-            value._backward()
-            results.append([v.grad for v in inputs])
-    finally:
-        for v, old in zip(lent, before):
-            v.grad = old
-    for v, zero, one in zip(inputs, *results):
-        if v.requires_grad and zero != 0.0 and zero == one:
+    from_zero, from_one = (after_rule(value, 1.0, before) for before in (0.0, 1.0))
+    for v, zero, one in zip(value.inputs, from_zero, from_one):
+        if v.requires_grad and zero and zero == one:
             return f"'{v.label}'" if v.label else "an input"
     return None

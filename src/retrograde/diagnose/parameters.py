@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._shared.sites import site_of
+from .._values.nests import dotted, entries
 from ..errors import NotAValueError
 from ..value import Value, core
 
@@ -125,6 +126,7 @@ def _line(made: Any) -> str:
 def _named(nest: Any) -> list[Found]:
     found: list[Found] = []
     seen: set[int] = set()
+    entered: dict[int, Any] = {}  # kept alive, so that no id comes twice
     branched = isinstance(nest, (list, tuple, Mapping))
     pending: list[tuple[str, str, Any]] = [("", "", nest)]
     while pending:
@@ -134,6 +136,9 @@ def _named(nest: Any) -> list[Found]:
                 seen.add(id(part))
                 found.append(Found(branch, part.label or path, part))
             continue
+        if id(part) in entered:
+            continue
+        entered[id(part)] = part
         inner = _parts(path, part)
         if branched and part is nest:
             named = [(_branch(where), where, thing) for where, thing in inner]
@@ -185,25 +190,16 @@ def _model(model: tuple[str, int], count: Counter[str]) -> str:
 
 def _parts(path: str, part: Any) -> list[tuple[str, Any]]:
     """What is inside a part of a nest, each with its path."""
-    if isinstance(part, Mapping):
-        return [(_joined(path, key), inner) for key, inner in part.items()]
-    if isinstance(part, np.ndarray) and part.dtype == object:
-        part = part.tolist()
-    if isinstance(part, (list, tuple)):
-        return [(f"{path}[{index}]", inner) for index, inner in enumerate(part)]
-    if callable(getattr(part, "named_parameters", None)):
-        return [(_joined(path, name), inner) for name, inner in part.named_parameters()]
+    held = entries(part)
+    if held is None and callable(getattr(part, "named_parameters", None)):
+        held = list(part.named_parameters())
+    if held is not None:
+        return [(dotted(path, key), inner) for key, inner in held]
     if callable(getattr(part, "parameters", None)):
         return _attributes(path, part)
     if hasattr(part, "__next__") or isinstance(part, (set, frozenset)):
         return _parts(path, list(part))
     raise NotAValueError.of("doctor: parameters", part)
-
-
-def _joined(path: str, key: Any) -> str:
-    if not isinstance(key, str):
-        return f"{path}[{key!r}]"
-    return f"{path}.{key}" if path else key
 
 
 def _attributes(path: str, module: Any) -> list[tuple[str, Any]]:
@@ -228,22 +224,17 @@ def _attributes(path: str, module: Any) -> list[tuple[str, Any]]:
         seen.add(id(part))
         pending.extend(reversed(_insides(where, part)))
     return [
-        (names.get(id(value), f"{_joined(path, 'parameters')}[{index}]"), value)
+        (names.get(id(value), f"{dotted(path, 'parameters')}[{index}]"), value)
         for index, value in enumerate(wanted)
     ]
 
 
 def _insides(path: str, part: Any) -> list[tuple[str, Any]]:
-    if isinstance(part, Mapping):
-        return [(_joined(path, key), inner) for key, inner in part.items()]
-    if isinstance(part, np.ndarray):
-        return _insides(path, part.tolist()) if part.dtype == object else []
-    if isinstance(part, (list, tuple)):
-        return [(f"{path}[{index}]", inner) for index, inner in enumerate(part)]
-    if isinstance(part, _CLOSED):
-        return []
-    held = getattr(part, "__dict__", None) or {}
-    return [(_joined(path, name), inner) for name, inner in held.items()]
+    held = entries(part)
+    if held is None:
+        closed = isinstance(part, (*_CLOSED, np.ndarray))
+        held = [] if closed else list((getattr(part, "__dict__", None) or {}).items())
+    return [(dotted(path, key), inner) for key, inner in held]
 
 
 def _groups(names: Sequence[str], values: Sequence[Value]) -> tuple[list[str], list[bool]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .births_text import counted
+from .._text.paragraphs import counted
 
 MOST_NAMED = 4
 

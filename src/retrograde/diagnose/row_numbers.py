@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..ops import OPS
+from ..ops import OPS, STRUCTURAL
 from ..program.adjoint import accounted, with_constant, with_input
 from ..program.passes import remove_stops
 from ..program.program import CAPTURED, ROW, SEED, Input, Instruction, Program
@@ -132,9 +132,9 @@ def reached(program: Program, until: int, outputs: Sequence[int], stored: Any, p
     depends = np.zeros((program.count, stored.shape[1]), dtype=bool)
     depends[list(outputs)] = True
     columns = np.arange(stored.shape[1])
-    for op, results, args, _ in reversed(program.instructions[:until]):
+    for op, results, args, _, _ in reversed(program.instructions[:until]):
         here = depends[results[0]]
-        if op == "take":
+        if op in STRUCTURAL and STRUCTURAL[op].chooses:
             index = np.clip(np.nan_to_num(stored[place[args[-1]]]), 0, len(args) - 2).astype(int)
             depends[np.array(args)[index], columns] |= here
             depends[args[-1]] |= here

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from .._shared.sites import Site
 from .._values.cuts import watching_cuts
-from .._values.watch import Pass, watching
+from .._values.watch import WatchedPass, watching
 from ..optim.optimizer import Optimizer
 from ..optim.watching import watching_steps
 from ..value import Value, core
@@ -23,11 +23,11 @@ MOST_MODELS = 8
 
 
 class Rounds:
-    """What the doctor saw of a program: a record for each set of parameters it trained."""
+    """What the doctor saw of a program: a history for each set of parameters it trained."""
 
     def __init__(self, thresholds: Thresholds) -> None:
         self._thresholds = thresholds
-        self._records: list[History] = []
+        self._histories: list[History] = []
         self._current: list[History] = []
         self._latest: History | None = None
         self._strangers: deque[dict[int, Value]] = deque(maxlen=4)
@@ -35,12 +35,12 @@ class Rounds:
         self.passes = 0
         self.unexamined = 0
 
-    def begun(self, this: Pass) -> None:
+    def begun(self, this: WatchedPass) -> None:
         """Before a pass: find out what it is about."""
         self.passes += 1
         leaves = {id(leaf): leaf for leaf in core.leaves_under(this.roots)}
         self._current = [
-            r for r in self._records if not leaves.keys().isdisjoint(r.parameters.place)
+            r for r in self._histories if not leaves.keys().isdisjoint(r.parameters.place)
         ]
         if not self._current:
             self._adopt_or_discover(this, leaves)
@@ -50,30 +50,30 @@ class Rounds:
             self.unexamined += 1
             return
         for leaves_cut, how, site in self._cuts:
-            for record in self._current:
-                place = record.parameters.place
+            for history in self._current:
+                place = history.parameters.place
                 found = [place[id(leaf)] for leaf in leaves_cut if id(leaf) in place]
                 if found:
-                    record.cuts.note(found, how, site, record.passes + 1)
+                    history.cuts.note(found, how, site, history.passes + 1)
         self._cuts.clear()
         self._latest = self._current[-1]
-        for record in self._current:
-            record.begin()
+        for history in self._current:
+            history.begin()
 
-    def _adopt_or_discover(self, this: Pass, leaves: dict[int, Value]) -> None:
+    def _adopt_or_discover(self, this: WatchedPass, leaves: dict[int, Value]) -> None:
         """A pass over values not seen before: those of before, made anew, or another model."""
         if self._latest is not None and leaves and self._latest.adopt(list(leaves.values())):
             self._current = [self._latest]
-        elif len(self._records) < MOST_MODELS and leaves:
+        elif len(self._histories) < MOST_MODELS and leaves:
             self._add(History(discovered(this.roots, variables_now()), self._thresholds))
 
-    def _look_at_strangers(self, this: Pass, leaves: dict[int, Value]) -> None:
+    def _look_at_strangers(self, this: WatchedPass, leaves: dict[int, Value]) -> None:
         """Values beside a known model's: a further model where they are met again in a later
         pass, as those of a generator are beside its discriminator's; data is new each time."""
-        known = {key for record in self._records for key in record.parameters.place}
+        known = {key for history in self._histories for key in history.parameters.place}
         strangers = {key: leaf for key, leaf in leaves.items() if key not in known}
         stay = {key for key in strangers if any(key in before for before in self._strangers)}
-        if stay and len(self._records) < MOST_MODELS:
+        if stay and len(self._histories) < MOST_MODELS:
             found = discovered(this.roots, variables_now(), known)
             if not stay.isdisjoint(found.place):
                 self._add(History(found, self._thresholds))
@@ -81,51 +81,51 @@ class Rounds:
         if strangers:
             self._strangers.append(strangers)
 
-    def _add(self, record: History) -> None:
-        self._records.append(record)
-        self._current = [*self._current, record]
+    def _add(self, history: History) -> None:
+        self._histories.append(history)
+        self._current = [*self._current, history]
 
-    def done(self, this: Pass) -> None:
+    def done(self, this: WatchedPass) -> None:
         """After a pass: examine it."""
-        for record in self._current:
-            record.end(this.roots, this.seeds, this.site)
+        for history in self._current:
+            history.end(this.roots, this.seeds, this.site)
         self._current = []
 
     def stepping(self, optimizer: Optimizer, site: Site | None, computes: bool) -> None:
         """Before an optimizer steps."""
-        for record in self._records:
-            record.stepping(optimizer, site, computes, self.passes)
+        for history in self._histories:
+            history.stepping(optimizer, site, computes, self.passes)
 
     def cut(self, value: Value, how: str, site: Site | None) -> None:
         """History is cut: before the first pass the parameters are not known yet."""
-        if self._records:
-            for record in self._records:
-                record.cut(value, how, site)
+        if self._histories:
+            for history in self._histories:
+                history.cut(value, how, site)
         elif len(self._cuts) < 64:
             self._cuts.append((core.leaves_under((value,)), how, site))
 
     def reports(self) -> list[Report]:
         """One report for each set of parameters."""
-        for record in self._records:
-            record.close()
-        return [report_of(record) for record in self._without_copies() if record.passes]
+        for history in self._histories:
+            history.close()
+        return [report_of(history) for history in self._without_copies() if history.passes]
 
     def _without_copies(self) -> list[History]:
         """The records, less those of values that were made anew for a pass or two while an
         optimizer stepped on the first ones: that is one model, and ill."""
         kept: list[History] = []
-        for record in self._records:
+        for history in self._histories:
             first = kept[-1] if kept else None
-            short = record.passes < self._thresholds.patience
+            short = history.passes < self._thresholds.patience
             if (
                 first is not None
                 and first.motion.astray > 1
                 and short
-                and record.parameters.names == first.parameters.names
+                and history.parameters.names == first.parameters.names
             ):
                 first.rebuilding.note(2, step=False)
             else:
-                kept.append(record)
+                kept.append(history)
         return kept
 
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from .._core.surveying import CARRIES, CHOOSE, COUNTS, FLAT, GATE, SATURATE, SOFT
 from ..errors import DoctorError
-from ..ops import OPS, Op
+from ..ops import OPS, Op, kind_of
+from ..passes.survey import CARRIES, CHOOSE, COUNTS, FLAT, GATE, SATURATE, SOFT
 from ..value import core
 
 
@@ -67,11 +67,12 @@ class Thresholds:
 
 
 _KINDS = {
-    "gate": GATE, "window": GATE, "saturate": SATURATE, "soft-gate": SOFT, "choose": CHOOSE,
-    "flat": FLAT,
+    "copy": CARRIES, "copy-flip": CARRIES, "flip": CARRIES,
+    "swap": CARRIES | COUNTS, "weigh": CARRIES | COUNTS, "quotient": CARRIES | COUNTS,
+    "gate": GATE | COUNTS, "window": GATE | COUNTS, "saturate": SATURATE | COUNTS,
+    "soft-gate": SOFT | COUNTS, "choose": CHOOSE, "flat": FLAT, "leaf": 0,
 }  # fmt: skip
-_COPIES = ("add", "sub", "neg", "sum")
-_PRODUCTS = ("mul", "dot", "div")
+"""What an op is to the survey, by the kind of its rule; any other counts as depth."""
 
 
 def _steepest(op: Op) -> float:
@@ -84,19 +85,9 @@ def _steepest(op: Op) -> float:
     return min(1.0, max(slopes))
 
 
-def _kind(name: str) -> int:
-    if name in _COPIES:
-        return CARRIES
-    if name in _PRODUCTS:
-        return CARRIES | COUNTS
-    if name == "leaf":
-        return 0
-    kind = _KINDS.get(OPS[name].kind, 0) if name in OPS else 0
-    return kind | (0 if kind in (CHOOSE, FLAT) else COUNTS)
-
-
-_CODES = tuple(core.OP_NAMES)
-KINDS = bytes([*(_kind(name) for name in _CODES), *[COUNTS] * (256 - len(_CODES))])
+_CODES = core.OP_NAMES
+_BY_NAME = (_KINDS.get(kind_of(name), COUNTS) for name in _CODES)
+KINDS = bytes([*_BY_NAME, *[COUNTS] * (256 - len(_CODES))])
 """What each op is to the survey, by its code; custom ops are past the end of the names."""
 
 

@@ -9,17 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from .._core.surveying import ALIVE, BY_FACTOR, BY_FLAT, BY_GATE, BY_SATURATION, BY_UNDERFLOW
 from .._shared.sites import Site
-from ..ops import OPS
+from ..ops import OPS, kind_of
+from ..passes.survey import ALIVE, BY_FACTOR, BY_FLAT, BY_GATE, BY_SATURATION, BY_UNDERFLOW
 from ..value import Value
 
 UNREACHABLE, DETACHED, FROZEN = "unreachable", "detached", "frozen"
 DEAD_GATE, ZERO_FACTOR, FLAT, SATURATED_GATE = "dead gate", "zero factor", "flat", "saturated gate"
 CANCELLED, UNDERFLOW = "cancelled", "underflow"
-
-EVEN_OPS = ("square", "abs", "cosh", "hypot")
-"""Ops whose slope is zero at their minimum: a loss made of them may simply be there."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +101,7 @@ def _zero_factor(node: Value, parameter: Value, place: dict[int, int]) -> Zero:
     index = (direct or [i for i in zeros if inputs[i].op != "leaf"] or zeros)[0]
     other = _other(node, inputs, index)
     if other is None or other is inputs[index]:
-        minimum = node.op in EVEN_OPS or other is not None
+        minimum = other is not None or (node.op in OPS and OPS[node.op].least_at_zero)
         words = f"the slope of the {_name(node)} is 0 here"
         return Zero(ZERO_FACTOR, words, node.op, node.site, minimum=minimum)
     words = f"the {_name(node)} multiplies by {_what(other)}"
@@ -113,13 +110,11 @@ def _zero_factor(node: Value, parameter: Value, place: dict[int, int]) -> Zero:
 
 
 def _other(node: Value, inputs: tuple[Value, ...], index: int) -> Value | None:
-    if node.op == "mul":
-        return inputs[1 - index]
-    if node.op == "dot":
+    """The factor that an input is multiplied by: its partner, or what it divides."""
+    kind = kind_of(node.op)
+    if kind in ("swap", "weigh"):  # lefts, then rights
         return inputs[(index + len(inputs) // 2) % len(inputs)]
-    if node.op == "div" and index == 1:
-        return inputs[0]
-    return None
+    return inputs[0] if kind == "quotient" and index == 1 else None
 
 
 def _what(zero: Any) -> str:

@@ -1,6 +1,6 @@
 """Every exception of the package: what happened, where, and what to write instead.
 
-Both engines build their exceptions here, so they say the same. Each class has classmethods that
+Both cores build their exceptions here, so they say the same. Each class has classmethods that
 turn the facts into the text; all derive from :class:`RetrogradeError` and from the built-in
 exception a caller would expect. One file a room of the house.
 """
@@ -16,27 +16,17 @@ from .derivatives import NotDifferentiable as NotDifferentiable
 from .derivatives import NotTwiceDifferentiable as NotTwiceDifferentiable
 from .derivatives import StaleGraph as StaleGraph
 from .derivatives import UnusedInputError as UnusedInputError
-from .engine import AnomalyError as AnomalyError
-from .engine import ClosureStyleError as ClosureStyleError
-from .engine import CopyError as CopyError
-from .engine import CoreError as CoreError
-from .engine import CustomDomainError as CustomDomainError
-from .engine import CustomOpError as CustomOpError
-from .engine import CycleError as CycleError
-from .engine import GraphExitError as GraphExitError
-from .engine import GraphMemoryError as GraphMemoryError
-from .engine import HookError as HookError
-from .engine import LabelError as LabelError
-from .engine import LeafError as LeafError
-from .engine import MissingBackwardError as MissingBackwardError
-from .engine import MissingPackageError as MissingPackageError
-from .engine import NoGradientError as NoGradientError
-from .engine import NotAValueError as NotAValueError
-from .engine import NumberError as NumberError
-from .engine import OperandError as OperandError
-from .engine import PassInProgressError as PassInProgressError
-from .engine import ShapeError as ShapeError
 from .files import ProgramFileError as ProgramFileError
+from .graphs import AnomalyError as AnomalyError
+from .graphs import ClosureStyleError as ClosureStyleError
+from .graphs import CopyError as CopyError
+from .graphs import CycleError as CycleError
+from .graphs import GraphMemoryError as GraphMemoryError
+from .graphs import HookError as HookError
+from .graphs import LeafError as LeafError
+from .graphs import MissingBackwardError as MissingBackwardError
+from .graphs import NoGradientError as NoGradientError
+from .graphs import PassInProgressError as PassInProgressError
 from .learning import BoundaryError as BoundaryError
 from .learning import LearnError as LearnError
 from .programs import CompileError as CompileError
@@ -46,6 +36,8 @@ from .programs import RecordingError as RecordingError
 from .programs import RowsError as RowsError
 from .programs import TakeError as TakeError
 from .programs import TraceBudgetWarning as TraceBudgetWarning
+from .setup import CoreError as CoreError
+from .setup import MissingPackageError as MissingPackageError
 from .stories import ExpressionError as ExpressionError
 from .stories import OutputError as OutputError
 from .stories import ReplaceError as ReplaceError
@@ -58,6 +50,14 @@ from .training import SettingError as SettingError
 from .training import StateError as StateError
 from .training import TokenError as TokenError
 from .training import TrainingError as TrainingError
+from .values import CustomDomainError as CustomDomainError
+from .values import CustomOpError as CustomOpError
+from .values import GraphExitError as GraphExitError
+from .values import LabelError as LabelError
+from .values import NotAValueError as NotAValueError
+from .values import NumberError as NumberError
+from .values import OperandError as OperandError
+from .values import ShapeError as ShapeError
 from .wording import RetrogradeError as RetrogradeError
 from .wording import describe as describe
 from .wording import place as place

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from .._shared.sites import Site
 
-    Value: TypeAlias = Any  # of either engine
+    Value: TypeAlias = Any  # of either core
 
 
 class NotDifferentiable(RetrogradeError, RuntimeError):
@@ -60,13 +60,13 @@ class NotTwiceDifferentiable(RetrogradeError, RuntimeError):
 
 
 class StaleGraph(RetrogradeError, RuntimeError):
-    """Data was changed after the forward pass, so the recorded history no longer holds."""
+    """Data was changed after the forward pass, so the history of values no longer holds."""
 
     @classmethod
     def of(cls, value: Value, now: float) -> Self:
         return cls(
             with_place(
-                f"{describe(value)} was recorded, but its inputs were changed since: {value.op} of "
+                f"{describe(value)} was computed, but its inputs were changed since: {value.op} of "
                 f"them is now {now!r}. Run the forward pass again before taking derivatives.",
                 value,
             )

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    Value: TypeAlias = Any  # of either engine
+    Value: TypeAlias = Any  # of either core
 
 
 def _listed(places: list[str]) -> str:
@@ -27,6 +27,10 @@ class ProgramError(RetrogradeError, RuntimeError):
     @classmethod
     def of(cls, after: str, why: str) -> Self:
         return cls(f"the program is not well formed after {after}: {why}.")
+
+    @classmethod
+    def plan(cls, why: str) -> Self:
+        return cls(f"the plan does not compute its program: {why}.")
 
 
 class RecordingError(RetrogradeError, RuntimeError):

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    Value: TypeAlias = Any  # of either engine
+    Value: TypeAlias = Any  # of either core
 
 
 class StoryError(RetrogradeError, ValueError):

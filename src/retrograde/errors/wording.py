@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    Value: TypeAlias = Any  # of either engine
+    Value: TypeAlias = Any  # of either core
 
 
 # A nest may hold the same list many times over: its whole text could be without end.

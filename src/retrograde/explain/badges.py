@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .._text.lines import Line, as_text, width_of
 from ..ops.sentences import shown
-from .lines import Line, as_text, width_of
 from .tables import heading
 
 if TYPE_CHECKING:

@@ -1,84 +1,152 @@
-"""A story's numbers: columns of values, and the backward pass over them.
-
-Readers of graphs and of programs fill the columns; the pass is worked out here, once for both.
+"""A pass as a story tells it: its columns as lists with a name for every value, and its backward
+pass step by step. Whoever read the pass, it is told alike.
 """
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import linecache
+from dataclasses import dataclass, field
+from math import isfinite
 
+import numpy as np
+
+from ..ops.sentences import shown
+from ..passes.backward import Backward
+from ..passes.flat import NUMBER, Pass
 from .entries import Place
-
-Rule = Callable[[int, float], "tuple[tuple[float, ...], Sequence[float | None]]"]
-"""Of an op whose rule is a Python function: (value, upstream) -> its partials and contributions."""
+from .names import Variables, given_names
+from .spelling import symbol_of
 
 
 @dataclass
 class Columns:
-    """The story's values, one entry each: what a reader of graphs or programs fills in.
+    """The story's values, one entry each. A custom op has the op "custom" and its own name as
+    symbol; a number operand is a value of its own, with the op "number"."""
 
-    ``kinds`` say how an op's rule behaves (``ops/words.py``). A custom op has the op "custom" and
-    its own name as symbol.
-    """
-
-    ops: list[str]
-    symbols: list[str]
-    labels: list[str | None]
-    names: list[str]
-    named: list[bool]
-    data: list[float]
-    inputs: list[tuple[int, ...]]
-    partials: list[tuple[float, ...]]
-    requires_grad: list[bool]
-    places: list[int]
-    sites: list[Place]
-
-    @classmethod
-    def empty(cls) -> Columns:
-        """Columns to be filled in."""
-        return cls([], [], [], [], [], [], [], [], [], [], [])
+    ops: list[str] = field(default_factory=list)
+    symbols: list[str] = field(default_factory=list)
+    labels: list[str | None] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    named: list[bool] = field(default_factory=list)
+    data: list[float] = field(default_factory=list)
+    inputs: list[tuple[int, ...]] = field(default_factory=list)
+    partials: list[tuple[float, ...]] = field(default_factory=list)
+    requires_grad: list[bool] = field(default_factory=list)
+    places: list[int] = field(default_factory=list)
+    sites: list[Place] = field(default_factory=list)
 
 
+@dataclass
 class Pulled:
-    """The backward pass over columns: gradients, and each contribution with the running gradient.
+    """The backward pass step by step: ``order`` has the value of each step, ``starts`` where its
+    contributions begin; by contribution, to which value, at which position among the operands, how
+    much, and the gradient before and after. ``grads`` is by value."""
 
-    The additions are the engine's, in its order, so every number has the engine's bits.
-    ``custom`` gives the contributions of an op whose rule is a Python function.
-    """
+    order: list[int] = field(default_factory=list)
+    starts: list[int] = field(default_factory=lambda: [0])
+    to: list[int] = field(default_factory=list)
+    positions: list[int] = field(default_factory=list)
+    amounts: list[float] = field(default_factory=list)
+    befores: list[float] = field(default_factory=list)
+    afters: list[float] = field(default_factory=list)
+    grads: list[float] = field(default_factory=list)
 
-    def __init__(self, columns: Columns, seed: float, custom: Rule | None = None) -> None:
-        count = len(columns.ops)
-        inputs, partials, takes = columns.inputs, columns.partials, columns.requires_grad
-        grads = [0.0] * count
-        if count:
-            grads[count - 1] += seed
-        self.order = array("q")  # the value of each step
-        self.starts = array("q", [0])  # where its contributions begin
-        self.to, self.positions = array("q"), array("q")
-        self.amounts, self.befores, self.afters = array("d"), array("d"), array("d")
-        to, positions = self.to.append, self.positions.append
-        amounts, befores, afters = self.amounts.append, self.befores.append, self.afters.append
-        for index in range(count - 1, -1, -1):
-            operands = inputs[index]
-            if not operands or not takes[index]:
-                continue
-            upstream = grads[index]
-            slopes = partials[index]
-            if not slopes and custom is not None:
-                partials[index], found = custom(index, upstream)
-            else:
-                found = [slope * upstream for slope in slopes]
-            for position, (operand, amount) in enumerate(zip(operands, found)):
-                if takes[operand] and amount is not None:
-                    before = grads[operand]
-                    grads[operand] = after = before + amount
-                    to(operand)
-                    positions(position)
-                    amounts(amount)
-                    befores(before)
-                    afters(after)
-            self.order.append(index)
-            self.starts.append(len(self.to))
-        self.grads = grads
+
+def columns_of(graph: Pass, pulled: Backward) -> Columns:
+    """The columns of a pass in which numbers are values."""
+    symbols = {op: symbol_of(op) for op in set(graph.ops)}
+    labels: list[str | None] = [None] * len(graph)
+    for index, label in graph.labels.items():
+        labels[index] = label
+    columns = Columns(
+        ops=graph.ops,
+        symbols=[graph.own.get(i, symbols[op]) for i, op in enumerate(graph.ops)],
+        labels=labels,
+        data=graph.data.tolist(),
+        inputs=graph.by_value(graph.inputs),
+        partials=graph.by_value(graph.numbers),
+        requires_grad=graph.takes.tolist(),
+        places=graph.places.tolist() if graph.sites is not None else [-1] * len(graph),
+        sites=_sites(graph),
+    )
+    for index in np.flatnonzero(graph.ruled).tolist():
+        columns.partials[index] = _slopes(graph, pulled, index)
+    wanted = _wanted(graph, columns)
+    fixed = (graph.codes == NUMBER).tolist()
+    columns.names = given_names(wanted, fixed, labels)
+    columns.named = [bool(name) for name in wanted]
+    return columns
+
+
+def _sites(graph: Pass) -> list[Place]:
+    places = []
+    for site in graph.sites or ():
+        assert site is not None
+        text = linecache.getline(site.file, site.line).strip()
+        places.append(Place(site.file, site.line, site.function, text or None))
+    return places
+
+
+def _wanted(graph: Pass, columns: Columns) -> list[str | None]:
+    """What each value would be called: its label, or the variable it was assigned to."""
+    variables, spans = Variables(), graph.spans
+    known: dict[tuple[int, str], str | None] = {}
+    wanted: list[str | None] = []
+    rows = zip(columns.ops, columns.labels, columns.places, columns.data)
+    for op, label, place, number in rows:
+        if op == "number":
+            wanted.append(shown(number))
+        elif label or place < 0 or spans is None:
+            wanted.append(label or None)
+        else:
+            key = (place, op)
+            if key not in known:
+                known[key] = variables.of(columns.sites[place].file, spans[place], op)
+            wanted.append(known[key])
+    return wanted
+
+
+def _slopes(graph: Pass, pulled: Backward, index: int) -> tuple[float, ...]:
+    """The partials of a value whose rule is a Python function: what it hands on, per upstream."""
+    upstream = float(pulled.gradients[index])
+    if upstream != 0.0 and isfinite(upstream):
+        start, end = int(graph.starts[index]), int(graph.starts[index + 1])
+        return tuple([amount / upstream for amount in pulled.amounts[start:end].tolist()])
+    assert graph.rule is not None
+    return tuple([amount or 0.0 for amount in graph.rule(graph, index, 1.0)])
+
+
+def steps_of(graph: Pass, pulled: Backward) -> Pulled:
+    """A backward pass step by step: only what takes gradients hands on and receives."""
+    takes, owners = graph.takes, graph.owners
+    steps = np.flatnonzero(takes & (graph.widths > 0))[::-1]
+    edges = np.flatnonzero(takes[graph.inputs] & takes[owners] & ~_repeats(graph))
+    edges = edges[np.argsort(-owners[edges], kind="stable")]
+    counts = np.bincount(owners[edges], minlength=len(graph))[steps]
+    amounts, befores = pulled.amounts[edges], pulled.befores[edges]
+    grads = np.where(takes, pulled.gradients, 0.0)
+    grads[-1:] = pulled.gradients[-1:]
+    with np.errstate(all="ignore"):
+        afters = befores + amounts
+    return Pulled(
+        order=steps.tolist(),
+        starts=[0, *np.cumsum(counts).tolist()],
+        to=graph.inputs[edges].tolist(),
+        positions=(edges - graph.starts[owners[edges]]).tolist(),
+        amounts=amounts.tolist(),
+        befores=befores.tolist(),
+        afters=afters.tolist(),
+        grads=grads.tolist(),
+    )
+
+
+def _repeats(graph: Pass) -> np.ndarray:
+    """By edge: whether a rule has handed that input everything at an earlier place."""
+    found = np.zeros(len(graph.inputs), np.bool_)
+    for index in np.flatnonzero(graph.ruled).tolist():
+        start, end = int(graph.starts[index]), int(graph.starts[index + 1])
+        seen: set[int] = set()
+        for edge, operand in enumerate(graph.inputs[start:end].tolist(), start):
+            found[edge] = operand in seen
+            seen.add(operand)
+    return found

@@ -1,4 +1,4 @@
-"""The records of a story: what one value, one step, one contribution is. Plain and frozen."""
+"""The entries of a story: what one value, one step, one contribution is. Plain and frozen."""
 
 from __future__ import annotations
 

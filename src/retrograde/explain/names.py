@@ -13,6 +13,7 @@ import linecache
 from collections.abc import Iterable, Sequence
 
 from .._shared.sites import Span
+from ..ops import OPS
 
 _LONGEST_SOURCE = 20_000
 """Lines past which a file is not parsed for its variables."""
@@ -86,10 +87,15 @@ def _assignments(node: ast.AST) -> Iterable[tuple[ast.expr, ast.expr | ast.AugAs
 def _makes_one(made: ast.AST, op: str) -> bool:
     """Whether its own instruction makes one value each time, and this op is it."""
     if isinstance(made, (ast.BinOp, ast.AugAssign)):
-        if not isinstance(made.op, ast.Pow) or op in ("square", "pow"):
+        if not isinstance(made.op, ast.Pow):
             return True
-        exponent = made.right if isinstance(made, ast.BinOp) else made.value
-        return op == "reciprocal" and ast.unparse(exponent) in ("-1", "-1.0")
+        if op not in OPS or "**" not in OPS[op].symbol:
+            return False  # one of the products that a power is made of
+        exponent, power = (
+            made.right if isinstance(made, ast.BinOp) else made.value,
+            OPS[op].exponent,
+        )
+        return power[:1] != "-" or ast.unparse(exponent) in (power, f"{power}.0")
     if isinstance(made, ast.UnaryOp):
         return True
     if isinstance(made, ast.Call):

@@ -5,23 +5,23 @@ gradients on the graph are stale or partly reset, that numbers were changed or h
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
+import numpy as np
+
+from ..passes.flat import Pass
 from .columns import Columns, Pulled
 
 _NAMED = 3
 """Values a note names before it counts."""
 
 
-def note_of(
-    columns: Columns, pulled: Pulled, values: Sequence[Any], stale: frozenset[int]
-) -> str | None:
+def note_of(graph: Pass, columns: Columns, pulled: Pulled, stale: frozenset[int]) -> str | None:
     """The note of a story: None where the graph holds exactly what is told."""
     parts = [
         _graph(columns),
-        _gradients(columns, pulled, values),
+        _gradients(graph, columns, pulled),
         _changed(columns, stale),
-        _hooked(columns, values),
+        _hooked(graph, columns),
     ]
     return " ".join(part for part in parts if part) or None
 
@@ -53,11 +53,17 @@ def _graph(columns: Columns) -> str:
     return ""
 
 
-def _gradients(columns: Columns, pulled: Pulled, values: Sequence[Any]) -> str:
+def _gradients(graph: Pass, columns: Columns, pulled: Pulled) -> str:
     """How the gradients on the graph compare with those of this pass."""
     if columns.ops[-1] == "leaf":
         return ""
-    held = [(i, value.grad) for i, value in enumerate(values) if value is not None]
+    assert graph.grads is not None
+    assert graph.values is not None
+    held = [
+        (i, grad)
+        for i, (grad, value) in enumerate(zip(graph.grads.tolist(), graph.values))
+        if value is not None
+    ]
     taking = [(i, grad) for i, grad in held if columns.requires_grad[i]]
     if all(pulled.grads[i] == 0.0 for i, _ in taking):
         return ""
@@ -75,7 +81,7 @@ def _gradients(columns: Columns, pulled: Pulled, values: Sequence[Any]) -> str:
             f"The .grad of {_some(columns, inner)} is stale: another pass, or another seed, left "
             f"it there. Told here is the pass from {columns.names[-1]} alone; nothing was changed."
         )
-    reset = [i for i in wrong if values[i].grad == 0.0]
+    reset = [i for i in wrong if graph.grads[i] == 0.0]
     if reset:
         return (
             f"The .grad of {_some(columns, reset)} was reset after backward, the rest was not. "
@@ -108,8 +114,8 @@ def _changed(columns: Columns, stale: frozenset[int]) -> str:
     )
 
 
-def _hooked(columns: Columns, values: Sequence[Any]) -> str:
-    hooked = [i for i, value in enumerate(values) if value is not None and value._hooks]
+def _hooked(graph: Pass, columns: Columns) -> str:
+    hooked = [] if graph.hooked is None else np.flatnonzero(graph.hooked).tolist()
     if not hooked:
         return ""
     return f"The hooks on {_some(columns, hooked)} were not run: gradients are shown without them."

@@ -1,4 +1,4 @@
-"""A story as the page holds it: columns instead of records, and nothing that follows from them.
+"""A story as the page holds it: columns instead of entries, and nothing that follows from them.
 
 A contribution is partial × upstream and a gradient the sum of its contributions, in an order the
 steps give: the page does those multiplications and additions again, in the same arithmetic, so
@@ -11,8 +11,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..ops import OPS
-from ..ops.words import WORDS
+from ..ops import WORDS, kind_of
 from .layout import Layout, path_of
 from .pictures import Picture
 from .svg import amount_points
@@ -41,7 +40,7 @@ def columns_of(story: Story, nodes: Sequence[Node]) -> dict[str, Any]:
         "root": story.root,
         "seed": plain(story.seed),
         "note": story.note,
-        "ops": [[op, symbol, _rule(op)] for op, symbol in ops],
+        "ops": [[op, symbol, WORDS[kind_of(op)]] for op, symbol in ops],
         "op": [ops[node.op, node.symbol] for node in nodes],
         "names": [node.name for node in nodes],
         "expressions": [node.expression if node.inputs else "" for node in nodes],
@@ -76,12 +75,6 @@ def _thermometer(story: Story) -> dict[str, Any]:
         "bars_note": left_out(leaves, len(bars)),
         "reading": " ".join(f"{words[0].upper()}{words[1:]}." for words in spoken),
     }
-
-
-def _rule(op: str) -> str:
-    """How an op's rule behaves, without numbers."""
-    kind = OPS[op].kind if op in OPS else {"sum": "copy", "dot": "weigh"}.get(op, "custom")
-    return WORDS[kind]
 
 
 def _kept(story: Story, nodes: Sequence[Node], backward: Sequence[Any]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, TextIO
 
-from .lines import NARROWEST, takes_color, terminal_width, write
+from .._text.terminal import NARROWEST, takes_color, terminal_width, write
 from .reading import story
 from .story import Story
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..ops import OPS
+from ..ops import OPS, STRUCTURAL
 from ..ops.sentences import shown
 
 SHOWN_TERMS = 6
@@ -40,13 +40,14 @@ def expression(op: str, symbol: str, operands: Sequence[str]) -> str:
     if symbol in _INFIX and len(operands) == 2:
         left, right = operands
         return f"{left} {symbol} {_after_sign(symbol, right)}"
-    if op == "square" or op == "reciprocal":
-        return f"{operands[0]} ** {symbol[2:]}"
-    if op == "neg":
-        return f"-{_after_sign('-', operands[0])}"
-    if op == "dot":
-        half = len(operands) // 2
-        return f"dot([{_listed(operands[:half])}], [{_listed(operands[half:])}])"
+    row = OPS.get(op)
+    if row is not None and row.exponent:
+        return f"{operands[0]} ** {row.exponent}"
+    if row is not None and row.prefix:
+        return f"{row.prefix}{_after_sign(row.prefix, operands[0])}"
+    if op in STRUCTURAL and STRUCTURAL[op].sides > 1:
+        lists = (f"[{_listed(side)}]" for side in STRUCTURAL[op].lists(operands))
+        return f"{op}({', '.join(lists)})"
     return f"{symbol if op == 'custom' else op}({_listed(operands)})"
 
 
@@ -61,15 +62,13 @@ def with_numbers(op: str, symbol: str, numbers: Sequence[float]) -> str:
     '1×3 + 2×4'
     """
     texts = [shown(number) for number in numbers]
-    if op == "sum" and 0 < len(texts) <= SHOWN_TERMS:
-        return " + ".join([texts[0], *(_after_sign("+", text) for text in texts[1:])])
-    half = len(texts) // 2
-    if op == "dot" and 0 < half <= SHOWN_TERMS // 2:
-        pairs = [f"{left}×{right}" for left, right in zip(texts[:half], texts[half:])]
-        return " + ".join([pairs[0], *(_after_sign("+", pair) for pair in pairs[1:])])
+    row = STRUCTURAL.get(op)
+    if row is not None and row.sides <= len(texts) <= SHOWN_TERMS:
+        terms = ["×".join(factors) for factors in zip(*row.lists(texts))]
+        return " + ".join([terms[0], *(_after_sign("+", term) for term in terms[1:])])
     if symbol in _SIGNS and len(texts) == 2:
         return f"{texts[0]} {_SIGNS[symbol]} {texts[1]}"
-    if op in ("square", "reciprocal", "pow") and texts[0].startswith("-"):
+    if op in OPS and "**" in symbol and texts[0].startswith("-"):
         texts[0] = f"({texts[0]})"
     return expression(op, symbol, texts)
 
@@ -128,9 +127,10 @@ def _joined(op: str, symbol: str, parts: list[str], binding: list[int]) -> tuple
             right = f"({right})"
         gap = "" if strength >= 2 else " "
         return f"{left}{gap}{symbol}{gap}{_after_sign(symbol, right)}", strength
-    if op in ("square", "reciprocal"):
+    row = OPS.get(op)
+    if row is not None and row.exponent:
         base = parts[0] if binding[0] == _ATOM else f"({parts[0]})"
         return f"{base}{symbol}", _INFIX["**"]
-    if op == "neg":
-        return f"-{parts[0] if binding[0] >= _SIGN + 1 else f'({parts[0]})'}", _SIGN
+    if row is not None and row.prefix:
+        return f"{row.prefix}{parts[0] if binding[0] > _SIGN else f'({parts[0]})'}", _SIGN
     return expression(op, symbol, parts), _ATOM

@@ -32,7 +32,7 @@ def _number(number: float) -> float | str:
 
 
 def jsonable(thing: Any) -> Any:
-    """Records taken apart to what JSON has: lists, dicts, texts and numbers."""
+    """Entries taken apart to what JSON has: lists, dicts, texts and numbers."""
     if isinstance(thing, float):
         return _number(thing)
     if isinstance(thing, dict):
@@ -81,7 +81,7 @@ def restored(plain: dict[str, Any]) -> Story:
 
 
 def _restored(plain: dict[str, Any]) -> Story:
-    columns = Columns.empty()
+    columns = Columns()
     sites: dict[Place, int] = {}
     for index, node in enumerate(plain["nodes"]):
         inputs = tuple(int(i) for i in node["inputs"])
@@ -112,8 +112,7 @@ def _named(node: dict[str, Any]) -> bool:
 
 def _pulled(plain: dict[str, Any]) -> Pulled:
     """The backward pass as it was told: not worked out again."""
-    pulled = Pulled(Columns.empty(), float(plain["seed"]))
-    pulled.grads = [float(node["grad"]) for node in plain["nodes"]]
+    pulled = Pulled(grads=[float(node["grad"]) for node in plain["nodes"]])
     for step in plain["backward"]:
         pulled.order.append(step["node"])
         for it in step["contributions"]:

@@ -3,8 +3,8 @@ contribution in the order backward adds it.
 
 A :class:`Story` keeps columns of plain numbers and texts; ``nodes``, ``forward`` and ``backward``
 show them as records made when asked for, so that a story of a million values costs little more
-than its numbers. Nothing here knows of values or programs (``reading.py`` and ``rows.py`` do), and
-nothing is drawn here.
+than its numbers. Nothing here knows of values or programs, only of a pass, and nothing is drawn
+here.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Any
 
 from ..errors import StoryError
-from ..ops import OPS
+from ..ops import kind_of
 from ..ops.sentences import Operand, sentence, shown
 from .columns import Columns, Pulled
 from .entries import BackwardStep as BackwardStep
@@ -156,7 +156,7 @@ class Story:
             found.extend([step] * (starts[step + 1] - starts[step]))
         return found
 
-    # ---- records ------------------------------------------------------------------------------
+    # ---- entries ------------------------------------------------------------------------------
 
     def _names_of(self, node: int) -> list[str]:
         return [self.columns.names[i] for i in self.columns.inputs[node]]
@@ -302,10 +302,3 @@ class Story:
         from .notebook import bundle
 
         return bundle(self)
-
-
-def kind_of(op: str) -> str:
-    """How the rule of an op behaves: a key of ``ops/words.py``."""
-    if op in OPS:
-        return OPS[op].kind
-    return {"sum": "copy", "dot": "weigh", "leaf": "leaf", "number": "leaf"}.get(op, "custom")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from .._text.lines import Line, Span, as_text, clipped, folded, line_width, width_of
 from ..ops.sentences import shown
-from .lines import Line, Span, as_text, clipped, folded, line_width, width_of
 from .thermometer import Reading, Thermometer, how_fast
 
 if TYPE_CHECKING:

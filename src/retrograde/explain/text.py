@@ -11,9 +11,7 @@ from dataclasses import replace
 from pathlib import PurePath
 
 from .._shared.sites import is_cell
-from ..ops.sentences import shown
-from .census import values_by_line
-from .lines import (
+from .._text.lines import (
     Line,
     Span,
     as_text,
@@ -24,6 +22,8 @@ from .lines import (
     line_width,
     width_of,
 )
+from ..ops.sentences import shown
+from .census import values_by_line
 from .spelling import spell_whole
 from .story import BackwardStep, Contribution, Story
 from .tables import bars, heading, short_root

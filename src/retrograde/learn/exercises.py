@@ -1,7 +1,9 @@
 """The exercises as data, read from the text files beside this module.
 
-A file is Markdown: a title, a few ``key: value`` lines, what to do, then sections ``start``,
-``test``, ``hint`` (several), ``solution`` and ``wrong NAME`` with a block of Python in each.
+An exercise is known by its name, that of its file; ``order.txt`` lists the names, and an exercise's
+number is its place there: one that is put between others renames nothing. A file is Markdown: a
+title, a few ``key: value`` lines, what to do, then sections ``start``, ``test``, ``hint``
+(several), ``solution`` and ``wrong NAME`` with a block of Python in each.
 """
 
 from __future__ import annotations
@@ -16,7 +18,10 @@ from ..errors import LearnError
 
 @dataclass(frozen=True)
 class Exercise:
-    """One exercise: what a learner gets, what is asked of it, and ways to be wrong."""
+    """One exercise: what a learner gets, what is asked of it, and ways to be wrong.
+
+    ``module`` is the learner's file without ``.py``; the number in it is for people.
+    """
 
     number: int
     name: str
@@ -25,15 +30,11 @@ class Exercise:
     probe: str
     about: str
     start: str
-    test: str
+    test_of_module: str
     hints: tuple[str, ...]
     solution: str
     wrong: tuple[tuple[str, str], ...]
-
-    @property
-    def module(self) -> str:
-        """The name of the learner's file without ``.py``."""
-        return f"ex{self.number:02}_{self.name}"
+    module: str
 
     @property
     def file(self) -> str:
@@ -45,6 +46,11 @@ class Exercise:
         """The test module a learner can run in place."""
         return f"test_{self.module}.py"
 
+    @property
+    def test(self) -> str:
+        """What is in it."""
+        return self.test_of_module.replace("MODULE", self.module)
+
 
 @cache
 def exercises() -> tuple[Exercise, ...]:
@@ -54,11 +60,21 @@ def exercises() -> tuple[Exercise, ...]:
     ('add', True)
     """
     folder = files(__package__) / "exercises"
-    texts = sorted((it.name, it) for it in folder.iterdir() if it.name.endswith(".md"))
+    names = (folder / "order.txt").read_text(encoding="utf-8").split()
     return tuple(
-        _read(number, name[3:-3], it.read_text(encoding="utf-8"))
-        for number, (name, it) in enumerate(texts, 1)
+        _read(number, name, (folder / f"{name}.md").read_text(encoding="utf-8"))
+        for number, name in enumerate(names, 1)
     )
+
+
+def name_in(file: str) -> str:
+    """The name of the exercise a file is for, whatever number it was given.
+
+    >>> name_in("mine/test_ex04_mul.py"), name_in("ex99_mul"), name_in("mul")
+    ('mul', 'mul', 'mul')
+    """
+    bare = file.rpartition("/")[2].removesuffix(".py").removeprefix("test_")
+    return re.sub(r"^ex\d+_", "", bare)
 
 
 def exercise(name: str) -> Exercise:
@@ -67,9 +83,9 @@ def exercise(name: str) -> Exercise:
     >>> exercise("mul").number == exercise(exercise("mul").file).number
     True
     """
-    bare = name.rpartition("/")[2].removesuffix(".py").removeprefix("test_")
+    bare = name_in(name)
     for it in exercises():
-        if bare in (it.name, it.module, str(it.number), f"{it.number:02}"):
+        if bare in (it.name, str(it.number), f"{it.number:02}"):
             return it
     raise LearnError.unknown(name, [it.name for it in exercises()])
 
@@ -84,10 +100,7 @@ def _read(number: int, name: str, text: str) -> Exercise:
         heading, _, content = section.partition("\n")
         sections.append((heading.strip(), content.strip()))
     single = {heading: _code(content) for heading, content in sections}
-    start, test, solution = (
-        single[part].replace("MODULE", f"ex{number:02}_{name}")
-        for part in ("start", "test", "solution")
-    )
+    start, test, solution = (single[part] for part in ("start", "test", "solution"))
     return Exercise(
         number, name, title.strip(), keys["chapter"], keys["probe"], about,
         start, test,
@@ -98,6 +111,7 @@ def _read(number: int, name: str, text: str) -> Exercise:
             for heading, content in sections
             if heading.startswith("wrong ")
         ),
+        f"ex{number:02}_{name}",
     )  # fmt: skip
 
 

@@ -2,58 +2,93 @@
 
 from __future__ import annotations
 
-from ..ops.expr import Absent, Both, Call, Compare, Either, Expr, Num, Var, Where
+from collections.abc import Callable
+from typing import NamedTuple
 
-_INFIX = {"add": (" + ", 1), "sub": (" − ", 1), "mul": ("·", 2), "div": (" / ", 2), "pow": ("^", 4)}
+from ..ops import OPS
+from ..ops.expr import (
+    Absent,
+    Both,
+    Call,
+    Compare,
+    Condition,
+    Either,
+    Expr,
+    Num,
+    Rules,
+    Var,
+    Where,
+    fold,
+)
+
+_BINDS = {"+": 1, "-": 1, "*": 2, "/": 2, "**": 4}
+_WRITTEN = {"+": " + ", "-": " − ", "*": "·", "/": " / ", "**": "^"}
+_IN_ORDER = ("-", "/", "**")
+"""Signs whose right side is not read on: a - (b - c)."""
+_SIGN, _ATOM = 1, 9
+_POWERS = {"2": "²"}
 _SIGNS = {"<=": "≤", ">=": "≥", "==": "=", "!=": "≠"}
 
 
-def formula(it: object) -> str:
+class _Text(NamedTuple):
+    """A formula, and how tightly it holds together."""
+
+    text: str
+    binds: int = _ATOM
+
+    def within(self, binds: int) -> str:
+        """The text, in parentheses where it holds together less tightly than asked."""
+        return f"({self.text})" if self.binds < binds else self.text
+
+
+_Of = Callable[["Expr | Condition"], _Text]
+
+
+def formula(it: Expr | Condition) -> str:
     """An expression of the law as text.
 
     >>> from ..ops import OPS
     >>> formula(OPS["tanh"].shown[0]), formula(OPS["div"].shown[1])
     ('1 − z·z', '−(z / y)')
     """
-    return _text(it, 0)
+    return fold(it, _RULES, "text").text
 
 
-def _text(it: object, outside: int) -> str:
-    if isinstance(it, Var):
-        return it.name
-    if isinstance(it, Absent):
-        return "not given"
-    if isinstance(it, Num):
-        return f"{it.value:g}".replace("-", "−")
-    if isinstance(it, Where):
-        return f"{_text(it.then, 0)} if {_text(it.condition, 0)} else {_text(it.otherwise, 0)}"
-    if isinstance(it, (Both, Either)):
-        if isinstance(it, Either) and _is_nan(it.right):
-            return _text(it.left, outside)
-        word = " and " if isinstance(it, Both) else " or "
-        return word.join(_text(part, 0) for part in (it.left, it.right))
-    if isinstance(it, Compare):
-        return f"{_text(it.left, 0)} {_SIGNS.get(it.symbol, it.symbol)} {_text(it.right, 0)}"
-    if isinstance(it, Call):
-        return _call(it, outside)
-    return str(it)
-
-
-def _is_nan(it: object) -> bool:
+def _is_nan(it: Condition) -> bool:
     """Whether a condition asks for NaN (x ≠ x): true to the law, and no use on a card."""
     return isinstance(it, Compare) and it.symbol == "!=" and it.left == it.right
 
 
-def _call(it: Call, outside: int) -> str:
-    arguments: tuple[Expr, ...] = it.args
-    if it.name in _INFIX and len(arguments) == 2:
-        sign, height = _INFIX[it.name]
-        left = _text(arguments[0], height)
-        right = _text(arguments[1], height + (it.name in ("sub", "div", "pow")))
-        return f"({left}{sign}{right})" if height < outside else f"{left}{sign}{right}"
-    if it.name == "neg":
-        inner = f"−{_text(arguments[0], 3)}"
-        return f"({inner})" if outside > 1 else inner
-    if it.name == "square":
-        return f"{_text(arguments[0], 5)}²"
-    return f"{it.name}({', '.join(_text(each, 0) for each in arguments)})"
+def _either(it: Either, of: _Of) -> _Text:
+    if _is_nan(it.right):
+        return of(it.left)
+    return _Text(f"{of(it.left).text} or {of(it.right).text}")
+
+
+def _call(it: Call, of: _Of) -> _Text:
+    row, parts = OPS.get(it.name), [of(part) for part in it.args]
+    if row is not None and row.symbol in _BINDS:
+        height = _BINDS[row.symbol]
+        left, right = parts[0].within(height), parts[1].within(height + (row.symbol in _IN_ORDER))
+        return _Text(f"{left}{_WRITTEN[row.symbol]}{right}", height)
+    if row is not None and row.prefix:
+        return _Text(f"−{parts[0].within(3)}", _SIGN)
+    if row is not None and row.exponent in _POWERS:
+        return _Text(f"{parts[0].within(5)}{_POWERS[row.exponent]}")
+    return _Text(f"{it.name}({', '.join(part.text for part in parts)})")
+
+
+_RULES: Rules[_Text] = {
+    Var: lambda it, of: _Text(it.name),
+    Absent: lambda it, of: _Text("not given"),
+    Num: lambda it, of: _Text(f"{it.value:g}".replace("-", "−")),
+    Where: lambda it, of: _Text(
+        f"{of(it.then).text} if {of(it.condition).text} else {of(it.otherwise).text}"
+    ),
+    Compare: lambda it, of: _Text(
+        f"{of(it.left).text} {_SIGNS.get(it.symbol, it.symbol)} {of(it.right).text}"
+    ),
+    Either: _either,
+    Both: lambda it, of: _Text(f"{of(it.left).text} and {of(it.right).text}"),
+    Call: _call,
+}

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import tokenize
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from .._shared.writing import write_whole
 from ..errors import LearnError
-from .exercises import Exercise, exercises
+from .exercises import Exercise, exercises, name_in
 
 STATE: Final = ".retrograde-learn.json"
 DEFAULT: Final = "retrograde-exercises"
@@ -30,13 +31,14 @@ class Folder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._state = _read_state(path / STATE)
+        self._modules = _modules_in(path)
 
     @classmethod
     def find(cls, given: str | None) -> Folder:
         """The folder that was named, or this one, or the usual one inside this one."""
         places = [Path(given)] if given else [Path(), Path(DEFAULT)]
         for place in places:
-            if (place / STATE).is_file() or (place / exercises()[0].file).is_file():
+            if (place / STATE).is_file() or _modules_in(place):
                 return cls(place)
         raise LearnError.no_folder(given or DEFAULT)
 
@@ -46,25 +48,30 @@ class Folder:
         path = Path(given)
         try:
             path.mkdir(parents=True, exist_ok=True)
-            for it in exercises():
+            if not (path / STATE).exists():
+                write_whole(path / STATE, _encoded(_empty()))
+            folder = cls(path)
+            for it in map(folder.own, exercises()):
                 for name, text in ((it.file, it.start), (it.test_file, it.test)):
                     if not (path / name).exists():
                         (path / name).write_text(text, encoding="utf-8")
-            if not (path / STATE).exists():
-                write_whole(path / STATE, _encoded(_empty()))
         except OSError as error:
             raise LearnError.unwritable(given, error) from None
-        return cls(path)
+        return folder
+
+    def own(self, it: Exercise) -> Exercise:
+        """An exercise as it is called here: files that are there keep the numbers they have."""
+        return replace(it, module=self._modules.get(it.name, it.module))
 
     def file(self, it: Exercise) -> Path:
         """The learner's file of an exercise."""
-        return self.path / it.file
+        return self.path / self.own(it).file
 
     def source(self, it: Exercise) -> str:
         """What the learner wrote."""
         path = self.file(it)
         if not path.is_file():
-            raise LearnError.missing(it.file, it.name)
+            raise LearnError.missing(path.name, it.name)
         return read_source(path)
 
     @property
@@ -76,7 +83,7 @@ class Folder:
     def current(self) -> Exercise:
         """The first exercise that is not done; the last when all are."""
         left = [it for it in exercises() if it.name not in self._state["done"]]
-        return left[0] if left else exercises()[-1]
+        return self.own(left[0] if left else exercises()[-1])
 
     def hints_seen(self, it: Exercise) -> int:
         """How many hints of an exercise were asked for."""
@@ -109,6 +116,7 @@ class Folder:
         """Bring back the files as they were; what the learner wrote is kept beside as ``.old``."""
         kept = None
         try:
+            it = self.own(it)
             for name, text in ((it.file, it.start), (it.test_file, it.test)):
                 path = self.path / name
                 if name == it.file and path.exists() and read_source(path) != text:
@@ -129,6 +137,14 @@ class Folder:
         except OSError as error:
             raise LearnError.unwritable(str(self.path), error) from None
         self._state = state
+
+
+def _modules_in(path: Path) -> dict[str, str]:
+    """The learner's modules that are there, by the name of their exercise. Exercises that came
+    later have moved the numbers of others, so a number says nothing."""
+    found = sorted(file.stem for file in path.glob("ex*_*.py"))
+    names = {it.name for it in exercises()}
+    return {name_in(module): module for module in reversed(found) if name_in(module) in names}
 
 
 def read_source(path: Path) -> str:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._values import bulk
+from .._values.nests import dotted, entries
 from ..errors import SettingError, StateError
 from ..value import Value, core
 
@@ -105,19 +106,19 @@ class Module(metaclass=_Labelling):
             if not isinstance(thing, (Module, Mapping, *LIST)) or id(thing) in seen:
                 continue
             seen.add(id(thing))
-            if isinstance(thing, LIST):
-                if _shape(thing) is not None:
-                    yield name, thing
-                else:
-                    pending.extend(reversed([(_item(name, i, x), x) for i, x in enumerate(thing)]))
+            if isinstance(thing, LIST) and _shape(thing) is not None:
+                yield name, thing
                 continue
             if isinstance(thing, Module):
                 yield name, thing
-                parts = {k: x for k, x in vars(thing).items() if not k.startswith("_")}
+                held = [(key, part) for key, part in vars(thing).items() if key[0] != "_"]
             else:
-                parts = {str(k): x for k, x in thing.items()}
-            dot = f"{name}." if name else ""
-            pending.extend(reversed([(dot + key, part) for key, part in parts.items()]))
+                held = list(entries(thing) or ())
+            by_place = isinstance(thing, LIST)
+            pending.extend(
+                (_item(name, key, part) if by_place else dotted(name, str(key)), part)
+                for key, part in reversed(held)
+            )
 
     def _slots(self) -> Iterator[Slot]:
         for name, thing in self._walk():

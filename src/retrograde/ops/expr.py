@@ -2,16 +2,18 @@
 
 An expression is a variable, a number, a call, a comparison of two expressions, or a
 combination of such conditions. Expressions are frozen data: they are built by ordinary
-arithmetic on ``x`` and ``y``, and read by the printers in ``emit``. Nothing is computed here.
+arithmetic on ``x`` and ``y``, and read by ``fold``, the one walker, on which all printers stand.
+Nothing is computed here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Union
+from typing import Any, TypeVar, Union
 
 Operand = Union["Expr", float, int]
+T = TypeVar("T")
 
 
 class Expr:
@@ -188,6 +190,41 @@ def walk(node: Expr | Condition) -> Iterator[Expr | Condition]:
         current = pending.pop()
         yield current
         pending.extend(reversed(parts(current)))
+
+
+Rules = Mapping[type, Callable[[Any, Callable[["Expr | Condition"], T]], T]]
+"""By class of node: what becomes of one, given what became of those under it."""
+
+
+def fold(node: Expr | Condition, rules: Rules[T], into: str) -> T:
+    """Turn an expression into something else, from its leaves up; ``into`` names what, for errors.
+
+    A rule is given the node and a function that tells what became of any node under it. Parts are
+    turned left to right, and a part that stands in several places once.
+
+    >>> depth = {Var: lambda node, of: 1, Call: lambda node, of: 1 + max(map(of, node.args))}
+    >>> fold(Var("x") * -Var("y"), depth, "a depth")
+    3
+    """
+    made: dict[int, T] = {}
+
+    def of(part: Expr | Condition) -> T:
+        return made[id(part)]
+
+    pending = [node]
+    while pending:
+        current = pending[-1]
+        missing = [part for part in parts(current) if id(part) not in made]
+        if missing and id(current) not in made:
+            pending.extend(reversed(missing))
+            continue
+        pending.pop()
+        if id(current) not in made:
+            rule = rules.get(type(current))
+            if rule is None:
+                raise TypeError(f"no {into} for {type(current).__name__}")
+            made[id(current)] = rule(current, of)
+    return made[id(node)]
 
 
 def variables(node: Expr) -> frozenset[str]:

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import product
 from numbers import Real
 
-from .expr import Absent, Expr, Var, calls, variables
+from .expr import Absent, Expr, Num, Var, Where, calls, variables
 from .special import ROUTINES
 from .words import WORDS
 
@@ -58,7 +59,12 @@ class Op:
 
     ``partials`` are in the form that keeps its digits, ``shown`` in that in which a person writes
     them; in exact arithmetic they are the same. A ``tuned`` row's value is computed as a whole, by
-    a function of its name in each core; the expression says what it is.
+    a function of its name in each core; the expression says what it is. A ``vectored`` one's is so
+    over lanes only, where that is faster than term by term.
+
+    How it is called: ``symbol`` on a node, ``spelled`` where Python has another way to write it
+    than the symbol shows, ``noun`` in a sentence, ``latex`` in the formulas of others (a name, or
+    a formula of its inputs ``#1``, ``#2``). ``hides_nan`` says why a NaN may not come through.
     """
 
     name: str
@@ -74,6 +80,11 @@ class Op:
     ulps: float = ULPS
     shown: tuple[Expr, ...] = ()
     tuned: bool = False
+    vectored: bool = False
+    spelled: str = ""
+    noun: str = ""
+    latex: str = ""
+    hides_nan: str = ""
 
     def __post_init__(self) -> None:
         if not self.inputs:
@@ -83,6 +94,8 @@ class Op:
             object.__setattr__(self, "shown", self.partials)
         if not self.symbol:
             object.__setattr__(self, "symbol", self.name)
+        if not self.noun:
+            object.__setattr__(self, "noun", self.name)
         if not self.domain:
             object.__setattr__(self, "domain", ((-3.0, 3.0),) * len(self.inputs))
         self._validate()
@@ -141,6 +154,50 @@ class Op:
             name for name, partial in zip(self.inputs, self.partials) if isinstance(partial, Absent)
         )
 
+    @property
+    def prefix(self) -> str:
+        """The sign Python writes before its one input: ``-`` for neg."""
+        sign = self.spelled.removesuffix(self.inputs[0])
+        return "" if self.arity > 1 or sign[:1].isalpha() else sign
+
+    @property
+    def exponent(self) -> str:
+        """Of a power of its one input: which one, as ``**2`` names it."""
+        return self.symbol.removeprefix("**") if self.arity == 1 and "**" in self.symbol else ""
+
+    @property
+    def is_truth(self) -> bool:
+        """Whether its result is 1 where something holds and 0 elsewhere."""
+        value = self.value
+        return isinstance(value, Where) and {value.then, value.otherwise} == {Num(0), Num(1)}
+
+    @cached_property
+    def keeps_truth(self) -> bool:
+        """Whether it makes 0 or 1 of inputs that are 0 or 1."""
+        return all(
+            self.evaluate(*inputs) in (0.0, 1.0)
+            for inputs in product((0.0, 1.0), repeat=self.arity)
+        )
+
+    @cached_property
+    def least_at_zero(self) -> bool:
+        """Whether it has a minimum at 0 and slope 0 there: a loss made of it may simply be there.
+
+        >>> from retrograde.ops import OPS
+        >>> [name for name, op in OPS.items() if op.least_at_zero]
+        ['square', 'cosh', 'hypot', 'abs']
+        """
+        origin = (0.0,) * self.arity
+        least = self.evaluate(*origin)
+        around = [
+            self.evaluate(*origin[:place], step, *origin[place + 1 :])
+            for place in range(self.arity)
+            for step in (-0.5, 0.5)
+        ]
+        if not all(value > least for value in around):
+            return False
+        return not any(self.evaluate_partials(*origin, least))
+
     @cached_property
     def calls(self) -> frozenset[str]:
         """The functions its value and partials call."""
@@ -154,7 +211,7 @@ class Op:
 
     @property
     def evaluate(self) -> Callable[..., float]:
-        """The value as a Python function of floats, unchecked: what the reference engine runs."""
+        """The value as a Python function of floats, unchecked: what the reference core runs."""
         return self._functions[0]
 
     @property

@@ -1,7 +1,7 @@
 """The table: one row per op. This is the only file to edit to add an op.
 
 ``x`` and ``y`` are the inputs, ``z`` the result. After an edit run
-``python tools/regenerate.py``; tests, docs and both engines follow by themselves.
+``python tools/regenerate.py``; tests, docs and both cores follow by themselves.
 """
 
 from __future__ import annotations
@@ -64,6 +64,8 @@ HALF_SQRT_PI = Num(0.5 * math.sqrt(math.pi), r"\tfrac{\sqrt\pi}{2}", HALF * sqrt
 SELU_ALPHA = Num(1.6732632423543772848170429916717, r"\alpha")
 SELU_SCALE = Num(1.0507009873554804934193349852946, r"\lambda")
 
+COMPARED = "a comparison with NaN is false, whatever it decides"
+
 POSITIVE = ((0.1, 4.0),)
 UNIT = ((-0.9, 0.9),)
 
@@ -110,14 +112,20 @@ edge = where(x < 0, 1 + x, 1 - x)
 
 _ROWS: Final = (
     # arithmetic
-    Op("add", x + y, (Num(1), Num(1)), kind="copy", symbol="+", inputs=("x", "y")),
-    Op("sub", x - y, (Num(1), Num(-1)), kind="copy-flip", symbol="-", inputs=("x", "y")),
     Op(
-        "mul", x * y, (y, x), kind="swap", symbol="*",
+        "add", x + y, (Num(1), Num(1)), kind="copy", symbol="+", noun="addition",
+        inputs=("x", "y"),
+    ),
+    Op(
+        "sub", x - y, (Num(1), Num(-1)), kind="copy-flip", symbol="-", noun="subtraction",
+        inputs=("x", "y"),
+    ),
+    Op(
+        "mul", x * y, (y, x), kind="swap", symbol="*", noun="multiplication",
         edges=(Edge((0.0, inf), nan, (inf, 0.0), "0 × inf is NaN: zeros are never skipped"),),
     ),
     Op(
-        "div", x / y, (1 / y, -(z / y)), kind="quotient", symbol="/",
+        "div", x / y, (1 / y, -(z / y)), kind="quotient", symbol="/", noun="division",
         domain=((-3.0, 3.0), (0.3, 4.0)),
         edges=(
             Edge((1.0, 0.0), inf, (inf, -inf), "division by zero follows IEEE 754"),
@@ -125,14 +133,14 @@ _ROWS: Final = (
         ),
         cure="keep the denominator away from 0, as in x / (y + 1e-12)",
     ),
-    Op("neg", -x, (Num(-1),), kind="flip", symbol="neg", inputs=("x",)),
+    Op("neg", -x, (Num(-1),), kind="flip", spelled="-x", noun="negation", inputs=("x",)),
     Op(
         "pow", pow_(x, y),
         (
             where(equal(x, 0) & equal(y, 0), 0, slope_of_base),
             where(equal(x, 0) & (y > 0), 0, slope_of_exponent),
         ),
-        kind="power", symbol="**",
+        kind="power", symbol="**", noun="the power",
         shown=(
             where(equal(x, 0) & equal(y, 0), 0, y * pow_(x, y - 1)),
             where(equal(x, 0) & (y > 0), 0, z * log(x)),
@@ -146,9 +154,9 @@ _ROWS: Final = (
         ),
         cure="keep the base positive, or write a whole-number power as x**2, x**3, …",
     ),
-    Op("square", x * x, (2 * x,), kind="power", symbol="**2"),
+    Op("square", x * x, (2 * x,), kind="power", symbol="**2", noun="the square"),
     Op(
-        "reciprocal", 1 / x, (-(z * z),), kind="power", symbol="**-1",
+        "reciprocal", 1 / x, (-(z * z),), kind="power", symbol="**-1", noun="the reciprocal",
         domain=((0.3, 4.0),),
         edges=(Edge((0.0,), inf, (-inf,), "division by zero follows IEEE 754"),),
         cure="keep the input away from 0, as in 1 / (x + 1e-12)",
@@ -246,6 +254,7 @@ _ROWS: Final = (
     # hyperbolic functions and activations
     Op(
         "sech2", 1 / (cosh(x) * cosh(x)), (-(2 * tanh(x) * z),), kind="hill", tuned=True,
+        latex=r"\operatorname{sech}^2 #1",
         edges=(Edge((inf,), 0.0, (0.0,), "the limit"),),
     ),
     Op(
@@ -255,7 +264,7 @@ _ROWS: Final = (
     Op(
         "sigmoid", where(x >= 0, 1 / (1 + exp(-x)), exp(x) / (1 + exp(x))),
         (z * sigmoid(-x),),
-        kind="saturate", shown=(z * (1 - z),),
+        kind="saturate", shown=(z * (1 - z),), vectored=True, latex=r"\sigma",
         edges=(
             Edge((-1000.0,), 0.0, (0.0,), "no overflow on either side"),
             Edge((1000.0,), 1.0, (0.0,), "no overflow on either side"),
@@ -435,7 +444,7 @@ _ROWS: Final = (
         edges=(Edge((0.0,), 0.0, (0.0,), "sign(0) = 0"), Edge((nan,), nan, (0.0,), "NaN stays")),
     ),
     Op(
-        "abs", abs_(x), (sign(x),), kind="sign",
+        "abs", abs_(x), (sign(x),), kind="sign", spelled="abs(x)",
         edges=(
             Edge((0.0,), 0.0, (0.0,), "|x|'(0) = 0: the middle of -1 and 1"),
             Edge((nan,), nan, (nan,), "NaN stays NaN"),
@@ -523,6 +532,7 @@ _ROWS: Final = (
         "where", where(unequal(condition, 0), x, y),
         (Num(0), where(unequal(condition, 0), 1, 0), where(unequal(condition, 0), 0, 1)),
         kind="choose", inputs=("condition", "x", "y"),
+        hides_nan="the arm with the NaN was not chosen, or the condition itself was NaN",
         domain=((-1.0, 1.0), (-3.0, 3.0), (-3.0, 3.0)),
         edges=(
             Edge((0.0, 1.0, 2.0), 2.0, (0.0, 0.0, 1.0), "0 is false, everything else is true"),
@@ -532,25 +542,29 @@ _ROWS: Final = (
     # comparisons as numbers: 1 where they hold, 0 where not
     Op(
         "less", where(x < y, 1, 0), (Num(0), Num(0)), kind="flat", symbol="<",
+        noun="the comparison", hides_nan=COMPARED,
         edges=(Edge((1.0, 1.0), 0.0, (0.0, 0.0), "strictly less"),
                Edge((nan, 1.0), 0.0, (0.0, 0.0), "no comparison with NaN holds")),
     ),
     Op(
         "less_equal", where(x <= y, 1, 0), (Num(0), Num(0)), kind="flat", symbol="<=",
+        noun="the comparison", hides_nan=COMPARED,
         edges=(Edge((nan, 1.0), 0.0, (0.0, 0.0), "no comparison with NaN holds"),),
     ),
     Op(
         "equal", where(equal(x, y), 1, 0), (Num(0), Num(0)), kind="flat", symbol="==",
+        noun="the comparison", hides_nan=COMPARED,
         edges=(Edge((nan, nan), 0.0, (0.0, 0.0), "NaN equals nothing"),),
     ),
     # bell curves and what lies under them; where a bell is denormal, its slope has no more digits
     Op(
         "gauss", exp(-(x * x)), (-(2 * (x * z)),), kind="hill", tuned=True, ulps=32.0,
+        latex="e^{-#1^2}",
         edges=(Edge((inf,), 0.0, (nan,), "inf × 0 is NaN"),),
     ),
     Op(
         "norm_pdf", ONE_OVER_SQRT_2PI * exp(-(HALF * (x * x))), (-(x * z),), kind="hill",
-        tuned=True, ulps=24.0,
+        tuned=True, ulps=24.0, latex=r"\varphi",
         edges=(Edge((inf,), 0.0, (nan,), "inf × 0 is NaN"),),
     ),
     Op(
@@ -561,7 +575,8 @@ _ROWS: Final = (
         "erfc", erfc(x), (-(TWO_OVER_SQRT_PI * gauss(x)),), kind="bell",
         shown=(-(TWO_OVER_SQRT_PI * exp(-(x * x))),),
     ),
-    Op("norm_cdf", HALF * erfc(-(x * SQRT_HALF)), (norm_pdf(x),), kind="bell", tuned=True),
+    Op("norm_cdf", HALF * erfc(-(x * SQRT_HALF)), (norm_pdf(x),), kind="bell", tuned=True,
+       latex=r"\Phi"),
     Op(
         "gelu", x * norm_cdf(x), (norm_cdf(x) + ONE_OVER_SQRT_2PI * x * half_bell * half_bell,),
         kind="soft-gate", shown=(norm_cdf(x) + x * norm_pdf(x),), tuned=True, ulps=8.0,

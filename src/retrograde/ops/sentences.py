@@ -8,28 +8,29 @@ so a new row of the law has words without an edit here.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from .expr import Expr, Var
+from .op import result
+from .scalar import OPS
 from .words import WORDS
 
-NOUNS: Final = MappingProxyType(
+_x, _z = Var("x"), result()
+
+_TIMES: Final[Mapping[Expr | None, str]] = MappingProxyType(
     {
-        "add": "addition",
-        "sub": "subtraction",
-        "mul": "multiplication",
-        "div": "division",
-        "neg": "negation",
-        "pow": "the power",
-        "square": "the square",
-        "reciprocal": "the reciprocal",
-        "less": "the comparison",
-        "less_equal": "the comparison",
-        "equal": "the comparison",
+        2 * _x: "twice its input, 2 × {x} = {slope}",
+        -(_z * _z): "minus the square of its result, {slope}",
     }
 )
-"""How a sentence names an op, where its own name would read badly."""
+"""By slope: what a power multiplies the upstream gradient by, where words say it better."""
+
+_OVER: Final[Mapping[Expr | None, tuple[str, float]]] = MappingProxyType(
+    {1 / _x: ("its input", 0.0), 1 / (1 + _x): ("one plus its input", 1.0)}
+)
+"""By slope: what a logarithm divides the upstream gradient by, and how far that is from x."""
 
 
 class Operand(NamedTuple):
@@ -64,13 +65,17 @@ def sentence(
     >>> sentence("relu", "gate", (Operand("x", -6.0, 0.0, True),), 0.0, 1.0)
     'relu is a gate, closed here since x = -6 is not above 0: nothing passes'
     """
-    noun = NOUNS.get(op, op)
+    row = OPS.get(op)
+    slope = None
+    noun = op
+    if row is not None and row.kind == kind:  # a custom op may have any name
+        noun, slope = row.noun, row.shown[0]
     takers = [operand for operand in operands if operand.takes]
     if not takers:
         return f"{noun} has no input that takes a gradient"
     if upstream == 0.0 and all(math.isfinite(taker.partial) for taker in takers):
         return f"the upstream gradient is 0, so {noun} has nothing to hand on"
-    said = _SAID.get(kind, _general)(_Step(noun, kind, operands, result, upstream))
+    said = _SAID.get(kind, _general)(_Step(noun, kind, operands, result, upstream, slope))
     if upstream == 0.0:
         said += "; 0 × inf is NaN: a zero upstream gradient is not skipped"
     elif math.isnan(upstream):
@@ -84,6 +89,7 @@ class _Step(NamedTuple):
     operands: Sequence[Operand]
     result: float
     upstream: float
+    slope: Expr | None
 
 
 _Saying = Callable[[_Step], str]
@@ -169,10 +175,8 @@ def _flip(step: _Step) -> str:
 
 def _power(step: _Step) -> str:
     base = step.operands[0]
-    if step.noun == NOUNS["square"]:
-        slope = f"twice its input, 2 × {shown(base.data)} = {shown(base.partial)}"
-    elif step.noun == NOUNS["reciprocal"]:
-        slope = f"minus the square of its result, {shown(base.partial)}"
+    if step.slope in _TIMES:
+        slope = _TIMES[step.slope].format(x=shown(base.data), slope=shown(base.partial))
     elif len(step.operands) == 2:
         exponent = step.operands[1]
         parts = []
@@ -196,12 +200,12 @@ def _itself(step: _Step) -> str:
 
 def _inverse(step: _Step) -> str:
     x = step.operands[0]
-    below = {"log": "its input", "log1p": "one plus its input"}.get(step.noun)
-    if below is None:
+    if step.slope not in _OVER:
         return _general(step)
+    below, apart = _OVER[step.slope]
     return (
         f"{step.noun} divides the upstream gradient by {below}: the slope is 1 ÷ "
-        f"{shown(x.data if step.noun == 'log' else 1.0 + x.data)} = {shown(x.partial)}"
+        f"{shown(apart + x.data)} = {shown(x.partial)}"
     )
 
 

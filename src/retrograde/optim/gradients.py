@@ -49,7 +49,7 @@ def clip_grad_norm(params: Any, max_norm: float, norm_type: float = 2.0) -> floa
     if not isinstance(max_norm, Real) or not max_norm >= 0.0:
         raise SettingError.of("max_norm", max_norm, "a number from 0 up")
     values = _values(params)
-    length: float = core.grad_norm(values, float(norm_type))
+    length = core.grad_norm(values, float(norm_type))
     factor = max_norm / (length + 1e-6) if length != inf else 0.0
     if factor < 1.0 or isnan(factor):
         core.scale_grad(values, factor)

@@ -97,13 +97,15 @@ class Adam(Optimizer):
 
     def move(self, group: Group, state: State) -> None:
         """Move the parameters of one group."""
+        beta1, beta2 = group["betas"]
         core.adam(
             group["params"],
             state["steps"],
             state["mean"],
             state["square"],
             group["lr"],
-            *group["betas"],
+            beta1,
+            beta2,
             group["eps"],
             group["weight_decay"],
             self.decoupled,

@@ -13,83 +13,16 @@ rows it is, and its partials count there alone.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from math import isfinite
 from struct import pack
-from typing import Union
+from typing import Any
 
 from ..errors import NotDifferentiable, NotTwiceDifferentiable
-from ..ops import OPS
-from ..ops.expr import Absent, Both, Call, Compare, Condition, Either, Expr, Num, Var, Where
-from ..ops.routine import Routine
-from ..ops.special import ROUTINES
+from ..ops import OPS, STRUCTURAL
 from .checker import check
 from .customs import inlined, key_of
 from .program import CONSTANT, Input, Instruction, Program
-
-# A template is a list of steps (op, operands) and where its result is. An operand is a variable's
-# name, a float, or the index of an earlier step.
-Operand = Union[str, float, int]  # noqa: UP007
-Template = tuple[tuple[tuple[str, tuple[Operand, ...]], ...], Operand]
-
-
-@cache
-def templates(name: str) -> tuple[Template | None, ...]:
-    """The partials of a row as templates; None for one that is not stated."""
-    return tuple(
-        None if isinstance(partial, Absent) else _template(partial)
-        for partial in OPS[name].partials
-    )
-
-
-def _template(expression: Expr) -> Template:
-    steps: list[tuple[str, tuple[Operand, ...]]] = []
-
-    def emit(op: str, *operands: Operand) -> int:
-        steps.append((op, operands))
-        return len(steps) - 1
-
-    def compared(node: Compare) -> Operand:
-        left, right = visit(node.left), visit(node.right)
-        if node.symbol in (">", ">="):
-            left, right = right, left
-        if node.symbol in ("==", "!="):
-            holds = emit("equal", left, right)
-            return holds if node.symbol == "==" else emit("sub", 1.0, holds)
-        return emit("less" if node.symbol in ("<", ">") else "less_equal", left, right)
-
-    known: list[dict[str, Operand]] = [{}]  # of each routine being spelled out: its names
-
-    def called(it: Routine, *operands: Operand) -> Operand:
-        known.append(dict(zip(it.inputs, operands)))
-        for name, step in it.steps:
-            known[-1][name] = visit(step)
-        value = visit(it.value)
-        known.pop()
-        return value
-
-    def visit(node: Expr | Condition) -> Operand:
-        if isinstance(node, Var):
-            return known[-1].get(node.name, node.name)
-        if isinstance(node, Num):
-            return node.value
-        if isinstance(node, Call):
-            operands = [visit(arg) for arg in node.args]
-            if node.name in ROUTINES:
-                return called(ROUTINES[node.name], *operands)
-            return emit(node.name, *operands)
-        if isinstance(node, Where):
-            return emit("where", visit(node.condition), visit(node.then), visit(node.otherwise))
-        if isinstance(node, Compare):
-            return emit("stop", compared(node))  # a condition has no gradient
-        if isinstance(node, Either):
-            return emit("maximum", visit(node.left), visit(node.right))
-        if isinstance(node, Both):
-            return emit("mul", visit(node.left), visit(node.right))
-        raise TypeError(f"no template for {type(node).__name__}")
-
-    where = visit(expression)
-    return tuple(steps), where
+from .templates import Operand, Template, templates
 
 
 class _Builder:
@@ -123,10 +56,15 @@ class _Builder:
         return result
 
     def emit_several(
-        self, op: str, count: int, args: tuple[int, ...], site: int
+        self,
+        op: str,
+        count: int,
+        args: tuple[int, ...],
+        site: int,
+        parameters: tuple[Any, ...] = (),
     ) -> tuple[int, ...]:
         results = tuple(self.new() for _ in range(count))
-        self.instructions.append(Instruction(op, results, args, site))
+        self.instructions.append(Instruction(op, results, args, site, parameters))
         return results
 
     def partial(self, template: Template, variables: dict[str, int], site: int) -> int | float:
@@ -210,7 +148,7 @@ class _Adjoint:
     def _active(self) -> set[int]:
         """What depends on the inputs asked for."""
         active = set(self.wrt)
-        for op, results, args, _ in self.program.instructions:
+        for op, results, args, _, _ in self.program.instructions:
             if op != "stop" and not active.isdisjoint(args):
                 active.update(results)
         return active
@@ -311,22 +249,17 @@ class _Adjoint:
             self._reach(element, chosen, site)
 
     def _contribute(self, instruction: Instruction, upstream: int) -> None:
-        op, results, args, site = instruction
+        op, results, args, site, _ = instruction
         rows = self.reached[results[0]]
-        if op == "sum":
-            for arg in args:
-                self._add(arg, 1.0, upstream, site, rows)
-        elif op == "dot":
-            half = len(args) // 2
-            for left, right in zip(args[:half], args[half:]):
-                self._add(left, right, upstream, site, rows)
-            for left, right in zip(args[:half], args[half:]):
-                self._add(right, left, upstream, site, rows)
+        row = STRUCTURAL.get(op)
+        if row is not None and not row.chooses:
+            for arg, partner in zip(args, row.partners(len(args))):
+                self._add(arg, 1.0 if partner is None else args[partner], upstream, site, rows)
         elif op == "fma":
             self._add(args[0], args[1], upstream, site, rows)
             self._add(args[1], args[0], upstream, site, rows)
             self._add(args[2], 1.0, upstream, site, rows)
-        elif op == "take":
+        elif row is not None:
             elements, index = args[:-1], args[-1]
             self.takes.setdefault(elements, []).extend((index, upstream))
             self._choose(elements, index, rows, site)
@@ -346,7 +279,7 @@ class _Adjoint:
 
     def _hand_on(self, instruction: Instruction) -> None:
         """The adjoint of a custom op: what its own rule says."""
-        op, results, args, site = instruction
+        op, results, args, site, _ = instruction
         if self.active.isdisjoint(results) or self.adjoints.keys().isdisjoint(results):
             return
         build, function = self.build, self.program.functions[op]
@@ -360,7 +293,7 @@ class _Adjoint:
                 function.template,
                 given,
                 build.constant,
-                lambda name, count, on: build.emit_several(name, count, on, site),
+                lambda name, count, on, more: build.emit_several(name, count, on, site, more),
                 build.functions,
             )
         else:
@@ -376,7 +309,7 @@ class _Adjoint:
 
     def _pick(self, scatter: Instruction) -> None:
         """The adjoint of a scatter: each upstream it handed out takes from where it went."""
-        _, results, args, site = scatter
+        _, results, args, site, _ = scatter
         if self.adjoints.keys().isdisjoint(results):
             return
         build = self.build

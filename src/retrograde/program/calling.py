@@ -2,66 +2,41 @@
 
 from __future__ import annotations
 
-import inspect
 import os
-from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
-from numbers import Integral
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from .._shared import hooks
-from .._values.nests import Nest
-from ..errors import CompileError, FunctionResultError, RecordingError, RowsError
+from ..errors import CompileError
 from ..value import core
+from .caller import Caller, TakingNow, numbers_of, reduced, whole_of
+from .callsites import MISS, gradient_parts, results_of
 from .derived import REDUCED, STORED, VALUE, Mode
 from .files import packed, write
-from .program import ROW
-from .replay import default_threads
-from .results import Store, along_rows, gradient_nest, second_nest
-from .routing import Call, Recorder, Router
-from .rows import Bound, Shape, take_argument
+from .results import (
+    Store,
+    along_rows,
+    entries,
+    flat,
+    gradient_nest,
+    has_arrays,
+    second_nest,
+)
+from .rows import Argument, Bound, take_argument
 from .settling import whole
 from .text import family_text
-from .traces import Family, Taking, Trace
-from .writer import Stored
+from .traces import Family, Trace
 
 if TYPE_CHECKING:
     from ..diagnose.compiled_births import RowBirths
     from ..explain.story import Story
 
 
-class Replayable:
+class Replayable(Caller):
     """A function that replays over rows."""
-
-    _name: str
-    _signature: inspect.Signature
-
-    def _family(self, bound: Bound, shapes: list[Shape]) -> Family:
-        """The traces for these arguments: at least one."""
-        raise NotImplementedError
-
-    def _recorder(self, family: Family, bound: Bound, shapes: list[Shape]) -> Recorder | None:
-        """How to record another trace."""
-        raise NotImplementedError
-
-    def _record(
-        self, bound: Bound, shapes: list[Shape], numbers: Sequence[float], path: bytes
-    ) -> Trace | None:
-        """Record the trace of some numbers; None where nothing can be recorded."""
-        raise NotImplementedError
-
-    def _families(self) -> Sequence[Family]:
-        raise NotImplementedError
-
-    def _stored_function(self) -> Stored:
-        """What a program file holds of it."""
-        raise NotImplementedError
 
     # ---- what can be asked -------------------------------------------------------------------
 
-    @whole
     def __call__(
         self, /, *args: Any, threads: int | None = None, out: Any = None, **kwargs: Any
     ) -> Any:
@@ -69,15 +44,28 @@ class Replayable:
 
         ``out`` are arrays to write the results into, in the nest of the results.
         """
+        given = args if not kwargs else self._ordered(args, kwargs)
+        if given is not None and out is None:
+            found = self._sites.find(("value", threads), given)
+            if found is not MISS:
+                return found
+        return self._value(args, kwargs, threads, out)
+
+    @whole
+    def _value(self, args: Any, kwargs: Any, threads: int | None, out: Any) -> Any:
         bound, shapes = self._bind(args, kwargs)
         family = self._family(bound, shapes)
         outputs = family.traces[0].outputs
         store = Store(bound)
-        parts = _flat(out, outputs, self._name)
+        parts = flat(out, outputs, self._name)
         for place, part in zip(outputs.places, parts):
             store.into(part, None, place.replace("the result", "out", 1))
         self._watch(family, bound, shapes, None, threads)
         self._stored(family, bound, shapes, VALUE, store, threads)
+        if out is None and not has_arrays(outputs):
+            finish = results_of(outputs)
+            parts = [(STORED, None)] * len(outputs.items)
+            self._keep(("value", threads), args, kwargs, family, shapes, VALUE, parts, finish)
         return outputs.filled(store.items(), along_rows(bound.rows))
 
     def value_and_grad(
@@ -109,6 +97,11 @@ class Replayable:
         >>> f.value_and_grad(np.array([1.0, 2.0]), 3.0, wrt="a", reduce="sum")
         (15.0, 5.0)
         """
+        given = args if not kwargs else self._ordered(args, kwargs)
+        if given is not None and weights is None and out is None:
+            found = self._sites.find(("gradient", wrt, reduce, threads), given)
+            if found is not MISS:
+                return found  # type: ignore[no-any-return]
         return self._value_and_grad(args, kwargs, wrt, reduce, weights, threads, out, "out[1]")
 
     @whole
@@ -131,35 +124,60 @@ class Replayable:
         if reduce not in (None, "sum", "mean"):
             raise CompileError.call(self._name, f"reduce={reduce!r} is none of None, 'sum', 'mean'")
         seeds = self._weights(bound, weights)
-        mode = Mode("gradient", _numbers(chosen), len(seeds), _whole(bound, wrt))
+        mode = Mode("gradient", numbers_of(chosen), len(seeds), whole_of(bound, wrt))
         if reduce and out is not None:
             raise CompileError.call(self._name, "out= does not go with reduce=")
         self._watch(family, bound, shapes, mode.wrt, threads, seeds)
         if reduce:
             self._check_mean(reduce, bound)
             router = self._router(family, bound, shapes, lambda: mode, threads, seeds)
-            items = _reduced(router, bound, mode, reduce == "mean")
+            items = reduced(router, bound, mode, reduce == "mean")
             value, source = items[0], iter(items[1:])
-            nests = [gradient_nest(shape.key, source, bound.rows, reduce) for shape in chosen]
-            return value, nests[0] if bare else tuple(nests)
-        value_out, gradient_out = _entries(out, 2, self._name)
+            nests = [gradient_nest(each.shape, source, bound.rows, reduce) for each in chosen]
+        else:
+            value, nests = self._per_row(
+                family, bound, shapes, mode, threads, seeds, chosen, bare, out, gradient_place
+            )
+        if weights is None and out is None:
+            asked = ("gradient", wrt, reduce, threads)
+            parts, finish = gradient_parts(chosen, bare, reduce)
+            self._keep(asked, args, kwargs, family, shapes, mode, parts, finish)
+        return value, nests[0] if bare else tuple(nests)
+
+    def _per_row(
+        self,
+        family: Family,
+        bound: Bound,
+        shapes: list[Argument],
+        mode: Mode,
+        threads: int | None,
+        seeds: Sequence[tuple[int, int]],
+        chosen: Sequence[Argument],
+        bare: bool,
+        out: Any,
+        gradient_place: str,
+    ) -> tuple[Any, list[Any]]:
+        """The value and the gradients of every row."""
+        value_out, gradient_out = entries(out, 2, self._name)
         outs = (
             [gradient_out]
             if bare
-            else _entries(gradient_out, len(chosen), self._name, gradient_place)
+            else entries(gradient_out, len(chosen), self._name, gradient_place)
         )
         store = Store(bound)
         value = store.into(value_out, None, "out[0]")
         nests = [
-            store.like(shape.key, given, gradient_place if bare else f"{gradient_place}[{number}]")
+            store.like(
+                shape.shape, given, gradient_place if bare else f"{gradient_place}[{number}]"
+            )
             for number, (shape, given) in enumerate(zip(chosen, outs))
         ]
         self._stored(family, bound, shapes, mode, store, threads, seeds)
         if bound.rows is None:
             value, *rest = store.items()
             source = iter(rest)
-            nests = [gradient_nest(shape.key, source, None) for shape in chosen]
-        return value, nests[0] if bare else tuple(nests)
+            nests = [gradient_nest(shape.shape, source, None) for shape in chosen]
+        return value, nests
 
     def grad(
         self,
@@ -173,6 +191,11 @@ class Replayable:
         **kwargs: Any,
     ) -> Any:
         """The gradients alone; see :meth:`value_and_grad`. ``out`` is like the gradients."""
+        given = args if not kwargs else self._ordered(args, kwargs)
+        if given is not None and weights is None and out is None:
+            found = self._sites.find(("gradient", wrt, reduce, threads), given)
+            if found is not MISS:
+                return found[1]
         pair = None if out is None else (None, out)
         return self._value_and_grad(args, kwargs, wrt, reduce, weights, threads, pair, "out")[1]
 
@@ -193,17 +216,22 @@ class Replayable:
         bound, shapes = self._bind(args, kwargs)
         family = self._family(bound, shapes)
         chosen, bare = self._chosen(shapes, wrt)
-        indices, outputs = _numbers(chosen), family.traces[0].outputs
+        indices, outputs = numbers_of(chosen), family.traces[0].outputs
         self._watch(family, bound, shapes, indices, threads)
         store = Store(bound)
         store.fresh(len(indices) * len(outputs.items))
         self._stored(
-            family, bound, shapes, Mode("jacobian", indices, 0, _whole(bound, wrt)), store, threads
+            family,
+            bound,
+            shapes,
+            Mode("jacobian", indices, 0, whole_of(bound, wrt)),
+            store,
+            threads,
         )
         source = iter(store.items())
         results = []
         for _ in outputs.items:
-            nests = [gradient_nest(shape.key, source, bound.rows) for shape in chosen]
+            nests = [gradient_nest(shape.shape, source, bound.rows) for shape in chosen]
             results.append(nests[0] if bare else tuple(nests))
         return outputs.filled(results, along_rows(bound.rows))
 
@@ -230,7 +258,7 @@ class Replayable:
         self._check_single(family)
         store = Store(bound)
         assembled = second_nest(store, chosen, bare)
-        mode = Mode("hessian", _numbers(chosen), 0, _whole(bound, wrt))
+        mode = Mode("hessian", numbers_of(chosen), 0, whole_of(bound, wrt))
         self._watch(family, bound, shapes, mode.wrt, threads)
         self._stored(family, bound, shapes, mode, store, threads)
         return assembled()
@@ -261,7 +289,7 @@ class Replayable:
         family = self._family(bound, shapes)
         chosen, bare = self._chosen(shapes, wrt)
         self._check_single(family)
-        parts = [vector] if bare else _entries(vector, len(chosen), self._name, "vector")
+        parts = [vector] if bare else entries(vector, len(chosen), self._name, "vector")
         directions = Bound(rows=bound.rows, row_name=bound.row_name)
         for number, (shape, part) in enumerate(zip(chosen, parts)):
             place = "vector" if bare else f"vector[{number}]"
@@ -271,14 +299,14 @@ class Replayable:
                     self._name, f"{place} must have the nest of {shape.name}: {shape.count} numbers"
                 )
         seeds = directions.seed_columns()
-        mode = Mode("hvp", _numbers(chosen), len(seeds), _whole(bound, wrt))
+        mode = Mode("hvp", numbers_of(chosen), len(seeds), whole_of(bound, wrt))
         store = Store(bound)
-        nests = [store.like(shape.key, None, "") for shape in chosen]
+        nests = [store.like(shape.shape, None, "") for shape in chosen]
         self._watch(family, bound, shapes, mode.wrt, threads)
         self._stored(family, bound, shapes, mode, store, threads, seeds)
         if bound.rows is None:
             source = iter(store.items())
-            nests = [gradient_nest(shape.key, source, None) for shape in chosen]
+            nests = [gradient_nest(shape.shape, source, None) for shape in chosen]
         return nests[0] if bare else tuple(nests)
 
     @whole
@@ -310,7 +338,7 @@ class Replayable:
         self._check_mean(reduce, bound)
         seeds = self._weights(bound, weights)
         self._watch(family, bound, shapes, (), threads, seeds)
-        taking = _Taking(family, len(seeds))
+        taking = TakingNow(family, len(seeds))
         store = Store(bound)
         router = self._router(family, bound, shapes, taking.mode, threads, seeds)
         sums = router.reduce(REDUCED * (1 + len(taking.mode().wrt)), store.table())
@@ -342,9 +370,10 @@ class Replayable:
         >>> story.backward[0].words
         'relu is a gate, closed here since v1 = -6 is not above 0: nothing passes'
         """
-        from ..explain.row_story import story_of_row
+        from ..explain.reading import told
+        from .row_pass import row_pass
 
-        return story_of_row(self, args, kwargs, row)
+        return told(row_pass(self, args, kwargs, row), 1.0)
 
     @whole
     def births(self, /, *args: Any, threads: int | None = None, **kwargs: Any) -> RowBirths:
@@ -381,194 +410,3 @@ class Replayable:
         captured leaves with their data; no Python. It is put in place whole or not at all.
         """
         write(path, packed(self._stored_function()))
-
-    # ---- one call ----------------------------------------------------------------------------
-
-    def _bind(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Bound, list[Shape]]:
-        if core.in_recording():
-            raise RecordingError.replayed(self._name)
-        named: Iterable[tuple[str, Any]]
-        if not kwargs and len(args) == self._in_order:
-            named = zip(self._signature.parameters, args)
-        else:
-            try:
-                arguments = self._signature.bind(*args, **kwargs)
-            except TypeError as error:
-                raise CompileError.call(self._name, str(error)) from None
-            arguments.apply_defaults()
-            named = arguments.arguments.items()
-        bound = Bound()
-        shapes = [take_argument(bound, nest, name) for name, nest in named]
-        return bound, shapes
-
-    @cached_property
-    def _in_order(self) -> int:
-        """How many arguments given by their order alone are all of them; -1: no number is."""
-        kinds = [parameter.kind for parameter in self._signature.parameters.values()]
-        return -1 if inspect.Parameter.KEYWORD_ONLY in kinds else len(kinds)
-
-    def _router(
-        self,
-        family: Family,
-        bound: Bound,
-        shapes: list[Shape],
-        mode: Callable[[], Mode],
-        threads: int | None,
-        seeds: Sequence[tuple[int, int]] = (),
-    ) -> Router:
-        if threads is not None and not isinstance(threads, Integral):
-            raise CompileError.call(
-                self._name, f"threads={threads!r} is no whole number; None is all cores"
-            )
-        columns = [(0, 0) if column is None else column for column in bound.columns]
-        call = Call(
-            rows=1 if bound.rows is None else bound.rows,
-            numbers=bound.numbers,
-            inputs=np.array([*columns, *seeds], dtype=np.int64).reshape(-1, 2),
-            threads=default_threads() if threads is None else max(int(threads), 1),
-            arguments=len(columns),
-        )
-        return Router(family, call, mode, self._recorder(family, bound, shapes))
-
-    def _stored(
-        self,
-        family: Family,
-        bound: Bound,
-        shapes: list[Shape],
-        mode: Mode,
-        store: Store,
-        threads: int | None,
-        seeds: Sequence[tuple[int, int]] = (),
-    ) -> None:
-        """Run a mode whose outputs are all stored per row."""
-        router = self._router(family, bound, shapes, lambda: mode, threads, seeds)
-        router.store(len(store.columns), store.table())
-
-    def _watch(
-        self,
-        family: Family,
-        bound: Bound,
-        shapes: list[Shape],
-        wrt: Sequence[int] | None,
-        threads: int | None,
-        seeds: Sequence[tuple[int, int]] = (),
-    ) -> None:
-        """Under anomaly(): raise at the first row in which a NaN or an infinity is born."""
-        if core.in_anomaly():
-            from ..diagnose.anomalies import check_rows
-
-            check_rows(self, family, bound, shapes, wrt, threads, seeds)
-
-    def _check_mean(self, reduce: str, bound: Bound) -> None:
-        if reduce == "mean" and bound.rows == 0:
-            raise RowsError.no_mean(self._name, bound.row_name)
-
-    def _check_single(self, family: Family) -> None:
-        outputs = family.traces[0].outputs
-        if len(outputs.items) != 1:
-            raise FunctionResultError.several(self._name, outputs.places)
-
-    def _chosen(self, shapes: list[Shape], wrt: Any) -> tuple[list[Shape], bool]:
-        """The arguments to differentiate, and whether the gradient comes bare."""
-        by_name = {shape.name: shape for shape in shapes}
-        if wrt is None:
-            return shapes, len(shapes) == 1
-        names = wrt if isinstance(wrt, tuple) else (wrt,)
-        for name in names:
-            if not isinstance(name, str) or name not in by_name:
-                raise CompileError.call(
-                    self._name, f"wrt names '{name}'; its arguments are {', '.join(by_name)}"
-                )
-        return [by_name[name] for name in names], not isinstance(wrt, tuple)
-
-    def _weights(self, bound: Bound, weights: Any) -> list[tuple[int, int]]:
-        """The column of seeds that weights are."""
-        if weights is None:
-            return []
-        rows = 1 if bound.rows is None else bound.rows
-        column = np.atleast_1d(np.asarray(weights))
-        if column.dtype.kind not in "biuf":
-            raise CompileError.call(self._name, f"weights are {column.dtype}, not numbers")
-        column = np.ascontiguousarray(column, dtype=np.float64)
-        if column.shape != (rows,):
-            raise CompileError.call(
-                self._name, f"weights has shape {column.shape}, but there are {rows} rows"
-            )
-        bound.keep.append(column)
-        return [(column.__array_interface__["data"][0], 8)]
-
-
-_COLUMNS = object()
-"""In a nest: here stands an array."""
-
-
-class _Taking:
-    """The captured leaves that take gradients; more may turn up while rows are led."""
-
-    def __init__(self, family: Family, seeds: int) -> None:
-        self._family, self._seeds, self._seen = family, seeds, -1
-        self.now: Taking
-
-    def mode(self) -> Mode:
-        """What is asked of every trace."""
-        if self._seen != len(self._family.captured):
-            self._seen = len(self._family.captured)
-            self.now = self._family.taking(self._seeds)
-        return self.now.mode
-
-
-def _numbers(shapes: Sequence[Shape]) -> tuple[int, ...]:
-    """The ids of all numbers of some arguments."""
-    return tuple(i for shape in shapes for i in range(shape.first, shape.first + shape.count))
-
-
-def _whole(bound: Bound, wrt: Any) -> tuple[int, ...]:
-    """The ids of integers that are differentiated because everything is, not because of a name."""
-    return tuple(bound.whole) if wrt is None else ()
-
-
-def _reduced(router: Router, bound: Bound, mode: Mode, mean: bool) -> list[Any]:
-    """The value and the gradients: those of uniform numbers reduced, those of rows stored."""
-    each = [STORED if bound.kinds[i] == ROW else REDUCED for i in mode.wrt]
-    kinds = REDUCED + "".join(each)
-    store = Store(bound)
-    store.fresh(kinds.count(STORED))
-    sums = iter(router.reduce(kinds, store.table()).tolist())
-    columns = iter(store.items())
-    items = [next(columns if kind == STORED else sums) for kind in kinds]
-    return [item / store.rows if mean else item for item in items]
-
-
-def _entries(nest: Any, count: int, function: str, name: str = "out") -> Sequence[Any]:
-    """The entries of a tuple or list that goes with several results; None stands for them all."""
-    if nest is None:
-        return [None] * count
-    if not isinstance(nest, (list, tuple)) or len(nest) != count:
-        raise CompileError.call(function, f"{name} must be a tuple of {count} entries here")
-    return nest
-
-
-def _flat(out: Any, outputs: Nest, function: str) -> list[Any]:
-    """The arrays in a nest of results, each found by its path; an array has them as columns."""
-    marks = outputs.filled(outputs.paths, lambda items, shape: _COLUMNS)
-    if len(outputs.items) == 1 and marks is not _COLUMNS:
-        return [out]
-    found = []
-    for path, place in zip(outputs.paths, outputs.places):
-        part, mark = out, marks
-        try:
-            for depth, key in enumerate(path):
-                if part is None:
-                    break
-                if mark is _COLUMNS:
-                    columns = (slice(None), *path[depth:])
-                    part = part[columns]
-                    break
-                part, mark = part[key], mark[key]
-        except (LookupError, TypeError):
-            where = place.replace("the result", "out", 1)
-            raise CompileError.call(
-                function, f"out must be a nest like the result: no {where}"
-            ) from None
-        found.append(part)
-    return found

@@ -13,8 +13,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
+from ..ops import OPS
 from .program import ROW, SEED, Instruction, Program
 
+_LINKS = ("fma", OPS["mul"].name)
+"""What a chain is made of; a product only begins one."""
 LEAST_LINKS = 4
 """Products from which on one step is worth it."""
 
@@ -46,10 +49,10 @@ class _Chains:
         self.varying = {i for i, given in program.inputs.items() if given.kind in (ROW, SEED)}
         self.last: dict[int, int] = {}
         conditions = (guard.condition for guard in program.guards)
-        read = chain.from_iterable(args for _, _, args, _ in self.instructions)
+        read = chain.from_iterable(args for _, _, args, _, _ in self.instructions)
         self.uses = Counter(chain(outputs, conditions, read))
         varying, last = self.varying, self.last
-        for position, (_, results, args, _) in enumerate(self.instructions):
+        for position, (_, results, args, _, _) in enumerate(self.instructions):
             for arg in args:
                 last[arg] = position
             if not varying.isdisjoint(args):
@@ -78,8 +81,8 @@ class _Chains:
     def _links(self) -> Iterator[tuple[int, int]]:
         """Positions of two links of which the first hands its result to the second alone."""
         made_at: dict[int, int] = {}
-        for position, (op, results, args, _) in enumerate(self.instructions):
-            if op not in ("fma", "mul") or results[0] not in self.varying:
+        for position, (op, results, args, _, _) in enumerate(self.instructions):
+            if op not in _LINKS or results[0] not in self.varying:
                 continue
             made_at[results[0]] = position
             if op == "fma" and self.uses[args[2]] == 1 and args[2] in made_at:

@@ -2,63 +2,87 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from ..errors import ProgramError
-from .program import ANY, KINDS, OPERANDS, Program
-
-
-def _check_many(
-    position: int, op: str, args: tuple[int, ...], refuse: Callable[[str], None]
-) -> None:
-    if op in ("dot", "scatter") and len(args) % 2:
-        refuse(f"instruction {position}: {op} takes pairs")
-    if len(args) < (2 if op == "take" else 1):
-        refuse(f"instruction {position}: {op} of nothing")
+from .program import ANY, INSTRUCTIONS, KINDS, Instruction, Kind, Program
 
 
 def check(program: Program, after: str) -> Program:
     """The program itself, or the exception that says what a pass broke."""
+    why = _fault_of_inputs(program) or _fault_of_instructions(program)
+    if why is None:
+        return program
+    raise ProgramError.of(after, why)
 
-    def refuse(why: str) -> None:
-        raise ProgramError.of(after, why)
 
-    count, sites = program.count, len(program.sites)
-    defined: set[int] = set()
+def _fault_of_inputs(program: Program) -> str | None:
     for index, given in program.inputs.items():
-        if not 0 <= index < count:
-            refuse(f"input %{index} has no id of this program")
+        if not 0 <= index < program.count:
+            return f"input %{index} has no id of this program"
         if given.kind not in KINDS:
-            refuse(f"input %{index} is of unknown kind {given.kind!r}")
-        defined.add(index)
+            return f"input %{index} is of unknown kind {given.kind!r}"
+    return None
+
+
+def _fault_of_instructions(program: Program) -> str | None:
+    """What is wrong with the instructions, or with what is read of their results."""
+    kinds = INSTRUCTIONS
+    if program.functions:
+        kinds = kinds | {
+            name: Kind(each.operands, several=each.results > 1)
+            for name, each in program.functions.items()
+        }
+    count, sites = program.count, len(program.sites)
+    defined = set(program.inputs)
     known, define = defined.issuperset, defined.add
-    for position, (op, results, args, site) in enumerate(program.instructions):
-        operands, many = OPERANDS.get(op), op == "scatter"
-        if op in program.functions:
-            operands, many = program.functions[op].operands, program.functions[op].results > 1
-        if operands is None:
-            refuse(f"instruction {position} has unknown op {op!r}")
-        if operands == ANY:
-            _check_many(position, op, args, refuse)
-        elif len(args) != operands:
-            refuse(f"instruction {position}: {op} takes {operands} operands, has {len(args)}")
-        if len(results) != 1 and not (many and results):
-            refuse(f"instruction {position}: {op} has {len(results)} results")
+    for position, instruction in enumerate(program.instructions):
+        op, results, args, site, parameters = instruction
+        kind = kinds.get(op)
+        if kind is None:
+            return f"instruction {position} has unknown op {op!r}"
+        if len(args) != kind.operands or len(results) != 1 or parameters or kind.parameters:
+            why = illegal(kind, instruction)
+            if why is not None:
+                return f"instruction {position}: {why}"
         if not known(args):
             missing = next(arg for arg in args if arg not in defined)
-            refuse(f"instruction {position} ({op}) reads %{missing} before it is defined")
+            return f"instruction {position} ({op}) reads %{missing} before it is defined"
         for result in results:
             if result in defined or not 0 <= result < count:
-                refuse(f"instruction {position} ({op}) assigns %{result}, which is not free")
+                return f"instruction {position} ({op}) assigns %{result}, which is not free"
             define(result)
         if site >= sites:
-            refuse(f"instruction {position} names a site that is not there")
+            return f"instruction {position} names a site that is not there"
+    return _fault_of_readers(program, defined)
+
+
+def _fault_of_readers(program: Program, defined: set[int]) -> str | None:
     for guard in program.guards:
         if guard.condition not in defined:
-            refuse(f"a guard reads %{guard.condition}, which is never defined")
-        if guard.site >= sites:
-            refuse(f"the guard of %{guard.condition} names a site that is not there")
+            return f"a guard reads %{guard.condition}, which is never defined"
+        if guard.site >= len(program.sites):
+            return f"the guard of %{guard.condition} names a site that is not there"
     for output in program.outputs:
         if output not in defined:
-            refuse(f"output %{output} is never defined")
-    return program
+            return f"output %{output} is never defined"
+    return None
+
+
+def illegal(kind: Kind, instruction: Instruction) -> str | None:
+    """What about an instruction is not as its kind has it; None where all is."""
+    op, results, args, _, parameters = instruction
+    if kind.operands == ANY:
+        if kind.pairs and len(args) % 2:
+            return f"{op} takes pairs"
+        if len(args) < kind.least:
+            return f"{op} of nothing"
+    elif len(args) != kind.operands:
+        return f"{op} takes {kind.operands} operands, has {len(args)}"
+    if len(results) != 1 and not (kind.several and results):
+        return f"{op} has {len(results)} results"
+    if len(parameters) != len(kind.parameters):
+        names = ", ".join(each.name for each in kind.parameters) or "none"
+        return f"{op} has {len(parameters)} parameters, its kind lists {names}"
+    for each, given in zip(kind.parameters, parameters):
+        if not each.fits(given):
+            return f"the {each.name} of {op} is {given!r}, not {each.words}"
+    return None

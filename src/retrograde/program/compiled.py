@@ -19,14 +19,14 @@ from .._values.nests import Nest, take_apart
 from .._values.sequences import ComputingSequence
 from ..errors import (
     CompileError,
-    CoreError,
     FunctionResultError,
     ProgramFileError,
     RecordingError,
     TraceBudgetWarning,
 )
-from ..value import Value, core, core_name, core_reason
+from ..value import Value, core
 from .calling import Replayable
+from .callsites import MISS, CallSites
 from .entered import Entered, watching
 from .loaded import Loaded
 from .misfits import retold
@@ -34,7 +34,7 @@ from .naming import named
 from .program import Input
 from .record import record
 from .routing import Recorder
-from .rows import RESERVED, Bound, Shape
+from .rows import RESERVED, Argument, Bound
 from .settling import add_settled, next_family
 from .shapes import plain
 from .traces import Family, Trace, collector_paused, outline
@@ -61,8 +61,6 @@ class Compiled(Replayable):
     def __init__(self, function: Callable[..., Any], trace_budget: int | None = None) -> None:
         if not callable(function):
             raise CompileError.not_callable(function)
-        if core_name != "native":
-            raise CoreError.compile(core_reason)
         if trace_budget is not None and (not isinstance(trace_budget, int) or trace_budget < 1):
             raise CompileError.budget(trace_budget)
         self._function = function
@@ -82,6 +80,7 @@ class Compiled(Replayable):
             if parameter.name in RESERVED:
                 raise CompileError.reserved(self._name, parameter.name)
         self._by_shape: dict[Any, Family] = {}
+        self._sites = CallSites()
         self._lock = RLock()
         self._warned = False
         update_wrapper(self, function)
@@ -94,9 +93,14 @@ class Compiled(Replayable):
         ``out`` are arrays to write the results into, in the nest of the results. On values, as in
         another recording, the function itself is called.
         """
+        given = args if not kwargs else self._ordered(args, kwargs)
+        if given is not None and out is None:
+            found = self._sites.find(("value", threads), given)
+            if found is not MISS:
+                return found
         if core.in_recording() or _holds_values((args, kwargs)):
             return self._function(*args, **kwargs)
-        return super().__call__(*args, threads=threads, out=out, **kwargs)
+        return self._value(args, kwargs, threads, out)
 
     def __reduce__(self) -> Any:
         if not isinstance(self._function, FunctionType):
@@ -134,6 +138,7 @@ class Compiled(Replayable):
         """
         with self._lock:
             self._by_shape = {}
+            self._sites.forget()
 
     def __repr__(self) -> str:
         return f"<compiled {self._name}{self._signature}: {len(self.traces)} trace(s)>"
@@ -163,12 +168,13 @@ class Compiled(Replayable):
     def _families(self) -> Sequence[Family]:
         return list(self._by_shape.values())
 
-    def _family(self, bound: Bound, shapes: list[Shape]) -> Family:
-        key = tuple((shape.name, shape.key) for shape in shapes)
+    def _family(self, bound: Bound, shapes: list[Argument]) -> Family:
+        key = tuple((shape.name, shape.shape) for shape in shapes)
         with self._lock:
             former = self._by_shape.get(key)
             if former is not None and former.names.unchanged():
                 return former
+            self._sites.drop(former)
             family = next_family(former, self._budget)
             record = partial(self._record, bound, shapes, bound.numbers, b"")
             family.keep(family.adopt(add_settled(self._name, record, family)))
@@ -177,7 +183,7 @@ class Compiled(Replayable):
                 self._by_shape[key] = family
             return family
 
-    def _recorder(self, family: Family, bound: Bound, shapes: list[Shape]) -> Recorder:
+    def _recorder(self, family: Family, bound: Bound, shapes: list[Argument]) -> Recorder:
         def another(row: int, path: bytes, left: Trace) -> Trace:
             numbers = bound.numbers_of(row) if bound.rows is not None else bound.numbers
             with self._lock:
@@ -209,7 +215,7 @@ class Compiled(Replayable):
     def _record(
         self,
         bound: Bound,
-        shapes: list[Shape],
+        shapes: list[Argument],
         numbers: Sequence[float],
         path: bytes,
         entered: Entered | None = None,
@@ -240,11 +246,13 @@ class Compiled(Replayable):
         call = self._signature.bind_partial()
         call.arguments.update(arguments)
 
+        function = self._function
+
         def called() -> Any:
             try:
                 with watching(entered) if entered else nullcontext():
-                    return self._function(*call.args, **call.kwargs)
-            except TypeError as error:
+                    return function(*call.args, **call.kwargs)
+            except (TypeError, ValueError) as error:
                 clearer = retold(error, self._name, shapes)
                 if clearer is None:
                     raise

@@ -20,7 +20,8 @@ from ..value import core
 from .program import CONSTANT, ROW, Input, Program
 
 if TYPE_CHECKING:
-    from .._values.custom import CustomOp, RecordedOp
+    from .._values.custom import CustomOp
+    from .._values.recorded_ops import RecordedOp
     from ..value import Value
 
 Rows = Callable[[list[Any]], list[Any]]
@@ -134,7 +135,7 @@ def inlined(
     template: Program,
     given: list[int],
     constant: Callable[[float], int],
-    emit: Callable[[str, int, tuple[int, ...]], tuple[int, ...]],
+    emit: Callable[[str, int, tuple[int, ...], tuple[Any, ...]], tuple[int, ...]],
     functions: dict[str, Function],
 ) -> list[int]:
     """A template's instructions on other ids: the ids of its outputs."""
@@ -143,7 +144,7 @@ def inlined(
     for index, thing in template.inputs.items():
         ids[index] = constant(thing.number) if thing.kind == CONSTANT else next(source)
     names = {key: key_of(functions, function) for key, function in template.functions.items()}
-    for op, results, args, _ in template.instructions:
-        made = emit(names.get(op, op), len(results), tuple(ids[arg] for arg in args))
+    for op, results, args, _, parameters in template.instructions:
+        made = emit(names.get(op, op), len(results), tuple(ids[arg] for arg in args), parameters)
         ids.update(zip(results, made))
     return [ids[output] for output in template.outputs]

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ..errors import CompileError
+from ..ops import STRUCTURAL
 from .adjoint import adjoint, adjoints, with_constant, with_input
 from .program import CAPTURED, SEED, Input, Program
 
@@ -57,8 +58,8 @@ def derived(program: Program, captured: Sequence[int], mode: Mode) -> Program:
 def _check_indices(program: Program, whole: Sequence[int]) -> None:
     """Refuse integers that a result depends on as on a number: an index has no gradient."""
     used = {i: (i, -1) for i in whole}
-    for op, results, args, site in program.instructions:
-        numbers = () if op == "stop" else args[:-1] if op == "take" else args
+    for op, results, args, site, _ in program.instructions:
+        numbers = () if op == "stop" else STRUCTURAL[op].items(args) if op in STRUCTURAL else args
         for arg in numbers:
             if arg in used:
                 first, where = used[arg]

@@ -76,26 +76,27 @@ class Entered:
             return False
         chains = reads(code)
         free = _names_of(chains, CELL)
-        cells = core.closure_of(frame) if free else ()
+        closures = core.closures_of(frame) if free else [()]
         # where the interpreter does not show the cells, what they hold is all there is
-        held = _names_of(chains, LOCAL) | (free if cells is None else frozenset())
+        held = _names_of(chains, LOCAL) | (frozenset() if closures else free)
         given = _values(frame, held) if held else {}
-        things = [*(cells or ()), *given.values()]
-        key = (id(code), *map(id, things))
-        if key not in self._seen:
-            self._seen.add(key)
-            self._kept += [code, *things]
-            self._follow(frame, chains, cells, given)
+        for cells in closures or [()]:  # where several functions may be meant, those of each
+            things = [*cells, *given.values()]
+            key = (id(code), *map(id, things))
+            if key not in self._seen:
+                self._seen.add(key)
+                self._kept += [code, *things]
+                self._follow(frame, chains, cells, given)
         return bool(free or held)
 
     def _follow(
         self,
         frame: FrameType,
         chains: Reads,
-        cells: tuple[CellType, ...] | None,
+        cells: tuple[CellType, ...],
         given: dict[str, Any],
     ) -> None:
-        free = dict(zip(frame.f_code.co_freevars, cells or ()))
+        free = dict(zip(frame.f_code.co_freevars, cells))
 
         def start(chain: Chain) -> Any:
             if chain.start == GLOBAL:

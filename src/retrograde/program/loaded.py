@@ -11,11 +11,12 @@ import numpy as np
 
 from .._shared.operands import is_real_scalar
 from .._values.nests import take_apart
-from ..errors import ArgumentError, CompileError, CoreError, NumberError
-from ..value import Value, core_name, core_reason
+from ..errors import ArgumentError, CompileError, NumberError
+from ..value import Value
 from .calling import Replayable
+from .callsites import CallSites
 from .files import packed, read, unpacked
-from .rows import Bound, Shape
+from .rows import Argument, Bound
 from .shapes import in_words, plain
 from .traces import Family
 from .writer import Stored
@@ -25,12 +26,11 @@ class Loaded(Replayable):
     """A function loaded from a file: call it on numbers and arrays. Made by :func:`load`."""
 
     def __init__(self, stored: Stored) -> None:
-        if core_name != "native":
-            raise CoreError.compile(core_reason)
         self._contents = stored
         self._name = self.__name__ = self.__qualname__ = stored.name
         self._signature = self.__signature__ = stored.signature
         self._by_shape = dict(stored.families)
+        self._sites = CallSites()
 
     @property
     def parameters(self) -> Mapping[str, Value]:
@@ -111,8 +111,8 @@ class Loaded(Replayable):
     def _families(self) -> Sequence[Family]:
         return list(self._by_shape.values())
 
-    def _family(self, bound: Bound, shapes: list[Shape]) -> Family:
-        key = tuple(plain(shape.key) for shape in shapes)
+    def _family(self, bound: Bound, shapes: list[Argument]) -> Family:
+        key = tuple(plain(shape.shape) for shape in shapes)
         family = self._by_shape.get(key)
         if family is None:
             names = list(self._signature.parameters)
@@ -121,11 +121,11 @@ class Loaded(Replayable):
         return family
 
     def _record(
-        self, bound: Bound, shapes: list[Shape], numbers: Sequence[float], path: bytes
+        self, bound: Bound, shapes: list[Argument], numbers: Sequence[float], path: bytes
     ) -> None:
         return None
 
-    def _recorder(self, family: Family, bound: Bound, shapes: list[Shape]) -> None:
+    def _recorder(self, family: Family, bound: Bound, shapes: list[Argument]) -> None:
         return None
 
 
@@ -165,6 +165,4 @@ def load(path: str | os.PathLike[str]) -> Loaded:
     >>> loaded.value_and_grad(np.array([95.0, 105.0]), 100.0, wrt="S")
     (array([0., 5.]), array([0., 1.]))
     """
-    if core_name != "native":
-        raise CoreError.compile(core_reason)
     return Loaded(read(path))

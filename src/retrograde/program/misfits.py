@@ -11,7 +11,8 @@ from collections.abc import Sequence
 
 from .._shared.sites import site_of_error, source_line
 from ..errors import CompileError, GraphExitError, NumpyError, OperandError, SequenceError
-from .rows import Shape
+from .rows import Argument
+from .shapes import Items, Number, Row, Rows
 
 _USED_AS_LIST = re.compile(
     r"'(retrograde\.)?Value' object is not (iterable|subscriptable)"
@@ -27,27 +28,36 @@ _LIST_COMPUTED = re.compile(
 )
 
 
-def retold(error: TypeError, function: str, shapes: Sequence[Shape]) -> TypeError | None:
+def retold(
+    error: TypeError | ValueError, function: str, arguments: Sequence[Argument]
+) -> TypeError | None:
     """The error in the words of the arguments; None where they have nothing to do with it."""
-    said, site = str(error), site_of_error(error)
+    site = site_of_error(error)
+    if isinstance(error.__cause__, GraphExitError):  # NumPy's own words hide it
+        error = error.__cause__
+    said = str(error)
     line = source_line(site) if site else ""
     place = (f"\n  at {site}" if site else "") + (f"\n      {line}" if line else "")
     if type(error) in (TypeError, OperandError) and (used := _USED_AS_LIST.search(said)):
-        for key in ("r", "u"):
-            names = [shape.name for shape in shapes if shape.key == key]
+        for kind in (Row, Number):
+            names = [each.name for each in arguments if isinstance(each.shape, kind)]
             if names:
                 meant = [name for name in names if _names(line, name)]
-                return CompileError.number(function, used[0], meant or names, key == "r", place)
+                return CompileError.number(function, used[0], meant or names, kind is Row, place)
     if type(error) in (TypeError, OperandError) and (computed := _LIST_COMPUTED.match(said)):
-        lists = [shape.name for shape in shapes if shape.key[0] is list]
+        lists = [
+            each.name
+            for each in arguments
+            if isinstance(each.shape, Items) and each.shape.make is list
+        ]
         meant = [name for name in lists if _names(line, name)]
         if meant:
             return CompileError.listed(function, computed[0], meant[0], place)
     if type(error) is SequenceError and said.startswith("the truth of"):
-        wide = [s for s in shapes if s.key[0] == "r" and s.key != "r" and _names(line, s.name)]
-        if wide:
-            return CompileError.sequence(function, said, wide[0].name, wide[0].key[1], place)
-    if type(error) in (GraphExitError, NumpyError, SequenceError):
+        for each in arguments:
+            if isinstance(each.shape, Rows) and _names(line, each.name):
+                return CompileError.sequence(function, said, each.name, each.shape.width, place)
+    if isinstance(error, TypeError) and type(error) in (GraphExitError, NumpyError, SequenceError):
         return type(error)(f"{said}{place}")
     return None
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .._values.nests import bracketed, entries
 from ..value import Value
 
 _PACKAGE = __name__.partition(".")[0]
@@ -49,23 +50,17 @@ def free_names(function: Callable[..., Any]) -> list[tuple[str, Any]]:
 
 def _parts(place: str, thing: Any) -> Iterator[tuple[str, Any]]:
     """What a thing holds, each with how one would write it."""
-    if isinstance(thing, np.ndarray):
-        thing = thing.tolist() if thing.dtype.kind == "O" else ()
-    if isinstance(thing, dict):
-        for key, part in thing.items():
-            shown = f'"{key}"' if isinstance(key, str) else repr(key)
-            yield f"{place}[{shown}]", part
-    elif isinstance(thing, (list, tuple)):
-        for index, part in enumerate(thing):
-            yield f"{place}[{index}]", part
+    held = entries(thing)
+    if held is not None:
+        yield from ((bracketed(place, key), part) for key, part in held)
     elif isinstance(thing, MethodType):
         yield place, thing.__self__
     elif isinstance(thing, FunctionType) or hasattr(thing, "__wrapped__"):
         if getattr(thing, "__module__", "").partition(".")[0] != _PACKAGE:
             yield from free_names(thing)
-    elif not isinstance(thing, (ModuleType, type)):
-        held = getattr(thing, "__dict__", None)
-        for name, part in held.items() if isinstance(held, dict) else ():
+    elif not isinstance(thing, (ModuleType, type, np.ndarray)):
+        own = getattr(thing, "__dict__", None)
+        for name, part in own.items() if isinstance(own, dict) else ():
             yield f"{place}.{name}", part
 
 

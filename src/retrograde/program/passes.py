@@ -6,16 +6,13 @@ No pass fuses, reorders or reassociates an instruction; x*0, x+0 and x-x are not
 from __future__ import annotations
 
 from struct import pack
+from typing import Any
 
 from ..ops import OPS
-from ..value import core
+from ..ops.structural import TAKE
 from .checker import check
+from .executor import executor
 from .program import CONSTANT, Guard, Input, Instruction, Program
-
-_INDEX = {name: index for index, name in enumerate(core.OP_NAMES)}
-_COMPARISONS = frozenset(("less", "less_equal", "equal"))
-_OF_TRUTHS = frozenset(("mul", "maximum", "minimum", "take"))
-"""Ops that make 0 or 1 of numbers that are."""
 
 
 def renamed(program: Program, mapping: dict[int, int], kept: list[Instruction]) -> Program:
@@ -38,46 +35,53 @@ def remove_stops(program: Program) -> Program:
         return program
     mapping: dict[int, int] = {}
     kept = []
-    for op, results, args, site in program.instructions:
+    for op, results, args, site, parameters in program.instructions:
         args = tuple([mapping.get(arg, arg) for arg in args])
         if op in same:
             mapping[results[0]] = args[0]
         else:
-            kept.append(Instruction(op, results, args, site))
+            kept.append(Instruction(op, results, args, site, parameters))
     return renamed(program, mapping, kept)
 
 
 def choose_by_truth(program: Program) -> Program:
     """One of two, chosen by what is 0 or 1, is a ``where``: all lanes at once, nothing to check."""
-    if not any([each.op == "take" and len(each.args) == 3 for each in program.instructions]):
+    if not any([each.op == TAKE.name and len(each.args) == 3 for each in program.instructions]):
         return program
     truths = {i for i, g in program.inputs.items() if g.kind == CONSTANT and g.number in (0.0, 1.0)}
     kept = []
     for instruction in program.instructions:
-        op, results, args, site = instruction
-        chosen_among = args[:-1] if op == "take" else args
-        if op in _COMPARISONS or (op in _OF_TRUTHS and truths.issuperset(chosen_among)):
+        op, results, args, site, _ = instruction
+        if _is_truth(op, args, truths):
             truths.update(results)
-        if op == "take" and len(args) == 3 and args[2] in truths:
+        if op == TAKE.name and len(args) == 3 and args[2] in truths:
             instruction = Instruction("where", results, (args[2], args[1], args[0]), site)
         kept.append(instruction)
     return program.replaced(instructions=kept)
 
 
+def _is_truth(op: str, args: tuple[int, ...], truths: set[int]) -> bool:
+    """Whether an instruction makes 0 or 1: by itself, or of numbers that are."""
+    if op == TAKE.name:
+        return truths.issuperset(TAKE.items(args))
+    row = OPS.get(op)
+    return row is not None and (row.is_truth or (truths.issuperset(args) and row.keeps_truth))
+
+
 def share_common_subexpressions(program: Program) -> Program:
     """Instructions with the same op and operands are computed once."""
-    seen: dict[tuple[str, tuple[int, ...], int], tuple[int, ...]] = {}
+    seen: dict[tuple[str, tuple[int, ...], tuple[Any, ...], int], tuple[int, ...]] = {}
     mapping: dict[int, int] = {}
     get = mapping.get
     kept = []
     for instruction in program.instructions:
-        op, results, args, site = instruction
+        op, results, args, site, parameters = instruction
         if mapping:
             mapped = tuple([get(arg, arg) for arg in args])
             if mapped != args:
                 args = mapped
-                instruction = Instruction(op, results, args, site)
-        known = seen.setdefault((op, args, len(results)), results)
+                instruction = Instruction(op, results, args, site, parameters)
+        known = seen.setdefault((op, args, parameters, len(results)), results)
         if known is results:
             kept.append(instruction)
         else:
@@ -92,14 +96,15 @@ def fold_constants(program: Program) -> Program:
     inputs = dict(program.inputs)
     mapping: dict[int, int] = {}
     kept = []
+    evaluate = executor.evaluate
     for instruction in program.instructions:
-        op, results, args, site = instruction
+        op, results, args, site, parameters = instruction
         if mapping:
             args = tuple([mapping.get(arg, arg) for arg in args])
             if args != instruction.args:
-                instruction = Instruction(op, results, args, site)
+                instruction = Instruction(op, results, args, site, parameters)
         if args[0] in numbers and op in OPS and all([arg in numbers for arg in args]):
-            value = core.evaluate(_INDEX[op], tuple([numbers[arg] for arg in args]))
+            value = evaluate(op, [numbers[arg] for arg in args])
             result = results[0]
             place = known.setdefault(pack("d", value), result)
             if place == result:

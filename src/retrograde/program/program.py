@@ -6,11 +6,12 @@ used. Nothing here computes.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._shared.sites import Site, Span
-from ..ops import OPS
+from ..ops import OPS, STRUCTURAL
 
 if TYPE_CHECKING:
     from .customs import Function
@@ -21,15 +22,54 @@ KINDS = (ROW, UNIFORM, CAPTURED, CONSTANT, SEED)
 ANY = -1
 """As many operands as there are."""
 
-OPERANDS = {name: op.arity for name, op in OPS.items()} | {
-    "fma": 3,  # x * y + z, rounded once: adjoints only
-    "sum": ANY,
-    "dot": ANY,  # lefts, then rights
-    "take": ANY,  # elements, then the index
-    "scatter": ANY,  # pairs of index and upstream; one result an element
-    "stop": 1,  # the same number, no gradient
+
+@dataclass(frozen=True)
+class Parameter:
+    """Something an instruction carries that is no number of the program: a shape, an axis."""
+
+    name: str
+    fits: Callable[[Any], bool]
+    words: str
+
+
+def _is_count(thing: Any) -> bool:
+    return type(thing) is int and thing >= 0
+
+
+def _is_shape(thing: Any) -> bool:
+    return type(thing) is tuple and all(map(_is_count, thing))
+
+
+SHAPE = Parameter("shape", _is_shape, "a tuple of lengths")
+AXIS = Parameter("axis", _is_count, "the number of an axis")
+TRIPS = Parameter("trips", _is_count, "a whole number of rounds")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What the instructions of one name look like.
+
+    ``least`` is how many operands there are where there may be any number. ``several`` says that
+    it may have several results, ``recorded`` that a recording makes it, so that files hold it; the
+    others come with gradients.
+    """
+
+    operands: int
+    least: int = 1
+    pairs: bool = False
+    several: bool = False
+    recorded: bool = True
+    parameters: tuple[Parameter, ...] = ()
+
+
+INSTRUCTIONS: dict[str, Kind] = {name: Kind(op.arity) for name, op in OPS.items()} | {
+    "fma": Kind(3, recorded=False),  # x * y + z, rounded once
+    **{name: Kind(ANY, least=row.least, pairs=row.sides == 2) for name, row in STRUCTURAL.items()},
+    # pairs of index and upstream; one result an element
+    "scatter": Kind(ANY, pairs=True, several=True, recorded=False),
+    "stop": Kind(1),  # the same number, no gradient
 }
-"""What an instruction may be, and how many operands it takes."""
+"""What an instruction may be: one row a name. The checker holds programs to it."""
 
 
 class Input(NamedTuple):
@@ -46,12 +86,16 @@ class Input(NamedTuple):
 
 
 class Instruction(NamedTuple):
-    """``results = op(args)``; ``site`` is an index into the program's sites, or -1."""
+    """``results = op(args)``; ``site`` is an index into the program's sites, or -1.
+
+    ``parameters`` are those that the row of its kind lists, in that order.
+    """
 
     op: str
     results: tuple[int, ...]
     args: tuple[int, ...]
     site: int = -1
+    parameters: tuple[Any, ...] = ()
 
 
 class Guard(NamedTuple):

@@ -18,10 +18,19 @@ from .._shared.sites import Site, StoredSite
 from .._values.nests import Nest, as_array, take_apart
 from ..errors import ArgumentError, ProgramError, ProgramFileError
 from ..value import Value
+from . import shapes
 from .checker import check
-from .program import CAPTURED, CONSTANT, OPERANDS, Guard, Input, Instruction, Program
+from .program import CAPTURED, CONSTANT, INSTRUCTIONS, Guard, Input, Instruction, Program
 from .rows import RESERVED
-from .shapes import inputs_of, numbers_in
+from .shapes import (
+    Entries,
+    Items,
+    Rows,
+    Shape,
+    UniformArray,
+    inputs_of,
+    numbers_in,
+)
 from .traces import Family, Trace, collector_paused, outline, shared_length
 from .writer import (
     ARRAY,
@@ -33,7 +42,7 @@ from .writer import (
     LIST,
     NONE,
     NUMBER,
-    ONE_A_ROW,
+    NUMBER_A_ROW,
     OPS,
     SEVERAL_A_ROW,
     TEXT,
@@ -78,7 +87,7 @@ class _Reader:
         signature = self._signature()
         self._parameters()
         names = list(signature.parameters)
-        families: dict[tuple[Any, ...], Family] = {}
+        families: dict[tuple[Shape, ...], Family] = {}
         for _ in range(self.several("families", least=1)):
             began = self.at
             key = tuple(self._shape(0) for _ in names)
@@ -207,23 +216,23 @@ class _Reader:
 
     # ---- nests -----------------------------------------------------------------------------------
 
-    def _shape(self, depth: int) -> Any:
-        """The shape of an argument, as a key."""
+    def _shape(self, depth: int) -> Shape:
+        """The shape of an argument."""
         tag = self.byte("the shape of an argument", DICT)
         if tag == NUMBER:
-            return "u"
-        if tag == ONE_A_ROW:
-            return "r"
+            return shapes.NUMBER
+        if tag == NUMBER_A_ROW:
+            return shapes.ONE_A_ROW
         if tag == SEVERAL_A_ROW:
-            return ("r", self._length())
+            return Rows(self._length())
         if tag == UNIFORM_ARRAY:
-            return ("U", self._axes())
+            return UniformArray(self._axes())
         self._check_depth(depth)
         if tag == DICT:
             entries = self._dict(depth, self._shape)
-            return ("d", tuple(entries), tuple(entries.values()))
+            return Entries(tuple(entries), tuple(entries.values()))
         parts = [self._shape(depth + 1) for _ in range(self.several("parts of an argument"))]
-        return (tuple if tag == TUPLE else list, tuple(parts))
+        return Items(tuple if tag == TUPLE else list, tuple(parts))
 
     def _result(self, depth: int) -> Any:
         """The nest of the results, with 0.0 in each place."""
@@ -287,7 +296,7 @@ class _Reader:
 
     # ---- families and their traces ---------------------------------------------------------------
 
-    def _family(self, key: tuple[Any, ...], names: list[str]) -> Family:
+    def _family(self, key: tuple[Shape, ...], names: list[str]) -> Family:
         began = self.at
         if sum(numbers_in(shape) for shape in key) > len(self.body) - self.at:
             raise self.refuse("the arguments have more numbers than the file has bytes", began)
@@ -386,7 +395,7 @@ class _Reader:
         if number >= len(self.ops):
             raise self.refuse(f"%{index} is op {number}, which is not in the table")
         op = self.ops[number]
-        operands = self.several("operands", least=1) if op in WIDE else OPERANDS[op]
+        operands = self.several("operands", least=1) if op in WIDE else INSTRUCTIONS[op].operands
         args = []
         for _ in range(operands):
             back = self.count("an operand")

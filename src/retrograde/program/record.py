@@ -13,30 +13,34 @@ from typing import Any
 
 from .._shared.placeholders import forget
 from .._shared.sites import Site, site_of, span_of
-from .._values.custom import RecordedOp
+from .._values.recorded_ops import RecordedOp
 from ..errors import RecordingError
+from ..passes import values
+from ..passes.flat import LEAF, Pass
 from ..value import Value, core
 from .checker import check
 from .conditions import Decisions, recorders
 from .customs import function_of, key_of
 from .program import CAPTURED, CONSTANT, Guard, Input, Instruction, Program
 
-_NAMES = core.OP_NAMES
-
 
 class _Reader:
     """Turns a graph into instructions."""
 
-    def __init__(self, arguments: Sequence[tuple[Value, Input]], since: int) -> None:
+    def __init__(self, graph: Pass, arguments: Sequence[tuple[Value, Input]], since: int) -> None:
+        assert graph.values is not None
         self.program = Program()
         self.captured: list[Value] = []
-        self.since = since
-        self.ids: dict[int, int] = {}
+        self.graph, self.values, self.since = graph, graph.values, since
+        self.ids = [-1] * len(graph)  # by place in the graph
         self._constants: dict[bytes, int] = {}
-        self._sites: dict[Any, int] = {}
+        self._places: list[int] = graph.places.tolist()
+        self._sites: dict[int, int] = {}
         self._customs: dict[tuple[int, int, int | None], str] = {}
-        for value, given in arguments:
-            self.ids[id(value)] = self._add_input(given)
+        for (_, given), place in zip(arguments, graph.of([value for value, _ in arguments])):
+            index = self._add_input(given)
+            if place >= 0:
+                self.ids[place] = index
 
     def _add_input(self, given: Input) -> int:
         index = self.program.count
@@ -51,61 +55,92 @@ class _Reader:
             self._constants[bits] = self._add_input(Input(CONSTANT, "", number))
         return self._constants[bits]
 
-    def _leaf(self, value: Value) -> int:
+    def _leaf(self, place: int) -> int:
         """A value that no instruction here makes: a captured leaf, or a constant made inside."""
-        if value.op != "leaf":
+        value = self.values[place]
+        if self.graph.codes[place] != LEAF:
             raise RecordingError.captured_interior(value)
         origin = core.leaf_origin(value, self.since)
         if origin == "argument":
             raise RecordingError.leaked_argument(value)
         if origin == "constant":
-            index = self._add_input(Input(CONSTANT, "", core.peek(value)))
-            self.program.made[index] = value.requires_grad, self.site(value)
-            self.label(index, value)
+            index = self._add_input(Input(CONSTANT, "", float(self.graph.data[place])))
+            self.program.made[index] = bool(self.graph.takes[place]), self.site(place)
+            self.label(index, place)
             return index
         self.captured.append(value)
-        return self._add_input(Input(CAPTURED, value.label or f"captured {len(self.captured)}"))
+        name = self.graph.labels.get(place) or f"captured {len(self.captured)}"
+        return self._add_input(Input(CAPTURED, name))
 
-    def id_of(self, value: Value) -> int:
-        """The id of an input, met before or not."""
-        known = self.ids.get(id(value))
-        if known is None:
-            known = self.ids[id(value)] = self._leaf(value)
-        return known
+    def id_of(self, place: int) -> int:
+        """The id of a value of the graph, met before or not."""
+        if self.ids[place] < 0:
+            self.ids[place] = self._leaf(place)
+        return self.ids[place]
 
-    def label(self, index: int, value: Value) -> None:
+    def label(self, index: int, place: int) -> None:
         """Remember what a number is called."""
-        if value.label:
-            self.program.labels[index] = value.label
+        label = self.graph.labels.get(place)
+        if label:
+            self.program.labels[index] = label
 
-    def site(self, value: Value) -> int:
-        where = core.instruction_of(value)
-        if where is None:
+    def site(self, place: int) -> int:
+        """Where a value was made, among the program's sites."""
+        made = self._places[place]
+        if made < 0:
             return -1
-        key = (id(where[0]), where[1])
-        if key not in self._sites:
-            self._sites[key] = len(self.program.sites)
+        if made not in self._sites:
+            assert self.graph.instructions is not None
+            where = self.graph.instructions[made]
+            self._sites[made] = len(self.program.sites)
             site = site_of(where)
             self.program.sites.append(site if site is not None else Site("?", 0, "?"))
             self.program.spans.append(span_of(where))
-        return self._sites[key]
+        return self._sites[made]
 
-    def read(self, roots: Sequence[Value]) -> list[tuple[str, Value, Any, Any]]:
-        """Every node made by the function: its op, itself, its inputs and their numbers."""
-        steps = []
-        for value in core.order_since(tuple(roots), self.since):
-            op, inputs, numbers = core.parts(value)
-            name = _NAMES[op] if op < len(_NAMES) else core.recorded_op(value)
-            if not name and not isinstance(value._rule, RecordedOp):
-                raise RecordingError.custom(value)
-            steps.append((name, value, inputs, numbers))
-        return steps
+    def read(self) -> None:
+        """An instruction for every value that the function made, in order."""
+        graph, program, ids, constant = self.graph, self.program, self.ids, self.constant
+        labels = graph.labels
+        names = self._names()
+        edges = zip(graph.by_value(graph.inputs), graph.by_value(graph.numbers))
+        for place, (inputs, numbers) in enumerate(edges):
+            name = names[place]
+            if name is None:
+                continue
+            args = tuple(
+                [
+                    constant(number) if i < 0 else ids[i] if ids[i] >= 0 else self.id_of(i)
+                    for i, number in zip(inputs, numbers)
+                ]
+            )
+            name = name or self.custom(place, inputs)
+            result = ids[place] = program.count
+            program.count += 1
+            program.instructions.append(Instruction(name, (result,), args, self.site(place)))
+            if place in labels:
+                self.label(result, place)
 
-    def custom(self, value: Value, inputs: Sequence[Value]) -> str:
+    def _names(self) -> list[str | None]:
+        """The op of each instruction: "" for a custom op, None for what comes from outside."""
+        graph = self.graph
+        names: list[str | None] = [
+            op if width else None for op, width in zip(graph.ops, graph.widths.tolist())
+        ]
+        for place in graph.own:
+            if names[place] is not None:
+                value = self.values[place]
+                names[place] = core.recorded_op(value)
+                if not names[place] and not isinstance(value._rule, RecordedOp):
+                    raise RecordingError.custom(value)
+        return names
+
+    def custom(self, place: int, inputs: Sequence[int]) -> str:
         """The name of the instruction that a custom op's value is."""
+        value = self.values[place]
         rule = value._rule
         assert isinstance(rule, RecordedOp)
-        numbers = [core.peek(v) for v in inputs]
+        numbers = self.graph.data[list(inputs)].tolist()
         known = (id(rule.op), len(numbers), rule.part)
         if known not in self._customs:
             function = function_of(rule, value, numbers, self._rule)
@@ -143,26 +178,19 @@ def record(
     decided = decisions.taken
     outputs = flatten(result, bool(decided))
     roots = [output for output in outputs if isinstance(output, Value)]
-    reader = _Reader(arguments, since)
     # conditions first: a row that leaves at a guard is known before anything else is done for it
-    steps = reader.read([*(value for value, _ in decided), *roots])
-    program, ids, constant = reader.program, reader.ids, reader.constant
-    for name, value, inputs, numbers in steps:
-        args = tuple(
-            [
-                constant(number) if v is None else ids[id(v)] if id(v) in ids else reader.id_of(v)
-                for v, number in zip(inputs, numbers)
-            ]
-        )
-        name = name or reader.custom(value, inputs)
-        result = ids[id(value)] = program.count
-        program.count += 1
-        program.instructions.append(Instruction(name, (result,), args, reader.site(value)))
-        reader.label(result, value)
+    conditions = [value for value, _ in decided]
+    graph = values.read([*conditions, *roots], since)
+    reader = _Reader(graph, arguments, since)
+    reader.read()
+    program = reader.program
+    found = iter(graph.of(roots))
     program.outputs = [
-        reader.id_of(o) if isinstance(o, Value) else constant(float(o)) for o in outputs
+        reader.id_of(next(found)) if isinstance(o, Value) else reader.constant(float(o))
+        for o in outputs
     ]
     program.guards = [
-        Guard(reader.id_of(value), outcome, reader.site(value)) for value, outcome in decided
+        Guard(reader.id_of(place), outcome, reader.site(place))
+        for place, (_, outcome) in zip(graph.of(conditions), decided)
     ]
     return check(program, "recording"), reader.captured

@@ -1,4 +1,4 @@
-"""Running plans over rows: one native call for any number of plans, each over rows of its own."""
+"""Running plans over rows: one call for any number of plans, each over rows of its own."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ import os
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..value import Value, core
+from .executor import executor
+from .interpreter import CHUNK as CHUNK
 from .plan import Plan
 from .program import ROW, Program
 
-CHUNK = 1024
-"""Rows whose reduction is one number; native/replay.h has the same."""
+if TYPE_CHECKING:
+    from .._shared.cores import PlanRows
 
 _NO_INDEX = array("q")
 
@@ -104,7 +106,7 @@ class Part:
         """Whether a guard failed on any row."""
         return bool(len(self.failed)) and bool((self.failed >= 0).any())
 
-    def native(self) -> tuple[Any, ...]:
+    def native(self) -> PlanRows:
         """What the executor takes."""
         plan = self.ready.plan
         return (
@@ -124,9 +126,9 @@ class Part:
 
 def run(parts: Sequence[Part], inputs: Any, outputs: Any, threads: int) -> None:
     """Run parts together. ``inputs`` and ``outputs`` are arrays of (address, stride) in bytes."""
-    native = [part.native() for part in parts if part.ready.stages is None]
-    core.replay(native, inputs, outputs, threads)
-    if len(native) < len(parts):
+    plain = [part for part in parts if part.ready.stages is None]
+    executor.run(plain, inputs, outputs, threads)
+    if len(plain) < len(parts):
         for part in parts:
             if part.ready.stages is not None:
                 part.ready.stages.run(part, inputs, outputs, threads)

@@ -3,42 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
 
-from .._values.nests import as_array
-from ..errors import RowsError
+from .._values.nests import Nest, as_array, remade
+from ..errors import CompileError, RowsError
 from .blocks import blocks
-from .rows import Bound, Shape, remade
+from .rows import Argument, Bound
+from .shapes import Entries, Items, Rows, Shape, UniformArray, is_one
 
 
 def gradient_nest(
-    key: Any, source: Iterator[Any], rows: int | None, reduce: str | None = None
+    shape: Shape, source: Iterator[Any], rows: int | None, reduce: str | None = None
 ) -> Any:
     """Gradients in the shape of an argument: an array a number, or one number where reduced.
 
     A sequence of k numbers a row has gradients of shape (rows, k). Items that are nests themselves
     make second derivatives: arrays of them get the row's axis first.
     """
-    if key in ("r", "u", ("U", ())):
+    if is_one(shape):
         return next(source)
-    if key[0] == "r":
-        items = [next(source) for _ in range(key[1])]
-        return _stacked(items, rows) if items else np.empty((rows or 0, 0))
-    if key[0] == "U":
-        shape = key[1]
-        items = [next(source) for _ in range(int(np.prod(shape)))]
-        if not items:
-            return np.empty(shape if reduce or rows is None else (rows, *shape))
-        stacked = _stacked(items, None if reduce else rows)
-        if isinstance(stacked, list):
-            return stacked
-        at = 0 if reduce or rows is None else 1
-        return stacked.reshape(stacked.shape[:at] + shape + stacked.shape[at + 1 :])
-    if key[0] == "d":
-        return {k: gradient_nest(part, source, rows, reduce) for k, part in zip(key[1], key[2])}
-    return remade(key[0], [gradient_nest(part, source, rows, reduce) for part in key[1]])
+    match shape:
+        case Rows(width):
+            items = [next(source) for _ in range(width)]
+            return _stacked(items, rows) if items else np.empty((rows or 0, 0))
+        case UniformArray(axes):
+            items = [next(source) for _ in range(prod(axes))]
+            return _uniform_nest(items, axes, None if reduce else rows)
+        case Entries(keys, parts):
+            return {k: gradient_nest(part, source, rows, reduce) for k, part in zip(keys, parts)}
+    assert isinstance(shape, Items)
+    return remade(shape.make, [gradient_nest(part, source, rows, reduce) for part in shape.parts])
+
+
+def _uniform_nest(items: list[Any], axes: tuple[int, ...], rows: int | None) -> Any:
+    """Gradients of a uniform array: its own axes, behind that of the rows where there are any."""
+    if not items:
+        return np.empty(axes if rows is None else (rows, *axes))
+    stacked = _stacked(items, rows)
+    if isinstance(stacked, list):
+        return stacked
+    at = 0 if rows is None else 1
+    return stacked.reshape(stacked.shape[:at] + axes + stacked.shape[at + 1 :])
 
 
 def along_rows(rows: int | None) -> Callable[[list[Any], tuple[int, ...]], Any]:
@@ -93,26 +101,26 @@ def _side_by_side(columns: list[Any]) -> Any:
     return np.stack(columns, axis=-1)
 
 
-def second_nest(store: Store, shapes: Sequence[Shape], bare: bool) -> Callable[[], Any]:
+def second_nest(store: Store, chosen: Sequence[Argument], bare: bool) -> Callable[[], Any]:
     """Second derivatives: the arguments' nest, with the gradient of each first one in its place.
 
     What is returned puts it together once the columns are filled.
     """
-    rows, count = store.bound.rows, sum(shape.count for shape in shapes)
+    rows, count = store.bound.rows, sum(argument.count for argument in chosen)
     made = store.fresh(count * count)
-    if bare and rows is not None and shapes[0].key[0] in ("r", "U") and shapes[0].key != "r":
-        axes = shapes[0].key[1] if shapes[0].key[0] == "U" else (count,)
+    if bare and rows is not None and isinstance(chosen[0].shape, (Rows, UniformArray)):
+        axes = chosen[0].shape.axes if isinstance(chosen[0].shape, UniformArray) else (count,)
         return lambda: made.T.reshape(rows, *axes, *axes)
 
     def assembled() -> Any:
         source = iter(store.items())
 
         def inner() -> Any:
-            found = [gradient_nest(shape.key, source, rows) for shape in shapes]
+            found = [gradient_nest(argument.shape, source, rows) for argument in chosen]
             return found[0] if bare else tuple(found)
 
         outer = iter([inner() for _ in range(count)])
-        nests = [gradient_nest(shape.key, outer, rows) for shape in shapes]
+        nests = [gradient_nest(argument.shape, outer, rows) for argument in chosen]
         return nests[0] if bare else tuple(nests)
 
     return assembled
@@ -180,22 +188,24 @@ class Store:
         self.columns += [out] if width is None else [out[:, j] for j in range(width)]
         return out
 
-    def like(self, key: Any, out: Any, place: str) -> Any:
+    def like(self, shape: Shape, out: Any, place: str) -> Any:
         """The next outputs are gradients with respect to an argument, in its nest."""
-        if key in ("r", "u", ("U", ())):
+        if is_one(shape):
             return self.into(out, None, place)
-        if key[0] == "r":
-            return self.into(out, key[1], place)
-        if key[0] == "U":
-            return self._uniform(key[1], out, place)
-        if key[0] == "d":
-            parts = dict.fromkeys(key[1]) if out is None else out
-            if not isinstance(parts, dict) or list(parts) != list(key[1]):
-                raise RowsError.out(place, f"it must be a dict with the keys {list(key[1])}")
-            return {
-                k: self.like(part, parts[k], f'{place}["{k}"]') for k, part in zip(key[1], key[2])
-            }
-        return remade(key[0], self.several(key[1], out, place))
+        match shape:
+            case Rows(width):
+                return self.into(out, width, place)
+            case UniformArray(axes):
+                return self._uniform(axes, out, place)
+            case Entries(keys, parts):
+                outs = dict.fromkeys(keys) if out is None else out
+                if not isinstance(outs, dict) or list(outs) != list(keys):
+                    raise RowsError.out(place, f"it must be a dict with the keys {list(keys)}")
+                return {
+                    k: self.like(part, outs[k], f'{place}["{k}"]') for k, part in zip(keys, parts)
+                }
+        assert isinstance(shape, Items)
+        return remade(shape.make, self.several(shape.parts, out, place))
 
     def _uniform(self, shape: tuple[int, ...], out: Any, place: str) -> Any:
         """Per-row gradients of a uniform array: (rows, *shape)."""
@@ -209,14 +219,14 @@ class Store:
         self.into(out.reshape(self.rows, width), width, place)
         return out
 
-    def several(self, keys: Sequence[Any], out: Any, place: str) -> list[Any]:
+    def several(self, shapes: Sequence[Shape], out: Any, place: str) -> list[Any]:
         """The next outputs are a sequence of gradients."""
-        parts = [None] * len(keys) if out is None else out
-        if not isinstance(parts, (list, tuple)) or len(parts) != len(keys):
-            raise RowsError.out(place, f"it must have {len(keys)} entries, arrays or None")
+        outs = [None] * len(shapes) if out is None else out
+        if not isinstance(outs, (list, tuple)) or len(outs) != len(shapes):
+            raise RowsError.out(place, f"it must have {len(shapes)} entries, arrays or None")
         return [
-            self.like(key, part, f"{place}[{number}]")
-            for number, (key, part) in enumerate(zip(keys, parts))
+            self.like(shape, part, f"{place}[{number}]")
+            for number, (shape, part) in enumerate(zip(shapes, outs))
         ]
 
     def table(self) -> Any:
@@ -229,3 +239,49 @@ class Store:
         if self.bound.rows is None:
             return [float(column[0]) for column in self.columns]
         return self.columns
+
+
+def has_arrays(outputs: Nest) -> bool:
+    """Whether a function returns arrays, which are put together of their items."""
+    met: list[Any] = []
+    outputs.filled(outputs.paths, lambda items, shape: met.append(shape))
+    return bool(met)
+
+
+_COLUMNS = object()
+"""In a nest: here stands an array."""
+
+
+def entries(nest: Any, count: int, function: str, name: str = "out") -> Sequence[Any]:
+    """The entries of a tuple or list that goes with several results; None stands for them all."""
+    if nest is None:
+        return [None] * count
+    if not isinstance(nest, (list, tuple)) or len(nest) != count:
+        raise CompileError.call(function, f"{name} must be a tuple of {count} entries here")
+    return nest
+
+
+def flat(out: Any, outputs: Nest, function: str) -> list[Any]:
+    """The arrays in a nest of results, each found by its path; an array has them as columns."""
+    marks = outputs.filled(outputs.paths, lambda items, shape: _COLUMNS)
+    if len(outputs.items) == 1 and marks is not _COLUMNS:
+        return [out]
+    found = []
+    for path, place in zip(outputs.paths, outputs.places):
+        part, mark = out, marks
+        try:
+            for depth, key in enumerate(path):
+                if part is None:
+                    break
+                if mark is _COLUMNS:
+                    columns = (slice(None), *path[depth:])
+                    part = part[columns]
+                    break
+                part, mark = part[key], mark[key]
+        except (LookupError, TypeError):
+            where = place.replace("the result", "out", 1)
+            raise CompileError.call(
+                function, f"out must be a nest like the result: no {where}"
+            ) from None
+        found.append(part)
+    return found

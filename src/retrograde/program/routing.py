@@ -21,7 +21,7 @@ import numpy as np
 
 from ..errors import GuardError
 from .derived import REDUCED, STORED, Mode
-from .plan import laid_out
+from .layout import laid_out
 from .program import ROW, Input, Program
 from .replay import CHUNK, Part, Ready, added, run
 from .traces import Family, Route, Trace

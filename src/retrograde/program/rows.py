@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 
 from .._shared.operands import is_real_scalar
+from .._values.nests import remade
 from .._values.sequences import sequence
 from ..errors import RowsError
 from .program import ROW, UNIFORM
+from .shapes import NUMBER, ONE_A_ROW, Entries, Items, Rows, Shape, UniformArray
 
 RESERVED = ("wrt", "reduce", "threads", "dtype", "out", "weights", "vector")
 """Names that the methods of compiled functions use themselves."""
@@ -115,42 +117,41 @@ class Bound:
 
 
 @dataclass(frozen=True)
-class Shape:
+class Argument:
     """How an argument is built: which of the numbers are its own, and how they nest."""
 
     name: str
-    key: Any
+    shape: Shape
     first: int
     count: int
     build: Callable[[Iterator[Any]], Any]
     differentiable: bool
 
 
-def take_argument(bound: Bound, nest: Any, name: str) -> Shape:
+def take_argument(bound: Bound, nest: Any, name: str) -> Argument:
     """Take one argument apart and say how to build it again around other numbers."""
     first = len(bound.kinds)
-    key, build, differentiable = _visit(bound, nest, name)
-    return Shape(name, key, first, len(bound.kinds) - first, build, differentiable)
+    shape, build, differentiable = _visit(bound, nest, name)
+    return Argument(name, shape, first, len(bound.kinds) - first, build, differentiable)
 
 
-def remade(make: type, parts: list[Any]) -> Any:
-    """A list or tuple of a type; a named tuple takes its items one by one."""
-    return make(*parts) if hasattr(make, "_fields") else make(parts)
+Visited = tuple[Shape, Callable[[Iterator[Any]], Any], bool]
+"""A shape, how to build it around other numbers, and whether all of it is differentiable."""
 
 
-def _visit(bound: Bound, nest: Any, name: str) -> tuple[Any, Callable[[Iterator[Any]], Any], bool]:
+def _visit(bound: Bound, nest: Any, name: str) -> Visited:
     if isinstance(nest, np.ndarray) and nest.ndim > 0:
         return _visit_rows(bound, nest, name)
     if isinstance(nest, Uniform):
         return _visit_uniform(bound, nest.array, name)
     if is_real_scalar(nest):
         bound.add(UNIFORM, name, None, float(nest))
-        return "u", next, True
+        return NUMBER, next, True
     if isinstance(nest, dict):
         parts = [_visit(bound, part, f'{name}["{k}"]') for k, part in nest.items()]
         keys, builds = list(nest), [part[1] for part in parts]
         return (
-            ("d", tuple(keys), tuple(part[0] for part in parts)),
+            Entries(tuple(keys), tuple(part[0] for part in parts)),
             lambda source: {k: build(source) for k, build in zip(keys, builds)},
             all(part[2] for part in parts),
         )
@@ -158,7 +159,7 @@ def _visit(bound: Bound, nest: Any, name: str) -> tuple[Any, Callable[[Iterator[
         parts = [_visit(bound, part, f"{name}[{index}]") for index, part in enumerate(nest)]
         builds, make = [part[1] for part in parts], type(nest)
         return (
-            (make, tuple(part[0] for part in parts)),
+            Items(make, tuple(part[0] for part in parts)),
             lambda source: remade(make, [build(source) for build in builds]),
             all(part[2] for part in parts),
         )
@@ -171,9 +172,7 @@ def _names_and_places(name: str, width: int) -> tuple[list[str], list[tuple[str,
     return [f"{name}[{j}]" for j in range(width)], [(name, j) for j in range(width)]
 
 
-def _visit_rows(
-    bound: Bound, array: Any, name: str
-) -> tuple[Any, Callable[[Iterator[Any]], Any], bool]:
+def _visit_rows(bound: Bound, array: Any, name: str) -> Visited:
     if array.dtype.kind not in "biuf" or hasattr(array, "mask"):  # a mask would be lost
         raise RowsError.kind(name, array)
     if array.ndim > 2:
@@ -191,7 +190,7 @@ def _visit_rows(
     if array.ndim == 1:
         sample = float(array[0]) if len(array) else unknown
         bound.add(ROW, name, (address, array.strides[0]), sample)
-        return "r", next, differentiable
+        return ONE_A_ROW, next, differentiable
     width = array.shape[1]
     samples = array[0].tolist() if len(array) else [unknown] * width
     down, across = array.strides
@@ -201,16 +200,14 @@ def _visit_rows(
     bound.places += places
     bound.columns += [(address + j * across, down) for j in range(width)]
     bound.numbers += samples
-    return ("r", width), _builder((width,)), differentiable
+    return Rows(width), _builder((width,)), differentiable
 
 
-def _visit_uniform(
-    bound: Bound, array: Any, name: str
-) -> tuple[Any, Callable[[Iterator[Any]], Any], bool]:
+def _visit_uniform(bound: Bound, array: Any, name: str) -> Visited:
     for index in np.ndindex(array.shape):
         place = "".join(f"[{i}]" for i in index)
         bound.add(UNIFORM, name + place, None, float(array[index]))
-    return ("U", array.shape), _builder(array.shape), True
+    return UniformArray(array.shape), _builder(array.shape), True
 
 
 def _builder(shape: tuple[int, ...]) -> Callable[[Iterator[Any]], Any]:

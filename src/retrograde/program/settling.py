@@ -128,7 +128,7 @@ def _plainly(program: Program) -> Any:
     """A program as data that compares: numbers by their bits, without places in the source."""
     return (
         [(i, given.kind, pack("d", given.number)) for i, given in program.inputs.items()],
-        [(op, results, args) for op, results, args, _ in program.instructions],
+        [(op, results, args, more) for op, results, args, _, more in program.instructions],
         [(condition, outcome) for condition, outcome, _ in program.guards],
         program.outputs,
     )

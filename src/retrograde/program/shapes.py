@@ -1,72 +1,127 @@
-"""Shapes of arguments as plain data: what a key of a recording says, without Python types.
+"""Shapes of arguments: how the numbers of one lie in its nest, and which of them are rows.
 
-A key is ``"u"`` for a number, ``"r"`` for one number a row, ``("r", k)`` for k numbers a row,
-``("U", shape)`` for a uniform array, ``(list, parts)``, ``(tuple, parts)`` or ``("d", keys,
-parts)``. Named tuples and other subclasses become tuples and lists here.
+A shape is one of six frozen types, equal where one recording serves both. In a file lists and
+tuples are plain ones: :func:`plain` says what becomes of named tuples and other subclasses.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import product
 from math import prod
-from typing import Any
+from typing import Any, Union
 
 from .program import ROW, UNIFORM, Input
 
 
-def plain(key: Any) -> Any:
-    """The key with lists and tuples only."""
-    head = key[0]
-    if head in ("u", "r", "U"):
-        return key
-    if head == "d":
-        return ("d", key[1], tuple(plain(part) for part in key[2]))
-    return (tuple if issubclass(head, tuple) else list, tuple(plain(part) for part in key[1]))
+@dataclass(frozen=True, eq=False)
+class Number:
+    """One number, the same for all rows. There is one such shape, ``NUMBER``: a key of thousands
+    of them is hashed at every call."""
 
 
-def numbers_in(key: Any) -> int:
-    """How many numbers an argument of this shape has; no more work than the key is long."""
-    if key in ("u", "r"):
-        return 1
-    if key[0] == "r":
-        return int(key[1])
-    if key[0] == "U":
-        return prod(key[1])
-    return sum(numbers_in(part) for part in key[-1])
+@dataclass(frozen=True, eq=False)
+class Row:
+    """An array of one axis: a number a row. There is one such shape, ``ONE_A_ROW``."""
 
 
-def inputs_of(key: Any, name: str) -> Iterator[Input]:
+@dataclass(frozen=True)
+class Rows:
+    """An array of two axes: ``width`` numbers a row."""
+
+    width: int
+
+
+@dataclass(frozen=True)
+class UniformArray:
+    """``rg.uniform`` of an array: the same for all rows."""
+
+    axes: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Items:
+    """A list or tuple of the type ``make``."""
+
+    make: type
+    parts: tuple[Shape, ...]
+
+
+@dataclass(frozen=True)
+class Entries:
+    """A dict."""
+
+    keys: tuple[Any, ...]
+    parts: tuple[Shape, ...]
+
+
+Shape = Union[Number, Row, Rows, UniformArray, Items, Entries]  # noqa: UP007
+
+NUMBER, ONE_A_ROW = Number(), Row()
+_NO_AXES = UniformArray(())
+
+
+def plain(shape: Shape) -> Shape:
+    """The shape with lists and tuples only."""
+    match shape:
+        case Entries(keys, parts):
+            return Entries(keys, tuple(map(plain, parts)))
+        case Items(make, parts):
+            return Items(tuple if issubclass(make, tuple) else list, tuple(map(plain, parts)))
+    return shape
+
+
+def is_one(shape: Shape) -> bool:
+    """Whether it is one number a row, without a nest around it."""
+    return shape is NUMBER or shape is ONE_A_ROW or shape == _NO_AXES
+
+
+def numbers_in(shape: Shape) -> int:
+    """How many numbers an argument of this shape has; no more work than the shape is long."""
+    match shape:
+        case Rows(width):
+            return width
+        case UniformArray(axes):
+            return prod(axes)
+        case Items(_, parts) | Entries(_, parts):
+            return sum(map(numbers_in, parts))
+    return 1
+
+
+def inputs_of(shape: Shape, name: str) -> Iterator[Input]:
     """The inputs of a program that an argument of this shape is."""
-    if key == "u":
-        yield Input(UNIFORM, name)
-    elif key == "r":
-        yield Input(ROW, name)
-    elif key[0] == "r":
-        for column in range(key[1]):
-            yield Input(ROW, f"{name}[{column}]", 0.0, name, column)
-    elif key[0] == "U":
-        for place in product(*map(range, key[1])) if prod(key[1]) else ():  # no axis is spelt out
-            yield Input(UNIFORM, name + "".join(f"[{i}]" for i in place))
-    elif key[0] == "d":
-        for k, part in zip(key[1], key[2]):
-            yield from inputs_of(part, f'{name}["{k}"]')
-    else:
-        for index, part in enumerate(key[1]):
-            yield from inputs_of(part, f"{name}[{index}]")
+    match shape:
+        case Number():
+            yield Input(UNIFORM, name)
+        case Row():
+            yield Input(ROW, name)
+        case Rows(width):
+            for column in range(width):
+                yield Input(ROW, f"{name}[{column}]", 0.0, name, column)
+        case UniformArray(axes):
+            for place in product(*map(range, axes)) if prod(axes) else ():  # no axis is spelt out
+                yield Input(UNIFORM, name + "".join(f"[{i}]" for i in place))
+        case Entries(keys, parts):
+            for key, part in zip(keys, parts):
+                yield from inputs_of(part, f'{name}["{key}"]')
+        case Items(_, parts):
+            for index, part in enumerate(parts):
+                yield from inputs_of(part, f"{name}[{index}]")
 
 
-def in_words(key: Any) -> str:
+def in_words(shape: Shape) -> str:
     """A shape as one would say it."""
-    if key == "u":
-        return "a number"
-    if key == "r":
-        return "rows"
-    if key[0] == "r":
-        return f"rows of {key[1]}"
-    if key[0] == "U":
-        return f"rg.uniform of shape {key[1]}"
-    if key[0] == "d":
-        return "{" + ", ".join(f"{k!r}: {in_words(p)}" for k, p in zip(key[1], key[2])) + "}"
-    parts = ", ".join(in_words(part) for part in key[1][:4]) + (", …" if len(key[1]) > 4 else "")
-    return f"({parts})" if key[0] is tuple else f"[{parts}]"
+    match shape:
+        case Number():
+            return "a number"
+        case Row():
+            return "rows"
+        case Rows(width):
+            return f"rows of {width}"
+        case UniformArray(axes):
+            return f"rg.uniform of shape {axes}"
+        case Entries(keys, parts):
+            return "{" + ", ".join(f"{k!r}: {in_words(p)}" for k, p in zip(keys, parts)) + "}"
+    said = ", ".join(map(in_words, shape.parts[:4])) + (", …" if len(shape.parts) > 4 else "")
+    return f"({said})" if shape.make is tuple else f"[{said}]"

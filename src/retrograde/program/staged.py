@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from .layout import laid_out
 from .passes import remove_dead_code
-from .plan import laid_out
 from .program import ROW, Guard, Input, Instruction, Program
 from .replay import CHUNK, Part, Ready, run
 
@@ -50,7 +50,7 @@ def prepared(program: Program, outputs: list[tuple[str, int]], arguments: int) -
 def _levels(program: Program) -> dict[int, int]:
     """By id: how many calls, one after the other, it waits for."""
     levels = dict.fromkeys(program.inputs, 0)
-    for op, results, args, _ in program.instructions:
+    for op, results, args, _, _ in program.instructions:
         level = max(levels[arg] for arg in args) + (op in program.functions)
         levels.update(dict.fromkeys(results, level))
     return levels

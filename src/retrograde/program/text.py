@@ -20,7 +20,7 @@ def listing(program: Program, most: int | None = None) -> str:
     for index, given in program.inputs.items():
         shown = f"{given.number!r}" if given.kind == CONSTANT else given.name
         lines.append(f"  %{index} = {given.kind} {shown}")
-    for op, results, args, site in program.instructions:
+    for op, results, args, site, _ in program.instructions:
         left = ", ".join(f"%{result}" for result in results)
         right = " ".join(f"%{arg}" for arg in args)
         where = program.site(site)

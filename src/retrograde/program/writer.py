@@ -18,16 +18,17 @@ from .._shared.sites import Site, source_line
 from ..errors import ProgramError, ProgramFileError
 from ..value import Value
 from .customs import Function
-from .program import CAPTURED, CONSTANT, OPERANDS, ROW, UNIFORM, Program
+from .program import ANY, CAPTURED, CONSTANT, INSTRUCTIONS, ROW, UNIFORM, Program
+from .shapes import Entries, Items, Number, Row, Rows, Shape, UniformArray
 from .traces import Family, Trace
 
-OPS = tuple(name for name in OPERANDS if name not in ("fma", "scatter"))
-"""What a recorded program is made of; the others come with its gradient."""
-WIDE = frozenset(("sum", "dot", "take"))
+OPS = tuple(name for name, kind in INSTRUCTIONS.items() if kind.recorded and not kind.parameters)
+"""What a recorded program is made of; the format has no place for parameters."""
+WIDE = frozenset(name for name in OPS if INSTRUCTIONS[name].operands == ANY)
 """Ops that say how many operands they have."""
 ENTRIES = (ROW, UNIFORM, CAPTURED, CONSTANT)
 """Entries of a program that are no instructions, by their tag; the ops follow."""
-NUMBER, ONE_A_ROW, SEVERAL_A_ROW, UNIFORM_ARRAY, LIST, TUPLE, DICT, ARRAY = range(8)
+NUMBER, NUMBER_A_ROW, SEVERAL_A_ROW, UNIFORM_ARRAY, LIST, TUPLE, DICT, ARRAY = range(8)
 """Tags of a nest."""
 NONE, FALSE, TRUE, WHOLE, TEXT = range(5)
 """Tags of the key of a dict."""
@@ -48,7 +49,7 @@ class Stored:
     name: str
     signature: Signature
     parameters: dict[str, Value]
-    families: list[tuple[tuple[Any, ...], Family]]
+    families: list[tuple[tuple[Shape, ...], Family]]
 
 
 def encoded(stored: Stored) -> bytes:
@@ -142,29 +143,30 @@ class _Writer:
 
     # ---- nests -----------------------------------------------------------------------------------
 
-    def _shape(self, key: Any, depth: int = 0) -> None:
+    def _shape(self, shape: Shape, depth: int = 0) -> None:
         """The shape of an argument."""
         self._check_depth(depth)
-        if key == "u":
-            self.byte(NUMBER)
-        elif key == "r":
-            self.byte(ONE_A_ROW)
-        elif key[0] == "r":
-            self.byte(SEVERAL_A_ROW)
-            self.count(key[1])
-        elif key[0] == "U":
-            self.byte(UNIFORM_ARRAY)
-            self._axes(key[1])
-        elif key[0] == "d":
-            self._dict(list(key[1]))
-            for k, part in zip(key[1], key[2]):
-                self._key(k)
-                self._shape(part, depth + 1)
-        else:
-            self.byte(TUPLE if key[0] is tuple else LIST)
-            self.count(len(key[1]))
-            for part in key[1]:
-                self._shape(part, depth + 1)
+        match shape:
+            case Number():
+                self.byte(NUMBER)
+            case Row():
+                self.byte(NUMBER_A_ROW)
+            case Rows(width):
+                self.byte(SEVERAL_A_ROW)
+                self.count(width)
+            case UniformArray(axes):
+                self.byte(UNIFORM_ARRAY)
+                self._axes(axes)
+            case Entries(keys, parts):
+                self._dict(list(keys))
+                for key, part in zip(keys, parts):
+                    self._key(key)
+                    self._shape(part, depth + 1)
+            case Items(make, parts):
+                self.byte(TUPLE if make is tuple else LIST)
+                self.count(len(parts))
+                for part in parts:
+                    self._shape(part, depth + 1)
 
     def _result(self, nest: Any, depth: int = 0) -> None:
         """The nest of the results."""
@@ -276,7 +278,7 @@ def _entries(program: Program) -> Iterator[tuple[str, Any]]:
     for index in range(program.count):
         given = program.inputs.get(index)
         if given is None:
-            op, results, args, site = next(instructions, (None, (), (), -1))
+            op, results, args, site, _ = next(instructions, (None, (), (), -1, ()))
             if results != (index,) or op not in OPS:
                 raise ProgramError.of("recording", f"%{index} is not what comes next")
             yield op, (results, args, site)

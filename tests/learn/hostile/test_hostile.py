@@ -12,6 +12,7 @@ import stat
 import sys
 import threading
 import time
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,7 @@ from retrograde.learn import faults, sandbox
 from retrograde.learn.boundaries import KINDS
 from retrograde.learn.grading import grade_source
 
-from .bank import BANK, SLOW, submission
+from .bank import BANK, FORGING, PROCESSES, SIGNALS, SLOW, STOPPERS, submission
 
 SECRET = "the teacher's own words, 4711"
 RIGHT = Path(faults.__file__).read_text() + "\nValue = FaultyValue\n"
@@ -33,12 +34,19 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def enforced(kind):
-    """Skip where this system does not let a boundary go up."""
+@cache
+def missing(kind):
+    """Why this system does not let a boundary go up, or None: asked once."""
     try:
         sandbox.run("", lambda ask: None, boundary=kind)
     except BoundaryError as error:
-        pytest.skip(str(error))
+        return str(error)
+
+
+def enforced(kind):
+    """Skip where a boundary does not go up."""
+    if missing(kind):
+        pytest.skip(missing(kind))
 
 
 class World:
@@ -206,11 +214,16 @@ def test_no_cell_of_the_table_is_a_formula(tmp_path, capsys, form):
         assert not any(cell.lstrip().startswith(("=", "+", "-", "@")) for cell in row)
 
 
+UNRULY = [name for name in (*PROCESSES, *SIGNALS, *STOPPERS, *FORGING) if name not in SLOW]
+"""What might hurt those graded after it; each has also been graded by itself."""
+
+
 def test_none_stops_the_others(tmp_path, capsys, world):
-    """A class of them all, with an honest file first and last."""
+    """A class of them, with an honest file first and last."""
     folder = tmp_path / "class"
     folder.mkdir()
-    for place, name in enumerate(BANK):
+    attacks = [*UNRULY, *sorted(SLOW)[::6]]
+    for place, name in enumerate(attacks):
         text = submission(name, world.names())
         (folder / f"s{place:03}.py").write_bytes(text.encode("utf-8", "surrogatepass"))
     (folder / "aaa.py").write_text(RIGHT)
@@ -233,7 +246,7 @@ def test_none_stops_the_others(tmp_path, capsys, world):
     assert SECRET not in out
     assert "\x1b" not in out
     found = {Path(it["file"]).stem: it for it in json.loads(out)}
-    assert len(found) == len(BANK) + 11
+    assert len(found) == len(attacks) + 11
     right = [name for name, it in found.items() if it["right"]]
     assert right == ["aaa", "zzz"]
     assert found["aaa"]["score"] == found["zzz"]["score"] == 1.0

@@ -1,27 +1,6 @@
 // The numbers of the pass: as recorded, or worked out again from moved leaves by the law's rows.
 // Contributions are partial × upstream and are added in the order of the steps, as Python does.
 
-const sumOf = (numbers) => {
-  let total = numbers.length ? numbers[0] : 0;
-  for (let i = 1; i < numbers.length; i += 1) total += numbers[i];
-  return total;
-};
-
-// `sum` and `dot` are no rows of the law: as in the engine they are written by hand.
-const wide = {
-  sum: { value: sumOf, partials: (numbers) => numbers.map(() => 1) },
-  dot: {
-    value: (numbers) => {
-      const half = numbers.length / 2;
-      return sumOf(numbers.slice(0, half).map((number, i) => number * numbers[half + i]));
-    },
-    partials: (numbers) => {
-      const half = numbers.length / 2;
-      return [...numbers.slice(half), ...numbers.slice(0, half)];
-    },
-  },
-};
-
 // Gradients, contributions and running gradients that follow from partials.
 const pull = (story, data, partials) => {
   const grad = new Float64Array(story.count);

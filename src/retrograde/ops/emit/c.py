@@ -1,15 +1,16 @@
-"""Print the law as the C header of the native engine."""
+"""Print the law as the C header of the native core."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..expr import Absent, Both, Call, Compare, Condition, Either, Expr, Num, Var, Where
+from ..expr import Condition, Expr
 from ..op import PRIMITIVES, Op
 from ..routine import Routine
 from ..special import ROUTINES
+from ..structural import STRUCTURAL, Structural
+from .notation import ARITHMETIC, SIGN, Notation
 
-INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 LIBM = {"abs": "fabs"}
 ABSENT = """\
 /* A partial that is not stated: backward passes look for such nodes once one has been made. */
@@ -27,32 +28,25 @@ def c(node: Expr | Condition) -> str:
     >>> c(OPS["relu"].value)
     '((x <= 0.0) ? 0.0 : x)'
     """
-    if isinstance(node, Var):
-        return node.name
-    if isinstance(node, Num):
-        return repr(node.value)
-    if isinstance(node, Absent):
-        return "rg_absent()"
-    if isinstance(node, Call):
-        args = [c(arg) for arg in node.args]
-        if node.name in INFIX:
-            return f"({args[0]} {INFIX[node.name]} {args[1]})"
-        if node.name == "neg":
-            return f"(-{args[0]})"
-        return f"{_function(node.name)}({', '.join(args)})"
-    if isinstance(node, Where):
-        return f"({c(node.condition)} ? {c(node.then)} : {c(node.otherwise)})"
-    if isinstance(node, Compare):
-        return f"({c(node.left)} {node.symbol} {c(node.right)})"
-    if isinstance(node, (Either, Both)):
-        return f"({c(node.left)} {'||' if isinstance(node, Either) else '&&'} {c(node.right)})"
-    raise TypeError(f"no C for {type(node).__name__}")
+    return _C(node)
 
 
 def _function(name: str) -> str:
     if name in ROUTINES:
         return f"rgs_{name}"
     return LIBM.get(name, name) if name in PRIMITIVES else f"rg_{name}"
+
+
+_C = Notation(
+    "C",
+    number=repr,
+    function=_function,
+    calls={**ARITHMETIC, "div": "({} / {})", **SIGN},
+    where="({} ? {} : {})",
+    either="({} || {})",
+    both="({} && {})",
+    absent="rg_absent()",
+)
 
 
 def routine(it: Routine) -> str:
@@ -80,16 +74,21 @@ def _list(macro: str, ops: Iterable[Op]) -> str:
     return f"#define {macro}(X) \\\n{entries}"
 
 
+def _codes(macro: str, rows: Iterable[Structural]) -> str:
+    entries = " ".join(f'X({row.name.upper()}, "{row.name}")' for row in rows)
+    return f"#define {macro}(X) {entries}"
+
+
 def _quoted(text: str) -> str:
     return f'"{text}"'
 
 
-def header(ops: Iterable[Op]) -> str:
+def header(ops: Iterable[Op], structural: Iterable[Structural] = STRUCTURAL.values()) -> str:
     """The whole law as one C header."""
-    rows = tuple(ops)
+    rows, rows_of_many = tuple(ops), tuple(structural)
     by_arity = {n: [op for op in rows if op.arity == n] for n in (1, 2, 3)}
     if sum(map(len, by_arity.values())) != len(rows):
-        raise ValueError("the native engine takes rows of one, two or three inputs")
+        raise ValueError("the native core takes rows of one, two or three inputs")
     numbers = "\n".join(f"    RG_OP_{op.name} = {i}," for i, op in enumerate(rows))
     pick = {1: "a[0]", 2: "a[0], a[1]", 3: "a[0], a[1], a[2]"}
     generic = []
@@ -118,6 +117,9 @@ def header(ops: Iterable[Op]) -> str:
             _list("RG_UNARY_OPS", by_arity[1]),
             _list("RG_BINARY_OPS", by_arity[2]),
             _list("RG_TERNARY_OPS", by_arity[3]),
+            "/* Structural rows: those that values are made by, and those of recordings alone. */",
+            _codes("RG_EAGER_ROWS", (row for row in rows_of_many if not row.recorded)),
+            _codes("RG_RECORDED_ROWS", (row for row in rows_of_many if row.recorded)),
             "/* The rules on doubles; the vector kernels have rules of their own. */\n"
             "#ifndef RG_LISTS_ONLY",
             '#include "tuned.h"\n\n#define RG_RULE static inline __attribute__((unused))',

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ..op import ULPS, Edge, Op
+from ..structural import STRUCTURAL, Structural
 from ..words import WORDS
 from .latex import latex
 
 MARK = "<!-- Generated from src/retrograde/ops/scalar.py by tools/regenerate.py: do not edit. -->"
-
-OPERATORS = {"abs": "abs(x)", "neg": "-x"}
-"""Rows that Python has an operator for and whose symbol does not show it."""
 
 PREFACE = """\
 # The ops
@@ -20,11 +18,17 @@ Each op is one row of the law: its value $z$ as a function of its inputs, and on
 In a backward pass every input receives its partial times the upstream gradient. Every op is a
 method of `Value` and a function of values or numbers; on numbers alone it gives a float."""
 
+MANY = """\
+## Ops of many values
+
+Structural rows take as many values as there are. Tests hold them to what they stand for in rows of
+the table above: value, partials and second derivatives."""
+
 AWKWARD = """\
 ## Conventions at awkward points
 
 At a kink, a pole or an infinity a choice has to be made. These are the choices, and tests hold both
-engines to them. Arithmetic follows IEEE 754: nothing raises unless `rg.anomaly()` asks for it, and
+cores to them. Arithmetic follows IEEE 754: nothing raises unless `rg.anomaly()` asks for it, and
 a zero upstream gradient is multiplied like any other, so 0 × inf is NaN."""
 
 DIGITS = """\
@@ -43,7 +47,7 @@ CURES = """\
 What an error under `rg.anomaly()` recommends."""
 
 
-def page(ops: Iterable[Op]) -> str:
+def page(ops: Iterable[Op], structural: Iterable[Structural] = STRUCTURAL.values()) -> str:
     """The whole page.
 
     >>> from retrograde.ops import OPS
@@ -62,6 +66,21 @@ def page(ops: Iterable[Op]) -> str:
                 ways(op),
             )
             for op in rows
+        ],
+    )
+    many = _table(
+        ("op", "value", "partials", "backward", "written"),
+        [
+            (
+                f"`{row.name}`",
+                _math(row.latex[0]),
+                "<br>".join(
+                    f"`{name}`: {_math(partial)}" for name, partial in zip("xy", row.latex[1:])
+                ),
+                _text(WORDS[row.kind]),
+                f"`{row.written}`: {_text(row.why)}",
+            )
+            for row in structural
         ],
     )
     edges = _table(
@@ -83,7 +102,7 @@ def page(ops: Iterable[Op]) -> str:
         [(f"`{op.name}`", f"{op.ulps:g}") for op in rows if op.ulps != ULPS],
     )
     digits = DIGITS.format(usual=f"{ULPS:g}")
-    pieces = (MARK, PREFACE, table, AWKWARD, edges, digits, bounds, CURES, cures)
+    pieces = (MARK, PREFACE, table, MANY, many, AWKWARD, edges, digits, bounds, CURES, cures)
     return "\n\n".join(pieces) + "\n"
 
 
@@ -119,8 +138,8 @@ def ways(op: Op) -> str:
         f"{op.inputs[0]}.{op.name}({', '.join(named[1:])})",
         f"rg.{op.name}({', '.join(named)})",
     ]
-    if op.name in OPERATORS:
-        spelled.insert(0, OPERATORS[op.name])
+    if op.spelled:
+        spelled.insert(0, op.spelled)
     elif not op.symbol[0].isalpha():
         spelled.insert(0, _operator(op))
     return "<br>".join(f"`{way}`" for way in spelled)

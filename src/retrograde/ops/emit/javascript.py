@@ -11,15 +11,14 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..expr import Absent, Both, Call, Compare, Condition, Either, Expr, Num, Var, Where
+from ..expr import Condition, Expr
 from ..routine import Routine
 from ..special import ROUTINES
+from ..structural import STRUCTURAL, Structural
+from .notation import ARITHMETIC, COMPARISONS, SIGN, Notation
 
 if TYPE_CHECKING:
     from ..op import Op
-
-INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
-COMPARISONS = {"==": "===", "!=": "!=="}
 
 
 def javascript(node: Expr | Condition) -> str:
@@ -33,29 +32,7 @@ def javascript(node: Expr | Condition) -> str:
     >>> javascript(OPS["softplus"].partials[0])
     'law.sigmoid.value(x)'
     """
-    if isinstance(node, Var):
-        return node.name
-    if isinstance(node, Num):
-        return number(node.value)
-    if isinstance(node, Absent):
-        return "NaN"
-    if isinstance(node, Call):
-        args = [javascript(arg) for arg in node.args]
-        if node.name in INFIX:
-            return f"({args[0]} {INFIX[node.name]} {args[1]})"
-        if node.name == "neg":
-            return f"(-{args[0]})"
-        return f"{_function(node.name)}({', '.join(args)})"
-    if isinstance(node, Where):
-        then, otherwise = javascript(node.then), javascript(node.otherwise)
-        return f"({javascript(node.condition)} ? {then} : {otherwise})"
-    if isinstance(node, Compare):
-        symbol = COMPARISONS.get(node.symbol, node.symbol)
-        return f"({javascript(node.left)} {symbol} {javascript(node.right)})"
-    if isinstance(node, (Either, Both)):
-        symbol = "||" if isinstance(node, Either) else "&&"
-        return f"({javascript(node.left)} {symbol} {javascript(node.right)})"
-    raise TypeError(f"no JavaScript for {type(node).__name__}")
+    return _JAVASCRIPT(node)
 
 
 def number(value: float) -> str:
@@ -80,6 +57,11 @@ def row(op: Op) -> str:
     partials = ", ".join(f"({inputs}, z) => {javascript(partial)}" for partial in op.partials)
     value = f"primitive.{op.name}" if op.tuned else f"({inputs}) => {javascript(op.value)}"
     return f"law.{op.name} = {{ value: {value}, partials: [{partials}] }};"
+
+
+def structural(it: Structural) -> str:
+    """A structural row as a property of ``wide``, by its lists."""
+    return f"{it.name}: primitive.{'chosen' if it.chooses else 'added'}({it.sides})"
 
 
 def routine(it: Routine) -> str:
@@ -113,7 +95,8 @@ def law(names: Iterable[str], table: Mapping[str, Op]) -> str:
     routines = [routine(it) for name, it in ROUTINES.items() if name in called]
     opening = ["const special = {};", *routines] if routines else []
     rows = [row(op) for name, op in table.items() if name in wanted]
-    return "\n".join([primitives(), *opening, "const law = {};", *rows]) + "\n"
+    many = [f"const wide = {{ {', '.join(map(structural, STRUCTURAL.values()))} }};"]
+    return "\n".join([primitives(), *opening, *many, "const law = {};", *rows]) + "\n"
 
 
 def primitives() -> str:
@@ -127,3 +110,16 @@ def _function(name: str) -> str:
     if name in ROUTINES:
         return f"special.{name}"
     return f"primitive.{name}" if name in PRIMITIVES else f"law.{name}.value"
+
+
+_JAVASCRIPT = Notation(
+    "JavaScript",
+    number=number,
+    function=_function,
+    calls={**ARITHMETIC, "div": "({} / {})", **SIGN},
+    comparisons={**COMPARISONS, "==": "({} === {})", "!=": "({} !== {})"},
+    where="({} ? {} : {})",
+    either="({} || {})",
+    both="({} && {})",
+    absent="NaN",
+)

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..expr import Both, Call, Compare, Condition, Either, Expr, Num, Var, Where
+from ..expr import Condition, Expr
 from ..op import PRIMITIVES, Op
 from ..routine import Routine
 from ..special import ROUTINES
-
-TUNED = frozenset(("sigmoid",))
-"""Rows whose value the vector functions provide as a whole, faster than term by term, besides those
-that every core provides."""
-
-COMPARE = {"<": "v_lt", "<=": "v_le", ">": "v_gt", ">=": "v_ge", "==": "v_eq", "!=": "v_ne"}
+from .notation import Notation
 
 
 def lanes(node: Expr | Condition) -> str:
@@ -23,23 +18,27 @@ def lanes(node: Expr | Condition) -> str:
     >>> lanes(OPS["relu"].value)
     'v_select(v_le(x, v_set(0.0)), v_set(0.0), x)'
     """
-    if isinstance(node, Var):
-        return node.name
-    if isinstance(node, Num):
-        return f"v_set({node.value!r})"
-    if isinstance(node, Call):
-        prefix = "v_" if node.name in PRIMITIVES else "rgv_"
-        prefix = "rgs_" if node.name in ROUTINES else prefix
-        return f"{prefix}{node.name}({', '.join(lanes(arg) for arg in node.args)})"
-    if isinstance(node, Where):
-        parts = (lanes(node.condition), lanes(node.then), lanes(node.otherwise))
-        return f"v_select({', '.join(parts)})"
-    if isinstance(node, Compare):
-        return f"{COMPARE[node.symbol]}({lanes(node.left)}, {lanes(node.right)})"
-    if isinstance(node, (Either, Both)):
-        name = "vm_or" if isinstance(node, Either) else "vm_and"
-        return f"{name}({lanes(node.left)}, {lanes(node.right)})"
-    raise TypeError(f"no lanes for {type(node).__name__}")
+    return _LANES(node)
+
+
+def _function(name: str) -> str:
+    if name in ROUTINES:
+        return f"rgs_{name}"
+    return f"v_{name}" if name in PRIMITIVES else f"rgv_{name}"
+
+
+_COMPARE = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"}
+
+_LANES = Notation(
+    "lanes",
+    number=lambda value: f"v_set({value!r})",
+    function=_function,
+    calls={},
+    comparisons={sign: f"v_{name}({{}}, {{}})" for sign, name in _COMPARE.items()},
+    where="v_select({}, {}, {})",
+    either="vm_or({}, {})",
+    both="vm_and({}, {})",
+)
 
 
 def routine(it: Routine) -> str:
@@ -60,7 +59,7 @@ def header(ops: Iterable[Op]) -> str:
     ]
     for op in ops:
         inputs = ", ".join(f"vd {name}" for name in op.inputs)
-        whole = op.tuned or op.name in TUNED
+        whole = op.tuned or op.vectored
         value = f"v_{op.name}({', '.join(op.inputs)})" if whole else lanes(op.value)
         lines.append(f"SIMD vd rgv_{op.name}({inputs}) {{ return {value}; }}")
     lines.append("\n#endif\n")

@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import IntEnum
 from typing import NamedTuple, TypeGuard
 
-from ..expr import Absent, Both, Call, Compare, Condition, Either, Expr, Num, Var, Where
+from ..expr import (
+    Absent,
+    Both,
+    Call,
+    Compare,
+    Condition,
+    Either,
+    Expr,
+    Num,
+    Rules,
+    Var,
+    Where,
+    fold,
+)
 from ..op import Op
 from ..special import ROUTINES
 
@@ -30,7 +43,6 @@ NAMES = {
 }
 """Functions written without parentheses around a plain variable."""
 
-LETTERS = {"norm_cdf": r"\Phi", "norm_pdf": r"\varphi", "sigmoid": r"\sigma"}
 FENCES = {
     "abs": (r"\lvert ", r" \rvert"),
     "floor": (r"\lfloor ", r" \rfloor"),
@@ -58,6 +70,10 @@ class Tex(NamedTuple):
     binds: Binds
 
 
+Of = Callable[["Expr | Condition"], Tex]
+"""What became of the nodes under one."""
+
+
 def latex(node: Expr | Condition) -> str:
     r"""An expression or condition as LaTeX, to stand between dollar signs.
 
@@ -69,7 +85,7 @@ def latex(node: Expr | Condition) -> str:
     >>> print(latex(OPS["relu"].value))
     \begin{cases} 0 & x \le 0 \\ x & \text{otherwise} \end{cases}
     """
-    return _condition(node) if isinstance(node, Condition) else _tex(node).text
+    return fold(node, _RULES, "LaTeX").text
 
 
 def value(op: Op) -> str:
@@ -114,19 +130,9 @@ def _name(name: str) -> str:
     return name if len(name) == 1 else rf"\mathrm{{{escaped}}}"
 
 
-def _tex(node: Expr) -> Tex:
-    if isinstance(node, Var):
-        return Tex(_name(node.name), Binds.ATOM)
-    if isinstance(node, Num):
-        text = node.latex or number(node.value)
-        return Tex(text, Binds.MINUS if text.startswith("-") else Binds.ATOM)
-    if isinstance(node, Absent):
-        return Tex(r"\text{not given}", Binds.ATOM)
-    if isinstance(node, Where):
-        return _where(node)
-    if isinstance(node, Call):
-        return _call(node)
-    raise TypeError(f"no LaTeX for {type(node).__name__}")
+def _number(node: Num) -> Tex:
+    text = node.latex or number(node.value)
+    return Tex(text, Binds.MINUS if text.startswith("-") else Binds.ATOM)
 
 
 def _fenced(text: str) -> str:
@@ -139,62 +145,51 @@ def _at_least(tex: Tex, binds: Binds) -> str:
     return tex.text if tex.binds >= binds else _fenced(tex.text)
 
 
-def _call(node: Call) -> Tex:
-    name, args = node.name, node.args
-    if name in ("add", "sub"):
-        return _sum(args[0], args[1], "+" if name == "add" else "-")
-    if name == "mul":
-        return _product(args[0], args[1])
-    if name == "div":
-        return _quotient(args[0], args[1])
-    if name == "neg":
-        return Tex("-" + _at_least(_tex(args[0]), Binds.PRODUCT), Binds.MINUS)
-    if name == "pow":
-        base = _at_least(_tex(args[0]), Binds.ATOM)
-        return Tex(f"{base}^{{{_tex(args[1]).text}}}", Binds.POWER)
-    if name == "exp":
-        return Tex(f"e^{{{_tex(args[0]).text}}}", Binds.POWER)
-    if name == "expm1":
-        return Tex(f"e^{{{_tex(args[0]).text}}} - 1", Binds.SUM)
-    if name == "log1p":
-        return Tex(r"\ln" + _fenced("1 + " + _at_least(_tex(args[0]), Binds.PRODUCT)), Binds.ATOM)
-    if name == "hypot":
-        return Tex(rf"\sqrt{{{_squared(args[0]).text} + {_squared(args[1]).text}}}", Binds.ATOM)
-    if name == "sech2":
-        return Tex(r"\operatorname{sech}^2 " + _at_least(_tex(args[0]), Binds.ATOM), Binds.WORD)
-    if name == "gauss":
-        return Tex(f"e^{{-{_squared(args[0]).text}}}", Binds.POWER)
+def _call(node: Call, of: Of) -> Tex:
+    name, args = node.name, [of(arg) for arg in node.args]
+    if name in WRITTEN:
+        return WRITTEN[name](node, of)
     if name in FENCES:
         opening, closing = FENCES[name]
-        return Tex(f"{opening}{_tex(args[0]).text}{closing}", Binds.ATOM)
-    if name in NAMES and isinstance(args[0], Var):
-        return Tex(f"{NAMES[name]} {_tex(args[0]).text}", Binds.WORD)
+        return Tex(f"{opening}{args[0].text}{closing}", Binds.ATOM)
+    if name in NAMES and isinstance(node.args[0], Var):
+        return Tex(f"{NAMES[name]} {args[0].text}", Binds.WORD)
     if name in ROUTINES:
-        return _routine(ROUTINES[name].latex, [_tex(arg).text for arg in args])
+        return _pattern(ROUTINES[name].latex, [arg.text for arg in args])
+    from ..scalar import OPS
+
+    if name in OPS and OPS[name].latex:
+        if "#" in OPS[name].latex:
+            return _pattern(OPS[name].latex, [_at_least(arg, Binds.ATOM) for arg in args])
+        return _pattern(OPS[name].latex, [arg.text for arg in args])
     escaped = name.replace("_", r"\_")
-    word = NAMES.get(name) or LETTERS.get(name) or rf"\operatorname{{{escaped}}}"
-    return Tex(word + _fenced(", ".join(_tex(arg).text for arg in args)), Binds.ATOM)
+    word = NAMES.get(name) or rf"\operatorname{{{escaped}}}"
+    return _pattern(word, [arg.text for arg in args])
 
 
-def _routine(written: str, args: Sequence[str]) -> Tex:
-    """A routine: a name before its inputs, or a formula around them."""
+def _pattern(written: str, args: Sequence[str]) -> Tex:
+    """A name before its inputs, or a formula around them: ``#1`` is the first."""
     if "#" not in written:
         return Tex(written + _fenced(", ".join(args)), Binds.ATOM)
+    binds = Binds.WORD if written[-2] == "#" else Binds.POWER
     for place, arg in enumerate(args, start=1):
         written = written.replace(f"#{place}", arg)
-    return Tex(written, Binds.SUM if " - " in written else Binds.POWER)
+    return Tex(written, Binds.SUM if " - " in written else binds)
 
 
-def _sum(left: Expr, right: Expr, sign: str) -> Tex:
-    first, second = _at_least(_tex(left), Binds.SUM), _tex(right)
+def _sum(node: Call, of: Of) -> Tex:
+    first, second = _at_least(of(node.args[0]), Binds.SUM), of(node.args[1])
+    sign = "+" if node.name == "add" else "-"
     loosest = Binds.SUM if sign == "+" and second.binds == Binds.SUM else Binds.PRODUCT
     return Tex(f"{first} {sign} {_at_least(second, loosest)}", Binds.SUM)
 
 
-def _product(left: Expr, right: Expr) -> Tex:
-    if left == right:
-        return _squared(left)
-    first, second = _tex(left), _tex(right)
+def _product(node: Call, of: Of) -> Tex:
+    left, right = node.args
+    return _squared(left, of) if left == right else _times(left, of(left), of(right))
+
+
+def _times(left: Expr, first: Tex, second: Tex) -> Tex:
     opening = first.text if first.binds == Binds.PRODUCT else _at_least(first, Binds.POWER)
     closing = _at_least(second, Binds.PRODUCT)
     if closing[0].isdigit():
@@ -206,39 +201,71 @@ def _product(left: Expr, right: Expr) -> Tex:
     return Tex(f"{opening}{joint}{closing}", Binds.PRODUCT)
 
 
-def _squared(node: Expr) -> Tex:
+def _squared(node: Expr, of: Of) -> Tex:
     """``node * node``. The square of a hypotenuse loses its root."""
     if isinstance(node, Call) and node.name == "hypot":
-        return Tex(" + ".join(_squared(arg).text for arg in node.args), Binds.SUM)
+        return Tex(" + ".join(_squared(arg, of).text for arg in node.args), Binds.SUM)
     if isinstance(node, Num) and node.value == 1.0:
         return Tex("1", Binds.ATOM)
-    return Tex(f"{_at_least(_tex(node), Binds.ATOM)}^2", Binds.POWER)
+    return Tex(f"{_at_least(of(node), Binds.ATOM)}^2", Binds.POWER)
 
 
-def _quotient(left: Expr, right: Expr) -> Tex:
+def _quotient(node: Call, of: Of) -> Tex:
+    left, right = node.args
     if isinstance(left, Call) and left.name == "div" and left.args[1] == right:
-        top, bottom = _tex(left.args[0]).text, _squared(right).text  # x / y / y
+        top, bottom = of(left.args[0]).text, _squared(right, of).text  # x / y / y
         return Tex(rf"\frac{{{top}}}{{{bottom}}}", Binds.POWER)
-    top, bottom = _tex(left).text, _tex(right).text
+    top, bottom = of(left).text, of(right).text
     if small := re.fullmatch(r"\\tfrac(\d)(\d)", top):  # a half over z is one over 2z
-        top, bottom = small[1], _product(Num(float(small[2])), right).text
+        two = Num(float(small[2]))
+        top, bottom = small[1], _times(two, _number(two), of(right)).text
     return Tex(rf"\frac{{{top}}}{{{bottom}}}", Binds.POWER)
 
 
-def _where(node: Where) -> Tex:
-    if named := _extreme(node):
+def _power(node: Call, of: Of) -> Tex:
+    base, exponent = node.args
+    return Tex(f"{_at_least(of(base), Binds.ATOM)}^{{{of(exponent).text}}}", Binds.POWER)
+
+
+def _length(node: Call, of: Of) -> Tex:
+    squares = " + ".join(_squared(arg, of).text for arg in node.args)
+    return Tex(rf"\sqrt{{{squares}}}", Binds.ATOM)
+
+
+def _log1p(node: Call, of: Of) -> Tex:
+    inside = _fenced("1 + " + _at_least(of(node.args[0]), Binds.PRODUCT))
+    return Tex(r"\ln" + inside, Binds.ATOM)
+
+
+WRITTEN: dict[str, Callable[[Call, Of], Tex]] = {
+    "add": _sum,
+    "sub": _sum,
+    "mul": _product,
+    "div": _quotient,
+    "neg": lambda node, of: Tex("-" + _at_least(of(node.args[0]), Binds.PRODUCT), Binds.MINUS),
+    "pow": _power,
+    "exp": lambda node, of: Tex(f"e^{{{of(node.args[0]).text}}}", Binds.POWER),
+    "expm1": lambda node, of: Tex(f"e^{{{of(node.args[0]).text}}} - 1", Binds.SUM),
+    "log1p": _log1p,
+    "hypot": _length,
+}
+"""Primitives that are laid out, not named."""
+
+
+def _where(node: Where, of: Of) -> Tex:
+    if named := _extreme(node, of):
         return named
     rows = []
     rest: Expr = node
-    while isinstance(rest, Where) and not _extreme(rest):
-        rows.append(rf"{_tex(rest.then).text} & {_condition(rest.condition)}")
+    while isinstance(rest, Where) and not _extreme(rest, of):
+        rows.append(rf"{of(rest.then).text} & {of(rest.condition).text}")
         rest = rest.otherwise
-    rows.append(rf"{_tex(rest).text} & \text{{otherwise}}")
+    rows.append(rf"{of(rest).text} & \text{{otherwise}}")
     body = r" \\ ".join(rows)
     return Tex(rf"\begin{{cases}} {body} \end{{cases}}", Binds.CASES)
 
 
-def _extreme(node: Where) -> Tex | None:
+def _extreme(node: Where, of: Of) -> Tex | None:
     """``where((a >= b) | a is NaN, a, b)``, however it is turned round, is max(a, b)."""
     test = node.condition
     if not (isinstance(test, Either) and isinstance(test.left, Compare)):
@@ -253,25 +280,37 @@ def _extreme(node: Where) -> Tex | None:
     else:
         return None
     word = r"\max" if takes_larger else r"\min"
-    return Tex(f"{word}({_tex(first).text}, {_tex(second).text})", Binds.ATOM)
+    return Tex(f"{word}({of(first).text}, {of(second).text})", Binds.ATOM)
 
 
 def _is_nan(node: Condition) -> TypeGuard[Compare]:
     return isinstance(node, Compare) and node.symbol == "!=" and node.left == node.right
 
 
-def _condition(node: Condition) -> str:
+def _compared(node: Compare, of: Of) -> Tex:
     if _is_nan(node):
-        return rf"{_tex(node.left).text} \text{{ is NaN}}"
-    if isinstance(node, Compare):
-        sides = (_at_least(_tex(side), Binds.SUM) for side in (node.left, node.right))
-        return f" {SYMBOLS[node.symbol]} ".join(sides)
-    if isinstance(node, Either):
-        return rf"{_condition(node.left)} \text{{ or }} {_condition(node.right)}"
-    if isinstance(node, Both):
-        sides = (
-            _fenced(_condition(side)) if isinstance(side, Either) else _condition(side)
-            for side in (node.left, node.right)
-        )
-        return r" \text{ and } ".join(sides)
-    raise TypeError(f"no LaTeX for {type(node).__name__}")
+        return Tex(rf"{of(node.left).text} \text{{ is NaN}}", Binds.CASES)
+    sides = (_at_least(of(side), Binds.SUM) for side in (node.left, node.right))
+    return Tex(f" {SYMBOLS[node.symbol]} ".join(sides), Binds.CASES)
+
+
+def _both(node: Both, of: Of) -> Tex:
+    sides = (
+        _fenced(of(side).text) if isinstance(side, Either) else of(side).text
+        for side in (node.left, node.right)
+    )
+    return Tex(r" \text{ and } ".join(sides), Binds.CASES)
+
+
+_RULES: Rules[Tex] = {
+    Var: lambda node, of: Tex(_name(node.name), Binds.ATOM),
+    Num: lambda node, of: _number(node),
+    Absent: lambda node, of: Tex(r"\text{not given}", Binds.ATOM),
+    Call: _call,
+    Where: _where,
+    Compare: _compared,
+    Either: lambda node, of: Tex(
+        rf"{of(node.left).text} \text{{ or }} {of(node.right).text}", Binds.CASES
+    ),
+    Both: _both,
+}

@@ -67,7 +67,34 @@ const primitive = (() => {
     return x < -700 ? x * half * half : x >= 0 ? x / (1 + e) : x * (e / (1 + e));
   };
 
-  return { abs, acos, acosh, asin, asinh, atan, atan2, atanh, cos, cosh, erf, erfc, exp, expm1,
-    floor, fmod, gauss, gelu, hypot, log, log10, log1p, log2, norm_cdf, norm_pdf, pow, sech2, silu, sin,
+  // Structural rows: what is added up, products of one item of each of `sides` lists; what is
+  // chosen by the last operand.
+  const added = (sides) => ({
+    value: (numbers) => {
+      const length = numbers.length / sides;
+      let total = 0;
+      for (let i = 0; i < length; i += 1) {
+        let term = numbers[i];
+        for (let side = 1; side < sides; side += 1) term *= numbers[i + side * length];
+        total = i ? total + term : term;
+      }
+      return total;
+    },
+    partials: (numbers) => {
+      const half = numbers.length / 2;
+      return numbers.map((_, i) => (sides === 1 ? 1 : numbers[(i + half) % numbers.length]));
+    },
+  });
+  const chosen = () => {
+    const which = (numbers) =>
+      Math.min(Math.max(Math.trunc(numbers[numbers.length - 1]), 0), numbers.length - 2);
+    return {
+      value: (numbers) => numbers[which(numbers)],
+      partials: (numbers) => numbers.map((_, i) => (i === which(numbers) ? 1 : 0)),
+    };
+  };
+
+  return { abs, acos, acosh, added, asin, asinh, atan, atan2, atanh, chosen, cos, cosh, erf, erfc, exp,
+    expm1, floor, fmod, gauss, gelu, hypot, log, log10, log1p, log2, norm_cdf, norm_pdf, pow, sech2, silu, sin,
     sinh, sqrt, tan, tanh };
 })();

@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from ..expr import Absent, Both, Call, Compare, Condition, Either, Expr, Num, Var, Where
+from ..expr import Absent, Condition, Expr
 from ..special import ROUTINES
 from . import ieee
+from .notation import Notation
 
 if TYPE_CHECKING:
     from ..op import Op
-
-INFIX = {"add": "+", "sub": "-", "mul": "*"}
 
 
 def python(node: Expr | Condition) -> str:
@@ -25,26 +24,20 @@ def python(node: Expr | Condition) -> str:
     >>> python(OPS["relu"].value)
     '(0.0 if (x <= 0.0) else x)'
     """
-    if isinstance(node, Var):
-        return node.name
-    if isinstance(node, Num):
-        return repr(node.value)
-    if isinstance(node, Absent):
-        return "nan"
-    if isinstance(node, Call):
-        args = [python(arg) for arg in node.args]
-        if node.name in INFIX:
-            return f"({args[0]} {INFIX[node.name]} {args[1]})"
-        return f"(-{args[0]})" if node.name == "neg" else f"{node.name}({', '.join(args)})"
-    if isinstance(node, Where):
-        then, otherwise = python(node.then), python(node.otherwise)
-        return f"({then} if {python(node.condition)} else {otherwise})"
-    if isinstance(node, Compare):
-        return f"({python(node.left)} {node.symbol} {python(node.right)})"
-    if isinstance(node, (Either, Both)):
-        word = "or" if isinstance(node, Either) else "and"
-        return f"({python(node.left)} {word} {python(node.right)})"
-    raise TypeError(f"no Python for {type(node).__name__}")
+    return _PYTHON(node)
+
+
+_PYTHON = Notation(
+    "Python",
+    number=repr,
+    function=lambda name: name,
+    where="({1} if {0} else {2})",
+    either="({} or {})",
+    both="({} and {})",
+    absent="nan",
+)
+OPERATORS = frozenset(_PYTHON.calls)
+"""Calls that Python has a sign for."""
 
 
 def source(op: Op) -> str:
@@ -115,7 +108,7 @@ def compile_row(
     op: Op,
 ) -> tuple[Callable[..., float], Callable[..., tuple[float, ...]]]:
     """The row's value and partials as functions of floats, with IEEE arithmetic."""
-    named = op.calls - INFIX.keys() - {"neg", op.name}
+    named = op.calls - OPERATORS - {op.name}
     namespace: dict[str, Any] = {"nan": ieee.nan, **{name: on_floats(name) for name in named}}
     exec(compile(source(op), f"<law: {op.name}>", "exec"), namespace)
     namespace.setdefault(op.name, getattr(ieee, op.name, namespace["value"]))

@@ -1,13 +1,12 @@
-"""The story of one row of a compiled function, read off the program that replays it.
+"""One row of a compiled function as a :class:`.Pass`, read off the program that replays it.
 
-Numbers come from the replay's own kernels; steps, names and words are those of the story of the
-same function called on values. What exists only in programs is told as eager code would have it: a
-``take`` is the item it chose, a ``stop`` a leaf without gradient, a condition a plain number.
+Numbers come from the replay's own kernels; values, names and places are those of the same function
+called on values. What exists only in programs is read as eager code would have it: a ``take`` is
+the item it chose, a ``stop`` a leaf without gradient, a condition a plain number.
 """
 
 from __future__ import annotations
 
-import linecache
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -15,42 +14,36 @@ from typing import Any
 import numpy as np
 
 from .._shared.sites import Site, Span, site_of, span_of
+from .._values.nests import is_array, mapped
 from ..errors import CompileError
-from ..ops.sentences import shown
-from ..program.calling import Replayable
-from ..program.program import CAPTURED, CONSTANT, Program
-from ..program.traces import Family, Trace, shared_length
+from ..ops import OPS, STRUCTURAL
+from ..passes.flat import CODES, CUSTOM, NUMBER, Pass
+from ..passes.numbers import partials_of
 from ..value import core
-from .columns import Columns, Pulled
-from .entries import Place
-from .names import Variables, given_names
-from .reading import partials_of
-from .spelling import symbol_of
-from .story import Story
+from .calling import Replayable
+from .executor import executor
+from .program import CAPTURED, CONSTANT, Program
+from .traces import Family, Trace, shared_length
 
-_INDEX = {name: index for index, name in enumerate(core.OP_NAMES)}
-_COMPARISONS = frozenset(("less", "less_equal", "equal"))
+_CHOICE, _COMPARISON, _SIZE = OPS["where"].name, OPS["less"].name, OPS["abs"].name
+"""What softmax and logsumexp are recorded with, to keep their shift finite."""
 
 
-def story_of_row(
-    compiled: Replayable, args: Sequence[Any], kwargs: dict[str, Any], row: int
-) -> Story:
-    """The story of one row; :meth:`Replayable.story` is this."""
+def row_pass(compiled: Replayable, args: Sequence[Any], kwargs: dict[str, Any], row: int) -> Pass:
+    """The graph under one row's result; :meth:`Replayable.story` tells it."""
     args = [_one_row(arg, row, compiled) for arg in args]
     kwargs = {name: _one_row(arg, row, compiled) for name, arg in kwargs.items()}
     bound, shapes = compiled._bind(args, kwargs)
     family = compiled._family(bound, shapes)
     compiled._check_single(family)
     found = _fitting(family, bound.numbers)
-    if found is None:  # a path that nobody took yet: recorded for this story alone
+    if found is None:  # a path that nobody took yet: recorded for this pass alone
         trace = compiled._record(bound, shapes, bound.numbers, b"")
         if trace is None:
             compiled(*args, **kwargs)  # says which branch has no recording
             raise AssertionError("a row that replays has a trace")
         found = trace, _evaluated(trace, bound.numbers)
-    reader = _Reader(*found)
-    reader.read(found[0].program.outputs[0])
-    return Story(reader.columns, Pulled(reader.columns, 1.0), 1.0)
+    return _Reader(*found).read(found[0].program.outputs[0])
 
 
 def _fitting(family: Family, arguments: Sequence[float]) -> tuple[Trace, list[float]] | None:
@@ -70,17 +63,16 @@ def _fitting(family: Family, arguments: Sequence[float]) -> tuple[Trace, list[fl
 
 def _one_row(nest: Any, row: int, compiled: Replayable) -> Any:
     """Arguments with only one row in each array."""
-    if isinstance(nest, np.ndarray) and nest.ndim:
-        if not -len(nest) <= row < len(nest):
-            raise CompileError.call(compiled._name, f"there is no row {row}: {len(nest)} rows")
-        place = row % len(nest)
-        return nest[place : place + 1]
-    if isinstance(nest, dict):
-        return {key: _one_row(part, row, compiled) for key, part in nest.items()}
-    if isinstance(nest, (list, tuple)):
-        parts = [_one_row(part, row, compiled) for part in nest]
-        return type(nest)(*parts) if hasattr(nest, "_fields") else type(nest)(parts)
-    return nest
+
+    def cut(part: Any) -> Any:
+        if not is_array(part) or not part.ndim:
+            return part
+        if not -len(part) <= row < len(part):
+            raise CompileError.call(compiled._name, f"there is no row {row}: {len(part)} rows")
+        place = row % len(part)
+        return part[place : place + 1]
+
+    return mapped(cut, nest, is_array)
 
 
 def _evaluated(trace: Trace, arguments: Sequence[float]) -> list[float]:
@@ -95,7 +87,7 @@ def _evaluated(trace: Trace, arguments: Sequence[float]) -> list[float]:
             numbers[index] = next(captured).data
         else:
             numbers[index] = arguments[index]
-    for op, results, args, _ in program.instructions:
+    for op, results, args, _, _ in program.instructions:
         operands = tuple([numbers[arg] for arg in args])
         if op in program.functions:
             numbers[results[0]] = program.functions[op].at(operands)
@@ -107,48 +99,33 @@ def _evaluated(trace: Trace, arguments: Sequence[float]) -> list[float]:
 def _computed(op: str, operands: tuple[float, ...]) -> float:
     if op == "stop":
         return operands[0]
-    if op == "take":
-        return operands[_taken(operands)]
-    if op in ("sum", "dot"):
-        half = len(operands) // 2
-        terms = operands if op == "sum" else [
-            left * right for left, right in zip(operands[:half], operands[half:])
-        ]  # fmt: skip
-        total = terms[0]
-        for term in terms[1:]:
-            total += term
-        return total
-    return float(core.evaluate(_INDEX[op], operands))
+    if op in STRUCTURAL:
+        return float(STRUCTURAL[op].evaluate(operands))
+    return executor.evaluate(op, operands)
 
 
-def _taken(operands: Sequence[float]) -> int:
-    """Which item a take chose; the index is its last operand."""
-    return min(max(int(operands[-1]), 0), len(operands) - 2)
+def _chooses(op: str) -> bool:
+    return op in STRUCTURAL and STRUCTURAL[op].chooses
 
 
 class _Reader:
-    """Fills columns from a program, in the order the engine would visit the same values."""
+    """Fills a pass from a program, in the order the engine would visit the same values; a number
+    stands as a value just before its use."""
 
     def __init__(self, trace: Trace, numbers: Sequence[float]) -> None:
         self.program: Program = trace.program
         self.numbers = numbers
-        self.columns = Columns.empty()
+        self._codes, self._data, self._is_taking = bytearray(), list[float](), list[bool]()
+        self._starts, self._edges, self._slopes = [0], list[int](), list[float]()
+        self._places = list[int]()
+        self._labels, self._own = dict[int, str](), dict[int, str]()
         self._made_by = {it.results[0]: it for it in self.program.instructions}
         captured = (i for i, given in self.program.inputs.items() if given.kind == CAPTURED)
         self._captured = dict(zip(captured, trace.captured))
         self._takes, self._plain = self._gradients()
-        self._variables = Variables()
-        self._wanted: list[str | None] = []
-        self._spans: list[Span | None] = []
         sites = self.program.sites  # files keep no spans
-        for site, span in zip(sites, self.program.spans or [None] * len(sites)):
-            self._add_site(site, span)
-
-    def _add_site(self, site: Site, span: Span | None) -> int:
-        text = linecache.getline(site.file, site.line).strip()
-        self.columns.sites.append(Place(site.file, site.line, site.function, text or None))
-        self._spans.append(span)
-        return len(self._spans) - 1
+        self._sites: list[Site | None] = list(sites)
+        self._spans: list[Span | None] = list(self.program.spans or [None] * len(sites))
 
     def _gradients(self) -> tuple[bytearray, bytearray]:
         """Which numbers take gradients, and which are plain numbers in eager code: operands that
@@ -163,14 +140,16 @@ class _Reader:
                 takes[index] = self._captured[index].requires_grad
             else:
                 takes[index] = True
-        for op, results, args, _ in program.instructions:
+        for op, results, args, _, _ in program.instructions:
             result = results[0]
             args = self._inputs(op, args)
-            if op == "take":
-                chosen = self._chosen(args)
+            if _chooses(op):
+                chosen = self._chosen(op, args)
                 takes[result], plain[result] = takes[chosen], plain[chosen]
                 continue
-            truth[result] = op in _COMPARISONS or all(truth[arg] or plain[arg] for arg in args)
+            truth[result] = (op in OPS and OPS[op].is_truth) or all(
+                truth[arg] or plain[arg] for arg in args
+            )
             plain[result] = all(plain[arg] for arg in args) or (
                 op == "stop" and (truth[args[0]] or self._is_shift(args[0]))
             )
@@ -181,21 +160,21 @@ class _Reader:
         """Whether this is what softmax and logsumexp subtract, a plain number in eager code: the
         largest term, or 0 where that is not finite."""
         made = self._made_by.get(index)
-        if made is None or made.op != "where":
+        if made is None or made.op != _CHOICE:
             return False
         finite = self._made_by.get(made.args[0])
-        if finite is None or finite.op != "less" or self.numbers[finite.args[1]] != math.inf:
+        if finite is None or finite.op != _COMPARISON or self.numbers[finite.args[1]] != math.inf:
             return False
         size = self._made_by.get(finite.args[0])
-        return size is not None and size.op == "abs" and size.args[0] == made.args[1]
+        return size is not None and size.op == _SIZE and size.args[0] == made.args[1]
 
-    def _chosen(self, args: tuple[int, ...]) -> int:
-        return args[_taken([self.numbers[arg] for arg in args])]
+    def _chosen(self, op: str, args: tuple[int, ...]) -> int:
+        return args[STRUCTURAL[op].chosen([self.numbers[arg] for arg in args])]
 
     def _resolved(self, index: int) -> int:
         """What a number is in eager code: the item a take chose."""
-        while index in self._made_by and self._made_by[index].op == "take":
-            index = self._chosen(self._made_by[index].args)
+        while index in self._made_by and _chooses(self._made_by[index].op):
+            index = self._chosen(self._made_by[index].op, self._made_by[index].args)
         return index
 
     def _operands(self, index: int) -> tuple[int, ...]:
@@ -211,7 +190,7 @@ class _Reader:
         function = self.program.functions.get(op)
         return args if function is None else args[len(args) - function.inputs :]
 
-    def read(self, output: int) -> None:
+    def read(self, output: int) -> Pass:
         """Visit everything under the output, left to right, inputs before uses."""
         root = self._resolved(output)
         places: dict[int, int] = {}
@@ -227,37 +206,51 @@ class _Reader:
             else:
                 stack.pop()
                 self._add(index, places)
-        columns = self.columns
-        fixed = [op == "number" for op in columns.ops]
-        columns.names[:] = given_names(self._wanted, fixed, columns.labels)
-        columns.named[:] = [bool(name) for name in self._wanted]
+        return Pass(
+            codes=np.frombuffer(bytes(self._codes), np.uint8),
+            data=np.array(self._data, np.float64),
+            takes=np.array(self._is_taking, np.bool_),
+            starts=np.array(self._starts, np.int64),
+            inputs=np.array(self._edges, np.int64),
+            numbers=np.array(self._slopes, np.float64),
+            places=np.array(self._places, np.int32),
+            labels=self._labels,
+            own=self._own,
+            ruled=np.zeros(len(self._codes), np.bool_),
+            sites=self._sites,
+            spans=self._spans,
+        )
 
     def _add(self, index: int, places: dict[int, int]) -> None:
         operands = self._operands(index)
         inputs = []
         for operand in operands:
             if self._plain[operand]:
-                inputs.append(len(self.columns.ops))
-                self._append("number", self.numbers[operand], None, False, -1)
-                self._wanted[-1] = shown(self.numbers[operand])
+                inputs.append(len(self._codes))
+                self._append(NUMBER, self.numbers[operand], False, -1)
             else:
                 inputs.append(places[operand])
-        places[index] = len(self.columns.ops)
+        place = places[index] = len(self._codes)
         op = self._made_by[index].op if operands else "leaf"
-        takes, label = bool(self._takes[index]), self._label(index)
-        self._append(op, self.numbers[index], label, takes, self._site(index))
+        if label := self._label(index):
+            self._labels[place] = label
+        function = self.program.functions.get(op)
+        if function is not None:
+            self._own[place] = function.name
+        slopes: Sequence[float] = ()
         if operands:
-            columns = self.columns
-            data = [columns.data[i] for i in inputs]
-            columns.inputs[-1] = tuple(inputs)
-            function = self.program.functions.get(op)
-            if function is not None:
-                if function.op.has_vjp:
-                    raise CompileError.story(function.name)
-                columns.ops[-1], columns.symbols[-1] = "custom", function.name
-                columns.partials[-1] = tuple(function.op.partials_at(data, self.numbers[index]))
-                return
-            columns.partials[-1] = tuple(partials_of(op, data, self.numbers[index]))
+            slopes = self._partials(op, [self._data[i] for i in inputs], self.numbers[index])
+        code = CUSTOM if function is not None else CODES[op]
+        takes = bool(self._takes[index])
+        self._append(code, self.numbers[index], takes, self._site(index), inputs, slopes)
+
+    def _partials(self, op: str, operands: list[float], result: float) -> Sequence[float]:
+        function = self.program.functions.get(op)
+        if function is None:
+            return partials_of(op, operands, result)
+        if function.op.has_vjp:
+            raise CompileError.story(function.name)
+        return tuple(function.op.partials_at(operands, result))
 
     def _label(self, index: int) -> str | None:
         if index in self._captured:
@@ -274,21 +267,26 @@ class _Reader:
         if index in self._captured:
             instruction = core.instruction_of(self._captured[index])
             site = site_of(instruction)
-            return -1 if site is None else self._add_site(site, span_of(instruction))
+            if site is None:
+                return -1
+            self._sites.append(site)
+            self._spans.append(span_of(instruction))
+            return len(self._sites) - 1
         return self.program.made.get(index, (False, -1))[1]
 
-    def _append(self, op: str, data: float, label: str | None, takes: bool, site: int) -> None:
-        columns = self.columns
-        columns.ops.append(op)
-        columns.symbols.append(symbol_of(op))
-        columns.labels.append(label)
-        columns.data.append(data)
-        columns.inputs.append(())
-        columns.partials.append(())
-        columns.requires_grad.append(takes)
-        columns.places.append(site)
-        variable = None
-        op = "custom" if op in self.program.functions else op
-        if site >= 0:
-            variable = self._variables.of(columns.sites[site].file, self._spans[site], op)
-        self._wanted.append(label or variable)
+    def _append(
+        self,
+        code: int,
+        data: float,
+        takes: bool,
+        place: int,
+        inputs: Sequence[int] = (),
+        slopes: Sequence[float] = (),
+    ) -> None:
+        self._codes.append(code)
+        self._data.append(data)
+        self._is_taking.append(takes)
+        self._places.append(place)
+        self._edges.extend(inputs)
+        self._slopes.extend(slopes)
+        self._starts.append(len(self._edges))

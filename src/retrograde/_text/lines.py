@@ -1,4 +1,4 @@
-"""Lines of styled text: how wide they are, folded to a width, side by side, with colour or without.
+"""Lines of styled text: how wide they are, folded to a width, side by side, in columns.
 
 A line is a list of spans, a span a text and the name of its style. Nothing here knows what the
 text says.
@@ -6,13 +6,9 @@ text says.
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-import sys
 import unicodedata
 from collections.abc import Iterable, Sequence
-from typing import TextIO
 
 Span = tuple[str, str]
 Line = list[Span]
@@ -31,12 +27,6 @@ STYLES = {
 }
 """One colour belongs to one idea: partials, upstream gradients, contributions, the two signs."""
 
-NARROWEST, WIDEST, USUAL = 40, 200, 80
-
-_SPELLED_OUT = {"×": "*", "÷": "/", "→": "->", "─": "-", "│": "|", "█": "#", "◀": "<", "▶": ">",
-                "…": "...", "·": "|", "⁵": "5", "³": "3", "∞": "inf", "¹": "1", "⁶": "6",
-                "↓": "v", "↑": "^"}  # fmt: skip
-
 
 def width_of(text: str) -> int:
     """How many columns a text takes: wide signs two, combining ones none."""
@@ -54,27 +44,72 @@ def line_width(line: Iterable[Span]) -> int:
 
 
 def folded(line: Sequence[Span], width: int, indent: int = 0) -> list[Line]:
-    """A line folded at spaces so that none is wider than ``width``; later lines are indented."""
+    """A line folded at spaces so that none is wider than ``width``; later lines are indented.
+
+    A word may change its style on the way: it is not folded there.
+    """
     lines: list[Line] = [[]]
-    taken = 0
-    for text, style in line:
-        for word in re.findall(r"\s+|\S+", text):
-            size = width_of(word)
-            if taken + size > width and lines[-1] and taken > indent:
-                lines.append([(" " * indent, "")] if indent else [])
-                taken = indent
-                if word.isspace():
-                    continue
-            while taken + size > width and size > width - indent > 0:
+    taken, full = 0, False
+    for word in _words(line):
+        size = line_width(word)
+        if word[0][0].isspace():
+            full = taken + size > width  # the spaces at which a line is folded are left out
+        elif full or (taken + size > width and taken > (indent if len(lines) > 1 else 0)):
+            lines.append([(" " * indent, "")] if indent else [])
+            taken, full = indent, False
+        if full or (len(lines) > 1 and taken == indent and word[0][0].isspace()):
+            continue
+        for text, style in word:
+            while taken + width_of(text) > width > indent:
                 room = max(width - taken, 1)
-                lines[-1].append((word[:room], style))
-                word = word[room:]
-                size = width_of(word)
+                lines[-1].append((text[:room], style))
+                text = text[room:]
                 lines.append([(" " * indent, "")] if indent else [])
                 taken = indent
-            lines[-1].append((word, style))
-            taken += size
+            lines[-1].append((text, style))
+            taken += width_of(text)
     return lines
+
+
+def _words(line: Iterable[Span]) -> list[Line]:
+    """A line in words and the spaces between them."""
+    words: list[Line] = []
+    spaces: bool | None = None
+    for text, style in line:
+        for piece in re.findall(r"\s+|\S+", text):
+            if spaces == piece.isspace():
+                words[-1].append((piece, style))
+            else:
+                words.append([(piece, style)])
+            spaces = piece.isspace()
+    return words
+
+
+def joined(line: Iterable[Span]) -> Line:
+    """The same line with neighbours of one style as one span."""
+    spans: Line = []
+    for text, style in line:
+        if spans and spans[-1][1] == style:
+            spans[-1] = spans[-1][0] + text, style
+        else:
+            spans.append((text, style))
+    return spans
+
+
+def padded(text: str, width: int, side: str = "l") -> str:
+    """A text at the left (l), right (r) or centre (c) of a column.
+
+    >>> padded("ab", 5, "c"), padded("ab", 4, "r")
+    (' ab  ', '  ab')
+    """
+    room = max(width - width_of(text), 0)
+    before = {"l": 0, "r": room, "c": room // 2}[side]
+    return " " * before + text + " " * (room - before)
+
+
+def widths_of(rows: Sequence[Sequence[str]]) -> list[int]:
+    """How wide each column of a table has to be."""
+    return [max(map(width_of, column)) for column in zip(*rows)]
 
 
 def clipped(text: str, width: int) -> str:
@@ -121,34 +156,3 @@ def _colored(line: Line) -> str:
         f"\x1b[{STYLES[style]}m{text}\x1b[0m" if STYLES[style] and not text.isspace() else text
         for text, style in spans
     )
-
-
-def terminal_width(stream: TextIO) -> int:
-    """The width to write for: the terminal's, or the usual one where there is none."""
-    if not _is_terminal(stream):
-        return USUAL
-    return min(max(shutil.get_terminal_size((USUAL, 24)).columns, NARROWEST), WIDEST)
-
-
-def takes_color(stream: TextIO) -> bool:
-    """Colour on terminals, unless NO_COLOR is set or the terminal is dumb."""
-    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
-        return False
-    return _is_terminal(stream)
-
-
-def _is_terminal(stream: TextIO) -> bool:
-    return bool(getattr(stream, "isatty", bool)())
-
-
-def write(text: str, stream: TextIO | None = None) -> None:
-    """Print a text; a stream that lacks our signs gets the nearest spelling of them."""
-    stream = stream or sys.stdout
-    encoding = getattr(stream, "encoding", None) or "utf-8"
-    try:
-        text.encode(encoding)
-    except UnicodeEncodeError:
-        for sign, spelling in _SPELLED_OUT.items():
-            text = text.replace(sign, spelling)
-        text = text.encode(encoding, "replace").decode(encoding)
-    print(text, file=stream)

@@ -1,4 +1,4 @@
-"""A survey of a graph for the doctor, in Python: what ``native/survey.c`` does for its engine.
+"""A survey of a pass for the doctor: what ``native/survey.c`` does for its core, on any pass.
 
 One backward pass on numbers kept aside, and on the way: which parameters are reached and how deep
 they lie, which units are shut, how gradients change along depth, and why a gradient is zero.
@@ -10,12 +10,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import isfinite
 from struct import pack, unpack
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .._shared.lending import Loan
 from ..errors import NotAValueError
-from ..ops import OPS
-from .reference import Node, order
+from ..value import Value, core_name, native_core
+from .backward import pull, seeds_at
+from .flat import Pass
+from .values import read
+
+if TYPE_CHECKING:
+    from .._shared.cores import Survey
 
 FACTOR, GATE, SATURATE, SOFT, CHOOSE, FLAT, KINDS, CARRIES, COUNTS = 0, 1, 2, 3, 4, 5, 7, 8, 16
 """What an op is to the doctor: a kind, and whether it carries ownership and counts as depth."""
@@ -35,16 +39,16 @@ _REASONS = {
     GATE: BY_GATE, CHOOSE: BY_GATE, FLAT: BY_FLAT, SATURATE: BY_SATURATION, SOFT: BY_SATURATION,
     FACTOR: BY_FACTOR,
 }  # fmt: skip
-_CODES = {name: index for index, name in enumerate((*OPS, "leaf", "sum", "dot"))}
 
 
 def survey(
-    roots: Sequence[Any],
+    roots: Sequence[Value],
     seeds: Sequence[float],
-    parameters: Sequence[Any],
+    parameters: Sequence[Value],
     kinds: bytes,
     limits: bytes,
-) -> dict[str, Any]:
+    /,
+) -> Survey:
     """What the doctor asks of a graph, in one pass; lists of numbers come as packed bytes.
 
     ``gradients``, ``reached`` and ``depths`` have an entry a parameter. ``units`` are (parameter,
@@ -53,44 +57,51 @@ def survey(
     shut gate, the product with a zero, the slope of 0), ``closures`` the nodes whose rule is a
     callable. ``level`` and ``level_nodes`` are sums and counts by depth, ``step`` depths a level.
     """
+    if core_name == "native":
+        return native_core.survey(tuple(roots), tuple(seeds), tuple(parameters), kinds, limits)
     for index, parameter in enumerate(parameters):
-        if not isinstance(parameter, Node):
+        if not isinstance(parameter, Value):
             raise NotAValueError.at("doctor: parameters", index, parameter)
-    return _Survey(roots, seeds, parameters, kinds, unpack("256d", limits)).run()
+    graph = read(roots)
+    started = seeds_at(graph.of(roots), seeds)
+    return survey_of(graph, started, graph.of(parameters), kinds, limits)
+
+
+def survey_of(
+    graph: Pass, seeds: dict[int, float], parameters: Sequence[int], kinds: bytes, limits: bytes
+) -> Survey:
+    """The survey of a pass: seeds by value, and where the parameters stand, -1 for nowhere."""
+    return _Survey(graph, seeds, parameters, kinds, unpack("256d", limits)).run()
 
 
 class _Survey:
     def __init__(
         self,
-        roots: Sequence[Any],
-        seeds: Sequence[float],
-        parameters: Sequence[Any],
+        graph: Pass,
+        seeds: dict[int, float],
+        parameters: Sequence[int],
         kinds: bytes,
         limits: Sequence[float],
     ) -> None:
-        self.values: list[Any] = order(roots)
-        self.roots, self.seeds, self.parameters = roots, seeds, parameters
-        self.limits = limits
-        self.place = {id(value): i for i, value in enumerate(self.values)}
-        self.kinds = [kinds[self._code(value)] for value in self.values]
-        self.inputs = [
-            [(self.place[id(v)], p) for v, p in zip(value._inputs, value._partials or ())
-             if not v._number]
-            if value._partials is not None
-            else [(self.place[id(v)], 0.0) for v in value._inputs]
-            for value in self.values
-        ]  # fmt: skip
-        self.adjoints: list[float] = []
-        self.depths = [0] * len(self.values)
+        assert graph.values is not None
+        self.values: Sequence[Any] = graph.values
+        self.parameters = parameters
+        codes = graph.codes.tolist()
+        self.kinds: list[int] = [kinds[code] for code in codes]
+        self.limits = [limits[code] for code in codes]
+        self.data: list[float] = graph.data.tolist()
+        self.ruled = graph.ruled.tolist()
+        edges = zip(graph.by_value(graph.inputs), graph.by_value(graph.numbers))
+        self.inputs: list[list[tuple[int, float]]] = [
+            [(j, p) for j, p in zip(*edge) if j >= 0] for edge in edges
+        ]
+        self.adjoints: list[float] = pull(graph, seeds).gradients.tolist()
+        self.depths = [0] * len(graph)
 
-    def _code(self, value: Any) -> int:
-        return len(_CODES) if value._custom is not None else _CODES[value._op_name]
-
-    def run(self) -> dict[str, Any]:
-        self._pull()
+    def run(self) -> Survey:
         units = self._units()
         edges = self._measure_depths()
-        places = [self.place.get(id(parameter), -1) for parameter in self.parameters]
+        places = self.parameters
         gradients = [self.adjoints[i] if i >= 0 else 0.0 for i in places]
         zero = [k for k, i in enumerate(places) if i >= 0 and gradients[k] == 0.0]
         level, counts, step = self._profile()
@@ -99,36 +110,21 @@ class _Survey:
             "reached": bytes(i >= 0 for i in places),
             "depths": pack(f"{len(places)}i", *[self.depths[i] if i >= 0 else -1 for i in places]),
             "units": units,
-            "closures": [v for v in self.values if v._partials is None][:MOST_CLOSURES],
+            "closures": [v for v, own in zip(self.values, self.ruled) if own][:MOST_CLOSURES],
             "zeros": self._zeros(zero, places) if zero else [],
             "level": pack(f"{len(level)}d", *level),
             "level_nodes": pack(f"{len(counts)}q", *counts),
             "step": step,
             "nodes": len(self.values),
             "edges": edges,
-            "odd_data": sum(not isfinite(value._data) for value in self.values),
+            "odd_data": sum(not isfinite(data) for data in self.data),
             "odd_adjoints": sum(not isfinite(adjoint) for adjoint in self.adjoints),
         }
 
-    def _pull(self) -> None:
-        """The backward pass; closures add to ``.grad``, so it is lent to them."""
-        with Loan(self.values, by_rule=True):
-            for root, seed in zip(self.roots, self.seeds):
-                root._grad += seed
-            for i in range(len(self.values) - 1, -1, -1):
-                value = self.values[i]
-                if value._partials is None:
-                    value._contribute()
-                    continue
-                upstream = value._grad
-                for j, partial in self.inputs[i]:
-                    self.values[j]._grad += partial * upstream
-            self.adjoints = [value._grad for value in self.values]
-
     def _units(self) -> list[tuple[int, int, int, Any, float, float]]:
         """Who owns what, and which units are shut."""
-        mine = {id(p): k for k, p in reversed(list(enumerate(self.parameters)))}
-        number = [mine.get(id(value), -1) for value in self.values]
+        mine = {place: k for k, place in reversed(list(enumerate(self.parameters)))}
+        number = [mine.get(i, -1) for i in range(len(self.values))]
         found: dict[int, list[Any]] = {}
         rows: list[tuple[int, int]] = []
         for i, value in enumerate(self.values):
@@ -139,9 +135,9 @@ class _Survey:
             if who >= 0:
                 unit = found.setdefault(who, [0, 0, value, 0.0, 0.0])
                 rows.append((i, who))
-                unit[3] += value._data
+                unit[3] += self.data[i]
                 unit[0] += 1
-                unit[1] += abs(partial) <= self.limits[self._code(value)]
+                unit[1] += abs(partial) <= self.limits[i]
         for i, who in reversed(rows):
             found[who][4] = FADES * found[who][4] + self.adjoints[i]
         return [(k, *unit) for k, unit in sorted(found.items())]
@@ -188,7 +184,7 @@ class _Survey:
             counts[self.depths[i] >> shift] += 1
         return level, counts, 1 << shift
 
-    def _zeros(self, zero: list[int], places: list[int]) -> list[tuple[Any, ...]]:
+    def _zeros(self, zero: list[int], places: Sequence[int]) -> list[tuple[Any, ...]]:
         reasons, uses = [0] * len(self.values), [0] * len(self.values)
         blamed: list[list[int]] = [[-1, -1, -1] for _ in self.values]
         for i in range(len(self.values) - 1, -1, -1):

@@ -5,26 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from . import lines
+from .lines import Line, Span, folded, joined, line_width, padded
+
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.text import Text
 
-Cell = tuple[str, str]  # text and style
-Row = Sequence[Cell]
+Row = Sequence[Span]
 
 NARROWEST_COLUMN = 20
-_SIDES = {"l": "<", "r": ">", "c": "^"}
 
 
-def print_line(page: Console, *parts: Cell, indent: int = 0) -> None:
+def print_line(page: Console, *parts: Span, indent: int = 0) -> None:
     """One line of styled parts, folded where it is too long."""
-    for line in _folded(page, parts, page.width - indent):
+    for line in folded(parts, max(1, page.width - indent)):
         _print(page, line, indent)
 
 
 def widths_of(rows: Sequence[Row]) -> list[int]:
     """How wide each column has to be."""
-    return [max(len(text) for text, _ in column) for column in zip(*rows)]
+    return lines.widths_of([[text for text, _ in row] for row in rows])
 
 
 def print_row(page: Console, row: Row, widths: Sequence[int], sides: str, indent: int = 0) -> None:
@@ -33,16 +33,16 @@ def print_row(page: Console, row: Row, widths: Sequence[int], sides: str, indent
     A last cell that is too long is folded within its column where that is wide enough.
     """
     cells = [
-        (f"{text:{_SIDES[side]}{width}} ", style)
+        (padded(text, width, side) + " ", style)
         for (text, style), width, side in zip(row, widths, sides)
     ]
-    *first, last = cells
-    taken = sum(len(text) for text, _ in first)
+    *first, (text, style) = cells
+    taken = line_width(first)
     if page.width - indent - taken < NARROWEST_COLUMN:
         print_line(page, *cells, indent=indent)
         return
-    head, *more = _folded(page, [last], page.width - indent - taken)
-    _print(page, _text(first) + head, indent)
+    head, *more = folded([(text.rstrip(), style)], page.width - indent - taken)
+    _print(page, [*first, *head], indent)
     for line in more:
         _print(page, line, indent + taken)
 
@@ -54,19 +54,10 @@ def print_rows(page: Console, rows: Sequence[Row], sides: str, indent: int = 0) 
         print_row(page, row, widths, sides, indent)
 
 
-def _text(parts: Sequence[Cell]) -> Text:
+def _print(page: Console, line: Line, indent: int) -> None:
     from rich.text import Text
 
-    return Text.assemble(*parts)
-
-
-def _folded(page: Console, parts: Sequence[Cell], width: int) -> Sequence[Text]:
-    text = _text(parts)
+    text = Text.assemble(*joined(line))
     text.rstrip()
-    return list(text.wrap(page, max(1, width))) or [text]
-
-
-def _print(page: Console, line: Text, indent: int) -> None:
-    line.rstrip()
-    line.pad_left(indent)
-    page.print(line, no_wrap=True, overflow="crop")
+    text.pad_left(indent)
+    page.print(text, no_wrap=True, overflow="crop")

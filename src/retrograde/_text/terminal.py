@@ -1,4 +1,5 @@
-"""The terminal: how wide it is, whether it takes colour, and a bar for what takes long."""
+"""The terminal: how wide it is, whether it takes colour and which signs, and a bar for what takes
+long."""
 
 from __future__ import annotations
 
@@ -18,7 +19,44 @@ WIDEST_TERMINAL = 96
 WIDEST_PIPE = 80
 PATIENCE_SECONDS = 2.0
 
-_SPELLED_OUT = {"×": "*", "→": ">", "─": "-", "█": "#", "▏": "#", "·": "|", "✓": "+", "✗": "x"}
+NARROWEST, WIDEST, USUAL = 40, 200, 80
+
+_SPELLED_OUT = {"×": "*", "÷": "/", "→": "->", "─": "-", "│": "|", "█": "#", "▏": "#", "◀": "<",
+                "▶": ">", "…": "...", "·": "|", "⁵": "5", "³": "3", "∞": "inf", "¹": "1", "⁶": "6",
+                "↓": "v", "↑": "^", "✓": "+", "✗": "x"}  # fmt: skip
+_IN_COLUMNS = _SPELLED_OUT | {"→": ">"}  # as wide as the sign: columns are laid out by then
+
+
+def terminal_width(stream: TextIO) -> int:
+    """The width to write for: the terminal's, or the usual one where there is none."""
+    if not is_terminal(stream):
+        return USUAL
+    return min(max(shutil.get_terminal_size((USUAL, 24)).columns, NARROWEST), WIDEST)
+
+
+def takes_color(stream: TextIO) -> bool:
+    """Colour on terminals, unless NO_COLOR is set or the terminal is dumb."""
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    return is_terminal(stream)
+
+
+def is_terminal(stream: TextIO) -> bool:
+    """Whether somebody sits in front of a stream."""
+    return bool(getattr(stream, "isatty", bool)())
+
+
+def write(text: str, stream: TextIO | None = None) -> None:
+    """Print a text; a stream that lacks our signs gets the nearest spelling of them."""
+    stream = stream or sys.stdout
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        for sign, spelling in _SPELLED_OUT.items():
+            text = text.replace(sign, spelling)
+        text = text.encode(encoding, "replace").decode(encoding)
+    print(text, file=stream)
 
 
 def console(stream: TextIO | None = None) -> Console:
@@ -27,7 +65,7 @@ def console(stream: TextIO | None = None) -> Console:
 
     stream = stream or sys.stdout
     _accept_any_text(stream)
-    widest = WIDEST_TERMINAL if stream.isatty() else WIDEST_PIPE
+    widest = WIDEST_TERMINAL if is_terminal(stream) else WIDEST_PIPE
     width = min(shutil.get_terminal_size((WIDEST_PIPE, 24)).columns, widest)
     if os.environ.get("NO_COLOR"):
         return Console(file=stream, width=width, color_system=None, highlight=False)
@@ -41,7 +79,7 @@ def _accept_any_text(stream: TextIO) -> None:
         if not isinstance(error, UnicodeEncodeError):
             raise error
         signs = error.object[error.start : error.end]
-        return "".join(_SPELLED_OUT.get(sign, "?") for sign in signs), error.end
+        return "".join(_IN_COLUMNS.get(sign, "?") for sign in signs), error.end
 
     if not (stream.encoding or "utf-8").lower().startswith("utf"):
         codecs.register_error("retrograde.spell_out", spell_out)

@@ -1,0 +1,84 @@
+"""A graph as flat arrays, and the backward pass over such arrays: what ``native/reading.c`` does
+for its engine. Arrays are bytes; ``src/retrograde/passes`` makes a pass of them.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..errors import NotAValueError
+from ..ops import OPS
+from ..ops.structural import EAGER
+from .reference import Node, order
+
+_CODES = {name: code for code, name in enumerate((*OPS, "leaf", *EAGER))}
+_TAKES, _HOOKED, _RULED = 1, 2, 4
+
+
+def read(roots: tuple[Any, ...], epoch: int, /) -> tuple[Any, ...]:
+    """Everything under the roots made since an epoch, inputs before uses, as flat arrays."""
+    for index, root in enumerate(roots):
+        if not isinstance(root, Node):
+            raise NotAValueError.at("order", index, root)
+    values: list[Any] = order(roots, epoch)
+    place = {id(value): index for index, value in enumerate(values)}
+    ops, flags = bytearray(), bytearray()
+    starts, inputs, numbers = array("q", [0]), array("q"), array("d")
+    places, made = array("i"), dict[Any, int]()
+    labels = {index: value._label for index, value in enumerate(values) if value._label}
+    for value in values:
+        custom = value._custom is not None
+        ops.append(len(_CODES) if custom else _CODES.get(value._op_name, len(_CODES)))
+        closure = value._partials is None
+        flags.append(
+            _TAKES * value._requires_grad + _HOOKED * bool(value._hooks) + _RULED * closure
+        )
+        if value._epoch >= epoch:
+            slopes = value._partials if value._partials is not None else (0.0,) * len(value._inputs)
+            for v, partial in zip(value._inputs, slopes):
+                inputs.append(-1 if v._number else place[id(v)])
+                numbers.append(v._data if v._number else partial)
+        starts.append(len(inputs))
+        where = value._made_at
+        places.append(-1 if where is None else made.setdefault(where, len(made)))
+    data, grads = array("d", [v._data for v in values]), array("d", [v._grad for v in values])
+    return (
+        values, bytes(ops), bytes(flags), data.tobytes(), grads.tobytes(), starts.tobytes(),
+        inputs.tobytes(), numbers.tobytes(), places.tobytes(), list(made), labels,
+    )  # fmt: skip
+
+
+def pull(
+    starts: Any,
+    inputs: Any,
+    partials: Any,
+    ruled: Any,
+    rule: Callable[[int, float], Sequence[float | None]],
+    gradients: Any,
+    amounts: Any,
+    befores: Any,
+    /,
+) -> None:
+    """The backward pass over flat arrays; ``gradients`` comes with the seeds, and ``rule`` gives
+    the contributions of the values marked in ``ruled``."""
+    begins, targets, slopes = starts.tolist(), inputs.tolist(), partials.tolist()
+    totals, given, met = gradients.tolist(), amounts.tolist(), befores.tolist()
+    own = ruled.tolist()
+    for index in range(len(begins) - 2, -1, -1):
+        start, end = begins[index], begins[index + 1]
+        if start == end:
+            continue
+        upstream = totals[index]
+        found: Sequence[float | None] = (
+            rule(index, upstream)
+            if own[index]
+            else [slope * upstream for slope in slopes[start:end]]
+        )
+        for edge, amount in zip(range(start, end), found, strict=True):
+            target = targets[edge]
+            if target >= 0 and amount is not None:
+                given[edge], met[edge] = amount, totals[target]
+                totals[target] += amount
+    gradients[:], amounts[:], befores[:] = totals, given, met

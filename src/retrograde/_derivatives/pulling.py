@@ -1,0 +1,209 @@
+"""Gradients pulled back through what a function made, and tangents pushed forward through it.
+
+Where the result depends only on the fresh values it is pulled back as numbers by the core. Where it
+depends on values from outside (parameters, an outer transform's arguments) the partials of each
+node are evaluated again *on values*, from the law, and the result is a value that can be
+differentiated further. Nodes of an earlier epoch than the transform's are left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from math import isnan
+from typing import Any
+
+from .._values import elementwise
+from .._values.functions import sum
+from .._values.reaching import Reached, is_chosen, pushed, takes_gradient_through
+from ..errors import NotDifferentiable, NotTwiceDifferentiable, StaleGraph
+from ..ops import OPS, STRUCTURAL
+from ..ops.emit.python import compile_partials
+from ..value import Value, core
+
+Number = Any  # a float, or a value where it depends on values from outside
+
+
+@cache
+def _partials_on_values(name: str) -> tuple[Callable[..., Any] | None, ...]:
+    functions = {op: getattr(elementwise, op) for op in OPS}
+    return compile_partials(OPS[name], functions)
+
+
+def _check_fresh(node: Value) -> None:
+    """Raise where a node's data is no longer what its op makes of its inputs."""
+    if core.in_recording():
+        return  # a recording cannot be stale: nothing may be assigned while it lasts
+    now = core.recompute(node) if node._rule is None else node._rule.recompute(node)
+    if now is not None and now != node.data and not (isnan(now) and isnan(node.data)):
+        raise StaleGraph.of(node, now)
+
+
+def _partials(node: Value, inputs: Sequence[Value], wanted: Sequence[int]) -> list[Any]:
+    """The partials of a node as values, for the inputs wanted."""
+    operands = _operands(inputs)
+    if node._rule is not None:
+        return node._rule.partials_on_values(node, operands, wanted)
+    if core.recompute(node) is None:  # first: a one-off may be named like an op of ours
+        raise NotTwiceDifferentiable.of(node)
+    if node.op in STRUCTURAL:
+        slopes = STRUCTURAL[node.op].slopes(operands)
+        return [slopes[index] for index in wanted]
+    found = []
+    for rule in map(_partials_on_values(node.op).__getitem__, wanted):
+        if rule is None:
+            raise NotDifferentiable.of(node)
+        found.append(rule(*operands, node))
+    return found
+
+
+def _operands(inputs: Sequence[Value]) -> list[Any]:
+    """Inputs as the law's partials take them; while recording numbers stay in the graph."""
+    recording = core.in_recording()
+    return [v if recording or v.requires_grad else v.data for v in inputs]
+
+
+def _contributions(
+    node: Value, inputs: Sequence[Value], wanted: Sequence[int], upstream: Number
+) -> list[Number]:
+    """What a node hands to the inputs wanted, as values."""
+    if node._rule is not None and node._rule.has_vjp:
+        operands = _operands(inputs)
+        given = node._rule.vjp_on_values(node, operands, upstream)
+        return [given[index] for index in wanted]
+    return [_times(partial, upstream) for partial in _partials(node, inputs, wanted)]
+
+
+def _times(partial: Number, upstream: Number) -> Number:
+    """partial × upstream, without a node for the 1 of an addition or a fresh seed."""
+    if isinstance(partial, float) and partial == 1.0:
+        return upstream
+    if isinstance(upstream, float) and upstream == 1.0:
+        return partial
+    return partial * upstream
+
+
+def _total(contributions: list[Number]) -> Number:
+    if len(contributions) == 1:
+        return contributions[0]
+    return sum(contributions)
+
+
+def _distinct(items: Iterable[Number | None], taken: set[int]) -> list[Number | None]:
+    """Results as objects of their own. The partial of ``x * y`` is ``y`` itself: an optimizer that
+    steps ``x`` and then ``y`` must not find the gradient of ``y`` changed with ``x``."""
+    results = []
+    for item in items:
+        if isinstance(item, Value):
+            item = item * 1.0 if id(item) in taken else item
+            taken.add(id(item))
+        results.append(item)
+    return results
+
+
+def _dependents(nodes: Iterable[Value], inputs: Sequence[Value]) -> dict[int, list[int]]:
+    """Which nodes depend on the inputs, and through which of their own inputs."""
+    depends: dict[int, list[int]] = {id(value): [] for value in inputs}
+    recording = core.in_recording()
+    for node in nodes:
+        through = [index for index, v in enumerate(node.inputs) if id(v) in depends]
+        open_to = takes_gradient_through(node) if recording else None
+        if open_to is not None:
+            through = [index for index in through if index in open_to]
+        if through:
+            depends[id(node)] = through
+    return depends
+
+
+def pull_values(
+    roots: Sequence[Value], seeds: Sequence[Number], inputs: Sequence[Value], since: int
+) -> list[Number | None]:
+    """Gradients as values: backward once more, in ops instead of numbers."""
+    nodes = core.order_since(tuple(roots), since)
+    depends = _dependents(nodes, inputs)
+    arrived: dict[int, list[Number]] = {}
+    taken = {id(seed) for seed in seeds}
+    recording, reached = core.in_recording(), Reached()
+    for root, seed in zip(roots, seeds):
+        arrived.setdefault(id(root), []).append(seed)
+        reached.note(root, None)
+    for node in reversed(nodes):
+        through = depends.get(id(node))
+        if not through or id(node) not in arrived:
+            continue
+        _check_fresh(node)
+        upstream = _total(arrived[id(node)])
+        arrived[id(node)] = [upstream]
+        node_inputs = node.inputs
+        taken.update(id(v) for v in (node, *node_inputs) if v.requires_grad)
+        if recording and is_chosen(node):
+            given = reached.chosen(node, node_inputs, through, upstream)
+        else:
+            given = _contributions(node, node_inputs, through, upstream)
+            given = reached.handed_on(node, node_inputs, through, given) if recording else given
+        for index, contribution in zip(through, given):
+            arrived.setdefault(id(node_inputs[index]), []).append(contribution)
+    found = (_total(arrived[id(v)]) if id(v) in arrived else None for v in inputs)
+    return _distinct(found, taken)
+
+
+def pull_back(
+    roots: Sequence[Value], seeds: Sequence[Number], inputs: Sequence[Value], since: int
+) -> list[Number | None]:
+    """Gradients as numbers where nothing from outside is involved, else as values."""
+    if not any(isinstance(seed, Value) for seed in seeds):
+        numbers = core.gradients(tuple(roots), tuple(seeds), tuple(inputs), since)
+        if numbers is not None:
+            if any(number is not None and isnan(number) for number in numbers):
+                _refuse_absent(roots, inputs, since)
+            return list(numbers)
+    return pull_values(roots, seeds, inputs, since)
+
+
+def _refuse_absent(roots: Sequence[Value], inputs: Sequence[Value], since: int) -> None:
+    """Raise where a NaN among gradients stands for a partial that the law does not state."""
+    nodes = core.order_since(tuple(roots), since)
+    depends = _dependents(nodes, inputs)
+    for node in nodes:
+        if _lacks(node, depends.get(id(node), ())):
+            raise NotDifferentiable.of(node)
+
+
+def _lacks(node: Value, through: Sequence[int]) -> bool:
+    row = OPS.get(node.op) if node._rule is None else None
+    return row is not None and any(row.inputs[index] in row.absent for index in through)
+
+
+def push_forward(
+    roots: Sequence[Value], inputs: Sequence[Value], tangents: Sequence[Number], since: int
+) -> list[Number]:
+    """Tangents of the roots: the chain rule in the forward direction.
+
+    In numbers where nothing from outside is involved, else in values.
+    """
+    in_numbers = not any(isinstance(t, Value) for t in tangents) and core.is_closed(
+        tuple(roots), tuple(inputs), since
+    )
+    nodes = core.order_since(tuple(roots), since)
+    depends = _dependents(nodes, inputs)
+    moving: dict[int, Number] = {id(v): t for v, t in zip(inputs, tangents)}
+    for node in nodes:
+        through = depends.get(id(node))
+        if not through:
+            continue
+        node_inputs = node.inputs
+        if core.in_recording() and is_chosen(node):
+            moving[id(node)] = pushed(node_inputs, moving)
+            continue
+        if in_numbers and node.partials:
+            if _lacks(node, through):
+                raise NotDifferentiable.of(node)
+            numbers = node.partials
+            partials: list[Any] = [numbers[index] for index in through]
+        else:
+            _check_fresh(node)
+            partials = _contributions(node, node_inputs, through, 1.0)
+        moving[id(node)] = _total(
+            [p * moving[id(node_inputs[index])] for index, p in zip(through, partials)]
+        )
+    return [moving.get(id(root), 0.0) for root in roots]

@@ -1,0 +1,1 @@
+"""Text on a terminal: lines, paragraphs, tables, and what a stream can show."""

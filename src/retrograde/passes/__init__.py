@@ -1,0 +1,1 @@
+"""A graph and its backward pass as flat arrays: what readers fill and everything else reads."""

@@ -1,0 +1,242 @@
+"""The checker of plans: that a plan computes its program, found by running both on symbols.
+
+A symbol stands for what an instruction makes of its operands' symbols; equal ones are one. A plan
+is followed step by step: every place it names must be there and written before it is read, and
+what it stores, reduces and checks must be the program's. So a slot that is given away before its
+last use is found, as another symbol stands in it. Asked for by ``RETROGRADE_CHECK_PLANS=1``, by
+Python's development mode, and by a debug build of Python.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from struct import pack
+from typing import Any
+
+from ..errors import ProgramError
+from ..ops import OPS
+from ..ops.structural import DOT, TAKE
+from .plan import CARRIED, ROW_OPS, STEPS, UNIFORM, Plan
+from .program import CAPTURED, CONSTANT, ROW, SEED, Program
+
+_NAMES = {number: name for name, number in STEPS.items()}
+
+Symbol = int
+
+
+def is_asked() -> bool:
+    """Whether plans are to be checked as they are made."""
+    debugs = sys.flags.dev_mode or hasattr(sys, "gettotalrefcount")
+    return debugs or bool(os.environ.get("RETROGRADE_CHECK_PLANS"))
+
+
+def check_plan(plan: Plan, program: Program) -> Plan:
+    """The plan itself, or the exception that says what is wrong with it."""
+    try:
+        _Followed(plan, program).run()
+    except _FaultError as fault:
+        raise ProgramError.plan(str(fault)) from None
+    return plan
+
+
+class _FaultError(Exception):
+    """What is wrong."""
+
+
+class _Symbols:
+    """One number for everything that is computed in the same way."""
+
+    def __init__(self) -> None:
+        self._known: dict[Any, Symbol] = {}
+
+    def of(self, op: str, operands: Sequence[Any], part: int = 0) -> Symbol:
+        """What an op makes of operands; ``part`` is which of its results."""
+        return self._known.setdefault((op, tuple(operands), part), len(self._known))
+
+
+def _meanings(program: Program, symbols: _Symbols) -> dict[int, Symbol]:
+    """By id, what the program computes."""
+    found = {index: symbols.of("input", (index,)) for index in program.inputs}
+    for op, results, args, _, parameters in program.instructions:
+        operands = (*[found[arg] for arg in args], *parameters)
+        for part, result in enumerate(results):
+            found[result] = symbols.of(op, operands, part)
+    return found
+
+
+class _Followed:
+    """A plan on symbols: what stands in its slots, its uniform places and its registers."""
+
+    def __init__(self, plan: Plan, program: Program) -> None:
+        self.plan, self.program = plan, program
+        self.symbols = _Symbols()
+        self.meanings = _meanings(program, self.symbols)
+        self.slots: list[Symbol | None] = [None] * plan.slots
+        self.uniforms: list[Symbol | None] = [None] * len(plan.uniforms)
+        self.carried: Symbol | None = None
+        self.done: dict[str, set[int]] = {"store": set(), "reduce": set(), "guard": set()}
+        self.wanted = {
+            what: [index for each, index in plan.outputs if each == what]
+            for what in ("store", "reduce")
+        } | {"guard": [guard.condition for guard in program.guards]}
+        self.passed = 0
+
+    def run(self) -> None:
+        self._given()
+        for number, step in enumerate(_six(self.plan.uniform_steps)):
+            self._step(f"uniform step {number}", step, self._uniform)
+        for number, step in enumerate(_six(self.plan.steps)):
+            self._step(f"step {number}", step, self._operand)
+        if [len(each) for each in self.wanted.values()] != [
+            self.plan.stored, self.plan.reduced, self.plan.guards,
+        ]:  # fmt: skip
+            raise _FaultError("it counts other outputs and guards than there are")
+        for what, ids in self.wanted.items():
+            if len(self.done[what]) != len(ids):
+                raise _FaultError(f"it does {len(self.done[what])} of {len(ids)} steps {what}")
+
+    def _given(self) -> None:
+        """The uniform places that are filled before a run."""
+        given = [i for i in self.program.inputs.items() if i[1].kind not in (ROW, SEED)]
+        arguments = []
+        for place, (index, what) in enumerate(sorted(given, key=lambda i: i[1].kind != CAPTURED)):
+            self.uniforms[place] = self.meanings[index]
+            if what.kind == CONSTANT:
+                if pack("d", self.plan.uniforms[place]) != pack("d", what.number):
+                    raise _FaultError(f"uniform {place} is not the constant %{index}")
+            elif what.kind != CAPTURED:
+                arguments.append((place, index))
+        if arguments != list(zip(self.plan.arguments, self.plan.argument_ids)):
+            raise _FaultError("its uniform arguments are not the program's")
+
+    # ---- places ------------------------------------------------------------------------------
+
+    def _uniform(self, place: int) -> Symbol:
+        found = self.uniforms[place] if place < len(self.uniforms) else None
+        if found is None:
+            raise _FaultError(f"reads uniform {place}, which nothing has written")
+        return found
+
+    def _operand(self, place: int) -> Symbol:
+        if place == CARRIED:
+            found = self.carried
+        elif place & UNIFORM:
+            return self._uniform(place & ~UNIFORM)
+        else:
+            found = self.slots[place] if place < len(self.slots) else None
+        if found is None:
+            where = "what is carried" if place == CARRIED else f"slot {place}"
+            raise _FaultError(f"reads {where}, which nothing has written")
+        return found
+
+    def _listed(self, first: int, count: int, read: Any) -> list[Symbol]:
+        extras = self.plan.extras
+        if first + count > len(extras):
+            raise _FaultError(f"lists operands past the {len(extras)} extras")
+        if CARRIED in extras[first : first + count]:
+            raise _FaultError("lists what is carried, which only operands in place may be")
+        return [read(place) for place in extras[first : first + count]]
+
+    def _write(self, place: int, symbol: Symbol, among: list[Symbol | None]) -> None:
+        if place >= len(among):
+            raise _FaultError(f"writes place {place} of {len(among)}")
+        among[place] = symbol
+
+    def _column(self, number: int) -> Symbol:
+        if number >= len(self.plan.columns):
+            raise _FaultError(f"loads column {number} of {len(self.plan.columns)}")
+        return self.meanings[self.plan.columns[number]]
+
+    # ---- steps -------------------------------------------------------------------------------
+
+    def _step(self, where: str, step: tuple[int, ...], read: Any) -> None:
+        try:
+            op = _NAMES.get(step[0])
+            if op is None:
+                raise _FaultError(f"has unknown op {step[0]}")
+            if op in ("load", "eight", "fetch"):
+                self._load(op, step)
+            elif op in self.done:
+                self._hand_out(op, step)
+            else:
+                self._compute(op, step, read)
+        except _FaultError as fault:
+            raise _FaultError(f"{where} {fault}") from None
+
+    def _load(self, op: str, step: tuple[int, ...]) -> None:
+        _, _, out, x, y, _ = step
+        if op == "load":
+            self._write(out, self._column(x), self.slots)
+            return
+        if (y > 7) if op == "fetch" else (y + 8 > len(self.plan.extras)):
+            raise _FaultError(f"goes on past the end at {y}")
+        for offset in range(8):
+            symbol = self._column(x + offset)
+            if op == "eight":
+                self._write(self.plan.extras[y + offset], symbol, self.slots)
+
+    def _hand_out(self, what: str, step: tuple[int, ...]) -> None:
+        _, outcome, _, place, target, done = step
+        if target in self.done[what] or target >= len(self.wanted[what]):
+            raise _FaultError(f"does {what} {target} again, or there is none")
+        self.done[what].add(target)
+        wanted = self.wanted[what][target]
+        if self._operand(place) != self.meanings[wanted]:
+            raise _FaultError(f"does {what} {target} of another number than %{wanted}")
+        if what != "guard":
+            return
+        while self.passed in self.done[what]:
+            self.passed += 1
+        if outcome != self.program.guards[target].outcome or done != self.passed:
+            raise _FaultError(
+                f"checks guard {target} for another outcome, or counts those before wrong"
+            )
+
+    def _compute(self, op: str, step: tuple[int, ...], read: Any) -> None:
+        _, count, out, x, y, z = step
+        once = read == self._uniform
+        passes = op in ROW_OPS | {"fma"} and count
+        if op == "scatter":
+            pairs = self._listed(x, 2 * y, read)
+            among = self.uniforms if once else self.slots
+            if out + count > len(among):
+                raise _FaultError(f"writes place {out + count - 1} of {len(among)}")
+            for part in range(count):
+                symbol = self.symbols.of(op, pairs, part)
+                among[out + part] = symbol
+            return
+        symbol = self._value(op, count, (x, y, z), read)
+        if once:
+            self._write(out, symbol, self.uniforms)
+            return
+        if out != CARRIED:
+            self._write(out, symbol, self.slots)
+        elif passes:
+            raise _FaultError("passes on what it was handed and keeps its result nowhere")
+        if not passes:
+            self.carried = symbol
+
+    def _value(self, op: str, count: int, fields: tuple[int, int, int], read: Any) -> Symbol:
+        """What a step with one result computes."""
+        x, y, z = fields
+        if op in ROW_OPS or op == "fma":
+            arity = 3 if op == "fma" else OPS[op].arity
+            return self.symbols.of(op, [read(place) for place in fields[:arity]])
+        if op == DOT.name:
+            return self.symbols.of(op, self._listed(x, count, read) + self._listed(y, count, read))
+        if op == "chain":
+            links = list(zip(self._listed(x, count, read), self._listed(y, count, read)))
+            if z:
+                (total,) = self._listed(z - 1, 1, read)
+            else:
+                total = self.symbols.of("mul", links.pop(0))
+            for left, right in links:
+                total = self.symbols.of("fma", (left, right, total))
+            return total
+        return self.symbols.of(op, self._listed(x, count + (op == TAKE.name), read))
+
+
+def _six(steps: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    return zip(*[iter(steps)] * 6)
