@@ -1,5 +1,5 @@
 /* The extension module: types, functions, and what it says about the processor. */
-#include "retrograde.h"
+#include "tensor.h"
 
 static PyObject *simd_level(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
 #if defined(__x86_64__)
@@ -79,6 +79,10 @@ static int make_types(PyObject *module) {
     RgClosure_Type = make_type(module, &rg_closure_spec, RgValue_Type);
     RgTracked_Type = make_type(module, &rg_tracked_spec, RgValue_Type);
     if (RgClosure_Type == NULL || RgTracked_Type == NULL || add_op_methods() < 0) return -1;
+    RgTensor_Type = make_type(module, &rg_tensor_spec, NULL);
+    RgNode_Type = (PyTypeObject *)PyType_FromSpec(&rg_node_spec);
+    if (RgTensor_Type == NULL || RgNode_Type == NULL) return -1;
+    rg_numbers_begin();
     return rg_add_array_ufunc();
 }
 
@@ -86,6 +90,7 @@ static int make_types(PyObject *module) {
 static int add_types(PyObject *module) {
     return PyModule_AddType(module, RgValue_Type) < 0 ||
                    PyModule_AddType(module, RgClosure_Type) < 0 ||
+                   PyModule_AddType(module, RgTensor_Type) < 0 ||
                    PyModule_AddType(module, RgTracked_Type) < 0
                ? -1
                : 0;
