@@ -1,6 +1,8 @@
 /* The extension module: types, functions, and what it says about the processor. */
 #include "tensor.h"
 
+#include "kernels/arrays.h"
+
 static PyObject *simd_level(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
 #if defined(__x86_64__)
     __builtin_cpu_init();
@@ -104,6 +106,7 @@ static int execute(PyObject *module) {
                         "another interpreter of this process has the native core");
         return -1;
     }
+    rg_use_arrays("");
     if ((RgValue_Type ? add_types(module) : make_types(module)) < 0) return -1;
     if (PyModule_AddFunctions(module, rg_function_methods) < 0 ||
         PyModule_AddFunctions(module, rg_modes_methods) < 0 ||
@@ -113,6 +116,7 @@ static int execute(PyObject *module) {
         PyModule_AddFunctions(module, rg_optim_methods) < 0 ||
         PyModule_AddFunctions(module, rg_reading_methods) < 0 ||
         PyModule_AddFunctions(module, rg_rebuild_methods) < 0 ||
+        PyModule_AddFunctions(module, rg_array_methods) < 0 ||
         PyModule_AddFunctions(module, rg_replay_methods) < 0 || rg_add_names(module) < 0 ||
         rg_add_entering(module) < 0 || rg_add_call_site(module) < 0)
         return -1;

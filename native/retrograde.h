@@ -247,6 +247,7 @@ PyObject *rg_closure_backward(Value *v);
 int rg_closure_set_backward(Value *v, PyObject *backward);
 extern PyMethodDef rg_function_methods[];
 extern PyMethodDef rg_value_op_methods[];
+extern PyMethodDef rg_array_methods[]; /* arrays.c */
 extern PyMethodDef rg_bulk_methods[];
 extern PyMethodDef rg_list_methods[];    /* lists.c */
 extern PyMethodDef rg_optim_methods[];   /* optim.c */

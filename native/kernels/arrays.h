@@ -38,7 +38,7 @@ typedef void (*RgPartial)(ptrdiff_t n, double *out, const double *const in[RG_BA
 
 typedef struct {
     const char *level;
-    RgProducts products;
+    const RgProducts *products;
     RgForward forward[RG_OP_COUNT];
     RgPartial partial[RG_OP_COUNT][3];
 } RgArrays;
@@ -86,12 +86,12 @@ void rg_pack(int ndim, const ptrdiff_t *shape, double *out, RgView in);
  * they are large. */
 int rg_product(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, RgMatrix a, RgMatrix b, double *c,
                ptrdiff_t stride, RgHow how);
-int rg_products(ptrdiff_t batch, ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, RgMatrix a, ptrdiff_t a_step,
-                RgMatrix b, ptrdiff_t b_step, double *c, ptrdiff_t stride, ptrdiff_t c_step,
-                RgHow how);
+int rg_products(ptrdiff_t batch, ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, RgMatrix a,
+                ptrdiff_t a_step, RgMatrix b, ptrdiff_t b_step, double *c, ptrdiff_t stride,
+                ptrdiff_t c_step, RgHow how);
 void rg_use_threads(int most); /* of one product; 1 unless told */
 
-/* The sum of an array; `rg_arrays->products.sum` is the same for numbers that lie evenly. */
+/* The sum of an array; `rg_arrays->products->sum` is the same for numbers that lie evenly. */
 int rg_total(int ndim, const ptrdiff_t *shape, RgView x, double *out);
 
 /* Whole numbers found by looking along the middle axis of x[outer, n, inner]: for argmax and argmin
@@ -104,7 +104,8 @@ int rg_choose(int by, ptrdiff_t outer, ptrdiff_t n, ptrdiff_t inner, const doubl
 /* A statement of the array law on given shapes, as ops/arrays/plans.py packs it. */
 typedef struct RgPlan RgPlan;
 
-RgPlan *rg_plan_read(const int64_t *words, size_t count, const double *numbers, size_t number_count);
+RgPlan *rg_plan_read(const int64_t *words, size_t count, const double *numbers,
+                     size_t number_count);
 void rg_plan_free(RgPlan *plan);
 
 /* Carry a plan out. `arrays` and `wholes` are in the order of the plan's names for them, each in

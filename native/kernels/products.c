@@ -8,38 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "simd.h"
+#include "parts.h"
 
-typedef ptrdiff_t Count;
-
-/* ---- Parts of vectors ------------------------------------------------------------------------ */
-
-#if RG_LANES == 8
-enum { ROWS = 8 };
-typedef __mmask8 Part;
-SIMD Part part_of(Count n) { return (Part)((1u << n) - 1); }
-SIMD vd load_part(const double *p, Part part) { return _mm512_maskz_loadu_pd(part, p); }
-SIMD void store_part(double *p, Part part, vd x) { _mm512_mask_storeu_pd(p, part, x); }
-#elif RG_LANES == 4
-enum { ROWS = 4 };
-typedef __m256i Part;
-static const int64_t ones_then_zeros[8] = {-1, -1, -1, -1, 0, 0, 0, 0};
-SIMD Part part_of(Count n) {
-    return _mm256_loadu_si256((const __m256i *)(ones_then_zeros + 4 - n));
-}
-SIMD vd load_part(const double *p, Part part) { return _mm256_maskload_pd(p, part); }
-SIMD void store_part(double *p, Part part, vd x) { _mm256_maskstore_pd(p, part, x); }
-#else
-enum { ROWS = 4 };
-typedef int Part;
-SIMD Part part_of(Count n) { return (int)n; }
-SIMD vd load_part(const double *p, Part part) { return part ? *p : 0.0; }
-SIMD void store_part(double *p, Part part, vd x) {
-    if (part) *p = x;
-}
-#endif
-
-enum { LANES = RG_LANES, VECTORS = 3, WIDE = VECTORS * LANES };
+enum { ROWS = LANES == 8 ? 8 : 4, VECTORS = 3, WIDE = VECTORS * LANES };
 
 /* Accumulators stay in registers only where every loop over them is written out. */
 #define UNROLLED _Pragma("GCC unroll 8") for
