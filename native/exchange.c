@@ -1,8 +1,10 @@
-/* Arrays of NumPy's in and out, and loops over several arrays at once.
+/* Arrays of NumPy's in and out, and how arrays step along shapes they are spread over.
  *
  * NumPy is met by the buffer protocol alone. What comes in is copied; what goes out is a read-only
  * array on our own numbers, which nobody writes into while it is held. */
 #include "tensor.h"
+
+#include "kernels/arrays.h"
 
 /* ---- in ------------------------------------------------------------------------------------- */
 
@@ -184,7 +186,7 @@ PyObject *rg_shape_tuple(int ndim, const Py_ssize_t *shape) {
     return tuple;
 }
 
-/* ---- loops ---------------------------------------------------------------------------------- */
+/* ---- strides -------------------------------------------------------------------------------- */
 
 /* How far an array steps along each axis of a shape that it is spread over. */
 void rg_spread(Py_ssize_t *steps, int ndim, const Py_ssize_t *shape, RgArray array) {
@@ -203,73 +205,12 @@ void rg_spread_packed(Py_ssize_t *steps, int ndim, const Py_ssize_t *shape, int 
     rg_spread(steps, ndim, shape, (RgArray){NULL, own_ndim, own_shape, strides});
 }
 
-/* Loops over a shape in the order of C, as few as the steps of all arrays allow. */
-void rg_box(RgBox *box, int ndim, const Py_ssize_t *shape, int arrays,
-            Py_ssize_t steps[][RG_MOST_AXES]) {
-    box->ndim = 0;
-    for (int d = ndim; d-- > 0;) {
-        if (shape[d] == 1) continue;
-        int last = box->ndim - 1, join = last >= 0;
-        for (int a = 0; join && a < arrays; a++)
-            join = steps[a][d] == box->length[last] * box->step[a][last];
-        if (join) {
-            box->length[last] *= shape[d];
-            continue;
-        }
-        box->length[box->ndim] = shape[d];
-        for (int a = 0; a < arrays; a++) box->step[a][box->ndim] = steps[a][d];
-        box->ndim++;
-    }
-    if (box->ndim) return;
-    box->ndim = 1;
-    box->length[0] = 1;
-    for (int a = 0; a < arrays; a++) box->step[a][0] = 1;
-}
-
-/* On to the next turn of the outer loops; 0 after the last. `count` begins as zeros. */
-int rg_box_next(const RgBox *box, int arrays, Py_ssize_t *count, const double **at) {
-    for (int d = 1; d < box->ndim; d++) {
-        if (++count[d] < box->length[d]) {
-            for (int a = 0; a < arrays; a++) at[a] += box->step[a][d];
-            return 1;
-        }
-        count[d] = 0;
-        for (int a = 0; a < arrays; a++) at[a] -= box->step[a][d] * (box->length[d] - 1);
-    }
-    return 0;
-}
-
-static Py_ssize_t size_of(int ndim, const Py_ssize_t *shape) {
-    Py_ssize_t size = 1;
-    for (int d = 0; d < ndim; d++) size *= shape[d];
-    return size;
-}
-
-/* Copy an array of any strides into one in the order of C. */
-void rg_copy_array(double *to, RgArray from) {
-    if (size_of(from.ndim, from.shape) == 0) return;
-    Py_ssize_t steps[2][RG_MOST_AXES];
-    rg_spread_packed(steps[0], from.ndim, from.shape, from.ndim, from.shape);
-    rg_spread(steps[1], from.ndim, from.shape, from);
-    RgBox box;
-    rg_box(&box, from.ndim, from.shape, 2, steps);
-    Py_ssize_t count[RG_MOST_AXES] = {0}, length = box.length[0];
-    const double *at[2] = {to, from.at};
-    do {
-        double *out = (double *)at[0];
-        if (box.step[1][0] == 1)
-            memcpy(out, at[1], (size_t)length * sizeof(double));
-        else
-            for (Py_ssize_t i = 0; i < length; i++) out[i] = at[1][i * box.step[1][0]];
-    } while (rg_box_next(&box, 2, count, at));
-}
-
 /* The numbers of a tensor in the order of C, shared where they lie so; NULL with an exception. */
 RgBuffer *rg_packed(const Value *v) {
     const RgBody *body = rg_body(v);
     if (body->contiguous && body->at == body->buffer->data) return rg_numbers_share(body->buffer);
     RgBuffer *buffer = rg_numbers_new((size_t)body->size);
     if (buffer)
-        rg_copy_array(buffer->data, (RgArray){body->at, body->ndim, body->shape, body->strides});
+        rg_pack(body->ndim, body->shape, buffer->data, (RgView){body->at, body->strides});
     return buffer;
 }

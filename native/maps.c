@@ -2,176 +2,130 @@
  * does it. Operands are tensors, values, numbers and arrays; the last two take no gradient. */
 #include "tensor.h"
 
-enum { RESULT = 3 }; /* its bit among what a rule reads */
-
-/* ---- what backward reads, asked of the law once ---------------------------------------------- */
-
-static uint8_t known_saves[RG_OP_COUNT][8]; /* by the inputs that take gradients; 0: not asked yet */
-enum { ASKED = 128 };
-
-static int ask_saves(int op, int takers) {
-    PyObject *found = rg_call("retrograde._shared.bound", "map_saves", "si", RG_OPS[op].name, takers);
-    long saves = found ? PyLong_AsLong(found) : -1;
-    Py_XDECREF(found);
-    if (saves == -1 && PyErr_Occurred()) return -1;
-    known_saves[op][takers] = (uint8_t)(saves | ASKED);
-    return 0;
-}
+#include "kernels/arrays.h"
 
 /* ---- forward --------------------------------------------------------------------------------- */
 
-static void run_stretch(int op, double *to, const double *const *x, const Py_ssize_t *step,
-                        Py_ssize_t length) {
-    int arity = RG_OPS[op].arity;
-    double (*eval)(const double *) = RG_OPS[op].eval;
-    double numbers[3] = {0.0, 0.0, 0.0};
-    for (Py_ssize_t i = 0; i < length; i++) {
-        for (int k = 0; k < arity; k++) numbers[k] = x[k][i * step[k]];
-        to[i] = eval(numbers);
-    }
+static inline int lies_like(const RgBody *of, const RgBody *result) {
+    return of->contiguous && of->size == result->size;
 }
 
 static int map_run(Value *z, double *to) {
     const RgBody *body = rg_body(z);
-    int op = body->code, arity = RG_OPS[op].arity, plain = 1;
-    const double *at[4] = {to};
-    Py_ssize_t step[3] = {0, 0, 0};
-    RgArray arrays[3];
+    int op = body->code, arity = (int)z->count, plain = 1;
+    const double *at[3] = {NULL, NULL, NULL};
+    ptrdiff_t step[3] = {0, 0, 0};
     for (int k = 0; k < arity; k++) {
-        arrays[k] = rg_array_of(&z->entries[k]);
-        at[k + 1] = arrays[k].at;
-        if (arrays[k].ndim == 0) continue;
-        const RgBody *of = rg_body(z->entries[k].input);
-        plain = plain && of->contiguous && of->size == body->size;
+        const RgEntry *entry = &z->entries[k];
+        at[k] = &entry->partial;
+        if (entry->input == NULL || !rg_is_node(entry->input)) continue;
+        at[k] = rg_body(entry->input)->at;
         step[k] = 1;
+        plain = plain && lies_like(rg_body(entry->input), body);
     }
     if (RG_LIKELY(plain)) {
-        run_stretch(op, to, at + 1, step, body->size);
+        rg_arrays->forward[op](body->size, to, at, step);
         return 0;
     }
-    if (body->size == 0) return 0;
-    Py_ssize_t steps[4][RG_MOST_AXES];
-    rg_spread_packed(steps[0], body->ndim, body->shape, body->ndim, body->shape);
-    for (int k = 0; k < arity; k++) rg_spread(steps[k + 1], body->ndim, body->shape, arrays[k]);
-    RgBox box;
-    rg_box(&box, body->ndim, body->shape, arity + 1, steps);
-    for (int k = 0; k < arity; k++) step[k] = box.step[k + 1][0];
-    Py_ssize_t count[RG_MOST_AXES] = {0};
-    do {
-        run_stretch(op, (double *)at[0], at + 1, step, box.length[0]);
-    } while (rg_box_next(&box, arity + 1, count, at));
+    Py_ssize_t steps[3][RG_MOST_AXES];
+    RgView in[3];
+    for (int k = 0; k < arity; k++) {
+        rg_spread(steps[k], body->ndim, body->shape, rg_array_of(&z->entries[k]));
+        in[k] = (RgView){at[k], steps[k]};
+    }
+    rg_map(op, body->ndim, body->shape, to, in);
     return 0;
 }
 
 /* ---- backward -------------------------------------------------------------------------------- */
 
-typedef enum { WRITE, ADD, REDUCE } How;
-
-/* upstream × partial along operand `which`: into `to`, onto it, or all onto *to. */
-static void pull_stretch(int op, int which, How how, double *to, const double *g, Py_ssize_t g_step,
-                         const double *const *x, const Py_ssize_t *step, const double *z,
-                         Py_ssize_t z_step, Py_ssize_t to_step, Py_ssize_t length) {
-    int arity = RG_OPS[op].arity;
-    double numbers[3] = {0.0, 0.0, 0.0}, partials[3], total = 0.0;
-    for (Py_ssize_t i = 0; i < length; i++) {
-        for (int k = 0; k < arity; k++) numbers[k] = x[k][i * step[k]];
-        RG_OPS[op].slopes(numbers, z[i * z_step], partials);
-        double amount = partials[which] * g[i * g_step];
-        if (how == WRITE)
-            to[i * to_step] = amount;
-        else if (how == ADD)
-            to[i * to_step] += amount;
-        else
-            total += amount;
-    }
-    if (how == REDUCE) *to += total;
-}
-
-static const double nothing = 0.0;
-
 /* Whether the partial along an operand is 1 everywhere: the gradient is handed on as it is. */
-static int passes_on(int op, int which) {
+static inline int passes_on(int op, int which) {
     return op == RG_OP_add || (op == RG_OP_sub && which == 0);
 }
 
 typedef struct {
-    int op, arity, which, plain;
-    RgArray arrays[3];
-    RgArray result;
-    const double *upstream;
     const RgBody *body;
-} Pull;
+    int op, arity, plain; /* whether all that is read lies like the result */
+    const double *at[RG_BACK];
+    ptrdiff_t step[RG_BACK];
+    Py_ssize_t steps[RG_BACK][RG_MOST_AXES];
+    int spread; /* whether the steps are there */
+} Back;
 
-/* The contribution to one operand, summed over the axes that it is spread along. */
-static void pull_one(const Pull *p, RgArray target, double *to, How how) {
-    const double *at[6] = {to, p->upstream, p->result.at};
-    Py_ssize_t step[3];
-    for (int k = 0; k < p->arity; k++) at[3 + k] = p->arrays[k].at;
-    if (p->plain && target.ndim == p->body->ndim) {
-        for (int k = 0; k < p->arity; k++) step[k] = p->arrays[k].ndim != 0;
-        pull_stretch(p->op, p->which, how, to, at[1], 1, at + 3, step, at[2], p->result.ndim != 0, 1,
-                     p->body->size);
-        return;
+static void read_operands(Back *back, const Value *z, const double *upstream) {
+    const RgBody *body = back->body = rg_body(z);
+    back->op = body->code;
+    back->arity = (int)z->count;
+    back->spread = 0;
+    back->plain = body->at == NULL || body->contiguous;
+    for (int k = 0; k < back->arity; k++) {
+        const RgEntry *entry = &z->entries[k];
+        int array = entry->input && rg_is_node(entry->input);
+        back->at[k] = array ? rg_body(entry->input)->at : &entry->partial;
+        back->step[k] = array;
+        if (array && back->at[k]) back->plain &= lies_like(rg_body(entry->input), body);
     }
-    int ndim = p->body->ndim, arrays = 3 + p->arity;
-    const Py_ssize_t *shape = p->body->shape;
-    Py_ssize_t steps[6][RG_MOST_AXES];
-    rg_spread_packed(steps[0], ndim, shape, target.ndim, target.shape);
-    rg_spread_packed(steps[1], ndim, shape, ndim, shape);
-    rg_spread(steps[2], ndim, shape, p->result);
-    for (int k = 0; k < p->arity; k++) rg_spread(steps[3 + k], ndim, shape, p->arrays[k]);
-    RgBox box;
-    rg_box(&box, ndim, shape, arrays, steps);
-    for (int k = 0; k < p->arity; k++) step[k] = box.step[3 + k][0];
-    Py_ssize_t count[RG_MOST_AXES] = {0};
-    if (box.step[0][0] == 0) how = REDUCE;
-    do {
-        pull_stretch(p->op, p->which, how, (double *)at[0], at[1], box.step[1][0], at + 3, step,
-                     at[2], box.step[2][0], box.step[0][0], box.length[0]);
-    } while (rg_box_next(&box, arrays, count, at));
+    for (int k = back->arity; k < 3; k++) {
+        back->at[k] = NULL;
+        back->step[k] = 0;
+    }
+    back->at[RG_RESULT_AT] = body->at;
+    back->at[RG_UPSTREAM_AT] = upstream;
+    back->step[RG_RESULT_AT] = back->step[RG_UPSTREAM_AT] = 1;
+}
+
+/* The contribution to an operand of other strides or of another shape. */
+static int pull_spread(Back *back, const Value *z, int which, int ndim, const Py_ssize_t *shape,
+                       double *to, RgHow how) {
+    const RgBody *body = back->body;
+    Py_ssize_t target[RG_MOST_AXES];
+    RgView in[RG_BACK];
+    if (!back->spread) {
+        for (int k = 0; k < back->arity; k++)
+            rg_spread(back->steps[k], body->ndim, body->shape, rg_array_of(&z->entries[k]));
+        memcpy(back->steps[RG_RESULT_AT], body->strides, body->ndim * sizeof(Py_ssize_t));
+        rg_spread_packed(back->steps[RG_UPSTREAM_AT], body->ndim, body->shape, body->ndim,
+                         body->shape);
+        back->spread = 1;
+    }
+    for (int k = 0; k < RG_BACK; k++) in[k] = (RgView){back->at[k], back->steps[k]};
+    rg_spread_packed(target, body->ndim, body->shape, ndim, shape);
+    if (rg_map_back(back->op, which, body->ndim, body->shape, (RgTarget){to, target}, in, how) == 0)
+        return 0;
+    PyErr_NoMemory();
+    return -1;
 }
 
 static int map_pull(RgPass *pass, Value *z, const double *upstream, const uint32_t *places) {
-    const RgBody *body = rg_body(z);
-    Pull p = {.op = body->code,
-              .arity = RG_OPS[body->code].arity,
-              .plain = 1,
-              .upstream = upstream,
-              .body = body};
-    p.result = body->at ? (RgArray){body->at, body->ndim, body->shape, body->strides}
-                        : (RgArray){&nothing, 0, NULL, NULL};
-    for (int k = 0; k < p.arity; k++) {
-        p.arrays[k] = rg_array_of(&z->entries[k]);
-        if (p.arrays[k].ndim == 0) continue;
-        const RgBody *of = rg_body(z->entries[k].input);
-        p.plain = p.plain && of->contiguous && of->size == body->size;
-        if (of->at == NULL) p.arrays[k] = (RgArray){&nothing, 0, NULL, NULL};
-    }
-    p.plain = p.plain && body->contiguous;
-    for (p.which = 0; p.which < p.arity; p.which++) {
-        Value *input = z->entries[p.which].input;
-        if (input == NULL || !(input->flags & RG_REQUIRES_GRAD)) continue;
+    Back back;
+    read_operands(&back, z, upstream);
+    for (int k = 0; k < back.arity; k++) {
+        Value *input = z->entries[k].input;
+        if (input == NULL || !(input->flags & RG_REQUIRES_GRAD) || places[k] == RG_NOWHERE)
+            continue;
         if (!rg_is_node(input)) {
             double total = 0.0;
-            if (body->size)
-                pull_one(&p, (RgArray){&nothing, 0, NULL, NULL}, &total, ADD);
-            rg_pull_number(pass, places[p.which], total);
+            if (pull_spread(&back, z, k, 0, NULL, &total, RG_REPLACE) < 0) return -1;
+            rg_pull_number(pass, places[k], total);
             continue;
         }
         const RgBody *of = rg_body(input);
-        int same = of->size == body->size, fresh;
-        if (same && passes_on(p.op, p.which)) {
-            if (rg_pull_share(pass, places[p.which], input, upstream) < 0) return -1;
+        int same = of->size == back.body->size, fresh;
+        if (same && passes_on(back.op, k)) {
+            if (rg_pull_share(pass, places[k], input, upstream) < 0) return -1;
             continue;
         }
-        double *to = rg_pull_into(pass, places[p.which], input, &fresh);
+        double *to = rg_pull_into(pass, places[k], input, &fresh);
         if (to == NULL) return -1;
-        if (fresh && !same) {
-            memset(to, 0, (size_t)of->size * sizeof(double));
-            fresh = 0;
+        RgHow how = fresh ? RG_REPLACE : RG_ADD;
+        if (RG_LIKELY(same && back.plain)) {
+            rg_arrays->partial[back.op][k](of->size, to, back.at, back.step, how);
+        } else if (back.body->size == 0) {
+            if (fresh) memset(to, 0, (size_t)of->size * sizeof(double));
+        } else if (pull_spread(&back, z, k, of->ndim, of->shape, to, how) < 0) {
+            return -1;
         }
-        if (body->size)
-            pull_one(&p, (RgArray){NULL, of->ndim, of->shape, NULL}, to, fresh ? WRITE : ADD);
     }
     return 0;
 }
@@ -264,16 +218,16 @@ static PyObject *make(int op, Operands *given) {
         z->entries[k] = (RgEntry){given->nodes[k], given->numbers[k]};
         if (given->nodes[k] && given->nodes[k]->flags & RG_REQUIRES_GRAD) takers |= 1 << k;
     }
-    uint8_t saves = known_saves[op][takers];
-    if (RG_UNLIKELY(rg_tensor_room(z) < 0 || map_run(z, body->at) < 0 ||
-                    (saves == 0 && ask_saves(op, takers) < 0))) {
+    if (RG_UNLIKELY(rg_tensor_room(z) < 0 || map_run(z, body->at) < 0)) {
         Py_DECREF((PyObject *)z);
         return NULL;
     }
+    int reads = 0;
+    for (int k = 0; k < given->arity; k++)
+        if (takers >> k & 1) reads |= rg_partial_reads[op][k];
     if (RG_UNLIKELY(RG_OPS[op].absent & takers)) rg_absent_met = 1;
-    saves = known_saves[op][takers];
-    body->saves = saves & 7;
-    body->saves_result = saves >> RESULT & 1;
+    body->saves = reads & 7;
+    body->saves_result = reads >> RG_RESULT_AT & 1;
     return rg_tensor_finish(z, given->flags);
 }
 

@@ -6,8 +6,6 @@
  * it is retained. It takes 12 bytes a node and 4 an input besides the arrays themselves. */
 #include "tensor.h"
 
-#define NOWHERE UINT32_MAX
-
 struct RgPass {
     RgGraph *graph;
     size_t nodes;
@@ -52,11 +50,11 @@ static void copy_edges(RgPass *pass) {
             ;
         } else if (v->flags & RG_WIDE) {
             for (const RgEntry *entry = v->entries, *end = entry + v->count; entry < end; entry++)
-                *edge++ = entry->input ? place_of(entry->input) : NOWHERE;
+                *edge++ = entry->input ? place_of(entry->input) : RG_NOWHERE;
             count = (uint32_t)v->count;
         } else {
-            *edge++ = v->in[0] ? place_of(v->in[0]) : NOWHERE;
-            *edge++ = v->in[1] ? place_of(v->in[1]) : NOWHERE;
+            *edge++ = v->in[0] ? place_of(v->in[0]) : RG_NOWHERE;
+            *edge++ = v->in[1] ? place_of(v->in[1]) : RG_NOWHERE;
             count = 2;
         }
         *edge++ = count;
@@ -96,7 +94,7 @@ static int pass_begin(RgPass *pass) {
         room += rg_is_leaf(v) ? 1 : v->flags & RG_WIDE ? (size_t)v->count + 1 : 3;
     }
     rg_unmark(pass->graph);
-    if (pass->nodes >= NOWHERE) {
+    if (pass->nodes >= RG_NOWHERE) {
         PyErr_SetString(PyExc_OverflowError, "a pass over tensors takes at most 2**32 nodes");
         return -1;
     }
@@ -188,11 +186,11 @@ static int pull_closure(RgPass *pass, Value *v, const uint32_t *places, uint32_t
     if (!failed) {
         v->grad = pass->totals[pass->at].number;
         for (uint32_t k = 0; k < count; k++)
-            if (places[k] != NOWHERE)
+            if (places[k] != RG_NOWHERE)
                 node_at(pass, places[k])->grad = pass->totals[places[k]].number;
         failed = rg_call_closure(v) < 0;
         for (uint32_t k = 0; k < count && !failed; k++)
-            if (places[k] != NOWHERE)
+            if (places[k] != RG_NOWHERE)
                 pass->totals[places[k]].number = node_at(pass, places[k])->grad;
         rg_loan_return(&loan);
     }
@@ -228,14 +226,14 @@ static int pull_watched(RgPass *pass, Value *v, const double *upstream, const ui
     uint32_t *all = rg_buffer_resize(NULL, ((size_t)count + 1) * sizeof(uint32_t));
     int failed = all == NULL;
     for (uint32_t k = 0; k < count && !failed; k++) {
-        if (places[k] == NOWHERE) continue;
+        if (places[k] == RG_NOWHERE) continue;
         Value *input = node_at(pass, places[k]);
         if (!(input->flags & RG_REQUIRES_GRAD)) continue;
         RgTotal *total = &pass->totals[places[k]], before = *total;
         int finite = is_finite_total(input, total);
         if (rg_is_node(input)) total->array = NULL; /* so that the contribution stands alone */
         else total->number = 0.0;
-        for (uint32_t j = 0; j < count; j++) all[j] = j == k ? places[j] : NOWHERE;
+        for (uint32_t j = 0; j < count; j++) all[j] = j == k ? places[j] : RG_NOWHERE;
         failed = rg_body(v)->row->pull(pass, v, upstream, all) < 0;
         PyObject *amount = failed ? NULL : rg_total_shown(input, total);
         if (!failed && amount == NULL) failed = 1;
@@ -339,7 +337,7 @@ static inline int pull_row(RgPass *pass, const Value *v, const uint32_t *places)
     double upstream = pass->totals[pass->at].number;
     Py_ssize_t count = v->flags & RG_WIDE ? v->count : 2;
     for (Py_ssize_t k = 0; k < count; k++)
-        if (places[k] != NOWHERE)
+        if (places[k] != RG_NOWHERE)
             pass->totals[places[k]].number +=
                 (v->flags & RG_WIDE ? v->entries[k].partial : v->partial[k]) * upstream;
     return 0;
@@ -350,7 +348,7 @@ static int pull_row_watched(RgPass *pass, Value *v, const uint32_t *places) {
     double upstream = pass->totals[pass->at].number;
     Py_ssize_t count = v->flags & RG_WIDE ? v->count : 2;
     for (Py_ssize_t k = 0; k < count; k++) {
-        if (places[k] == NOWHERE) continue;
+        if (places[k] == RG_NOWHERE) continue;
         double partial = v->flags & RG_WIDE ? v->entries[k].partial : v->partial[k];
         double *total = &pass->totals[places[k]].number, before = *total;
         *total += partial * upstream;

@@ -186,34 +186,27 @@ static inline RgArray rg_array_of(const RgEntry *entry) {
     return (RgArray){body->at, body->ndim, body->shape, body->strides};
 }
 
-/* exchange.c: arrays of NumPy's, and loops over several arrays. */
+/* exchange.c: arrays of NumPy's, and steps along shapes. */
 int rg_is_array(PyObject *object);
 int rg_floats_of(PyObject *object, const char *what, PyObject **owner, Py_buffer *view);
 Value *rg_leaf_of(PyObject *object, const char *what, int requires_grad);
 PyObject *rg_export(RgBuffer *buffer, const double *at, int ndim, const Py_ssize_t *shape,
                     const Py_ssize_t *strides);
 PyObject *rg_shape_tuple(int ndim, const Py_ssize_t *shape);
-void rg_copy_array(double *to, RgArray from);
 RgBuffer *rg_packed(const Value *v);
 RgBuffer *rg_numbers_like(PyObject *object, const char *what, const Value *v);
 
-#define RG_BOX_ARRAYS 6
-typedef struct {
-    int ndim; /* at least 1; axis 0 is the innermost */
-    Py_ssize_t length[RG_MOST_AXES], step[RG_BOX_ARRAYS][RG_MOST_AXES];
-} RgBox;
-
-void rg_box(RgBox *box, int ndim, const Py_ssize_t *shape, int arrays,
-            Py_ssize_t steps[][RG_MOST_AXES]);
 void rg_spread(Py_ssize_t *steps, int ndim, const Py_ssize_t *shape, RgArray array);
 void rg_spread_packed(Py_ssize_t *steps, int ndim, const Py_ssize_t *shape, int own_ndim,
                       const Py_ssize_t *own_shape);
-int rg_box_next(const RgBox *box, int arrays, Py_ssize_t *count, const double **at);
 
 /* maps.c */
 PyObject *rg_tensor_map(int op, PyObject *const *operands);
 PyObject *rg_tensor_power(PyObject *base, PyObject *exponent);
 extern const RgRow rg_map_row;
+
+/* No place in a pass. */
+#define RG_NOWHERE UINT32_MAX
 
 /* mixed.c: the backward pass over graphs that hold tensors. */
 int rg_backward_mixed(RgGraph *graph, Value **roots, const RgTotal *seeds, Py_ssize_t count);
