@@ -119,6 +119,14 @@ class TensorError(RetrogradeError, TypeError):
         return cls(f"{op}: cannot compute with {kind_of(got)}; {cure}.")
 
     @classmethod
+    def in_place(cls, what: str, cure: str) -> Self:
+        return cls(f"{what} works in place on arrays, and tensors do not change. Write {cure}.")
+
+    @classmethod
+    def astype(cls, dtype: object) -> Self:
+        return cls(f"t.astype({dtype!r}): tensors are float64. Write t.data.astype(...).")
+
+    @classmethod
     def option(cls, name: str, option: str) -> Self:
         cures = {
             "out": "Tensors are never written in place: leave out= away and use the result.",

@@ -40,6 +40,13 @@ class NumberError(RetrogradeError, TypeError):
         )
 
     @classmethod
+    def wholes(cls, function: str, got: object) -> Self:
+        return cls(
+            f"{function}: places are whole numbers, got {kind_of(got)}. Give an array of ints; "
+            "for masks write t[mask]."
+        )
+
+    @classmethod
     def too_large(cls) -> Self:
         return cls("this int is too large for a float64 (past about 1.8e308): scale it first.")
 
