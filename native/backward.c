@@ -69,6 +69,7 @@ int rg_absent_met = 0;
 static Value *open_node(const RgGraph *graph) {
     for (size_t i = 0; rg_absent_met && i < graph->order.count; i++) {
         Value *v = graph->order.items[i];
+        if (v->op == RG_ARRAY && rg_body(v)->open) return v;
         int op = v->op == RG_ARRAY && rg_body(v)->row == &rg_map_row ? rg_body(v)->code : v->op;
         int absent = op < RG_OP_COUNT ? RG_OPS[op].absent : 0;
         for (Py_ssize_t j = 0; absent >> j; j++) {

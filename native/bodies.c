@@ -51,7 +51,7 @@ Value *rg_tensor_blank(int ndim, int as_value) {
     body->version = 0;
     body->code = 0;
     body->ndim = (uint8_t)ndim;
-    body->saves = body->saves_result = body->contiguous = body->retains = body->checked = 0;
+    body->saves = body->saves_result = body->contiguous = body->retains = body->open = 0;
     body->size = 1;
     body->shape = body->axes;
     if (RG_UNLIKELY(ndim > RG_INLINE_AXES)) {

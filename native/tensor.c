@@ -16,7 +16,7 @@ void rg_call_unfit(const char *op, Value *left, Value *right) {
                                      rg_shape_tuple(y->ndim, y->shape));
     PyObject *operands = shapes ? Py_BuildValue("(NN)", rg_face(left), rg_face(right)) : NULL;
     PyObject *text =
-        operands ? rg_call("retrograde._shared.arrays", "unfit", "sO", op, shapes) : NULL;
+        operands ? rg_call("retrograde._shared.views", "unfit", "sO", op, shapes) : NULL;
     if (text) rg_fail("FitError", "of", "OO", text, operands);
     Py_XDECREF(text);
     Py_XDECREF(operands);
@@ -222,6 +222,26 @@ static PyObject *tensor_retain(PyObject *self, PyObject *Py_UNUSED(ignored)) {
     Py_RETURN_NONE;
 }
 
+/* retrograde._tensors.methods.Methods.NAME(self, ...): what is not hot. */
+static PyObject *call_method(const char *name, PyObject *self, PyObject *args,
+                                PyObject *kwargs) {
+    static PyObject *class = NULL;
+    if (class == NULL) {
+        PyObject *module = PyImport_ImportModule("retrograde._tensors.methods");
+        class = module ? PyObject_GetAttrString(module, "Methods") : NULL;
+        Py_XDECREF(module);
+        if (class == NULL) return NULL;
+    }
+    PyObject *method = PyObject_GetAttrString(class, name), *all = NULL, *result = NULL;
+    PyObject *first = method ? PyTuple_Pack(1, self) : NULL;
+    if (first) all = PySequence_Concat(first, args);
+    if (all) result = PyObject_Call(method, all, kwargs);
+    Py_XDECREF(all);
+    Py_XDECREF(first);
+    Py_XDECREF(method);
+    return result;
+}
+
 /* The same numbers as a leaf that takes no gradient; they are shared. */
 static PyObject *tensor_detach(PyObject *self, PyObject *Py_UNUSED(ignored)) {
     Value *x = rg_node_of(self);
@@ -248,7 +268,15 @@ static PyObject *tensor_sizeof(PyObject *self, PyObject *Py_UNUSED(ignored)) {
                               rg_body_bytes(rg_node_of(self)));
 }
 
+/* The sum of all numbers here, along axes in Python. */
+static PyObject *tensor_sum(PyObject *self, PyObject *args, PyObject *kwargs) {
+    if (RG_LIKELY(PyTuple_GET_SIZE(args) == 0 && kwargs == NULL)) return rg_tensor_sum(self);
+    return call_method("sum", self, args, kwargs);
+}
+
 static PyMethodDef tensor_own_methods[] = {
+    {"sum", (PyCFunction)(void (*)(void))tensor_sum, METH_VARARGS | METH_KEYWORDS,
+     "sum($self, axis=None, keepdims=False)\n--\n\nThe sum of all numbers, or along axes."},
     {"__sizeof__", tensor_sizeof, METH_NOARGS, "Bytes of the node, its numbers and its gradient."},
     {"backward", (PyCFunction)(void (*)(void))tensor_backward, METH_VARARGS | METH_KEYWORDS,
      "backward($self, seed=None)\n--\n\n"
@@ -266,10 +294,17 @@ static PyMethodDef tensor_own_methods[] = {
 
 static Py_hash_t tensor_hash(PyObject *self) { return _Py_HashPointer(self); }
 
+/* Operands that are out of the ordinary: lists, mistakes, classes that answer for themselves. */
+static PyObject *otherwise(const char *op, PyObject *left, PyObject *right, PyObject *made) {
+    if (RG_LIKELY(made != Py_NotImplemented)) return made;
+    Py_DECREF(made);
+    return rg_call("retrograde._tensors.operators", "operated", "sOO", op, left, right);
+}
+
 #define BINARY_SLOT(NAME)                                                                          \
     static PyObject *slot_##NAME(PyObject *left, PyObject *right) {                                \
         PyObject *operands[] = {left, right};                                                      \
-        return rg_tensor_map(RG_OP_##NAME, operands);                                              \
+        return otherwise(#NAME, left, right, rg_tensor_map(RG_OP_##NAME, operands));               \
     }
 #define UNARY_SLOT(NAME)                                                                           \
     static PyObject *slot_##NAME(PyObject *self) { return rg_tensor_map(RG_OP_##NAME, &self); }
@@ -278,6 +313,10 @@ BINARY_SLOT(add)
 BINARY_SLOT(sub)
 BINARY_SLOT(mul)
 BINARY_SLOT(div)
+static PyObject *slot_matmul(PyObject *left, PyObject *right) {
+    return otherwise("matmul", left, right, rg_tensor_matmul(left, right));
+}
+
 UNARY_SLOT(neg)
 UNARY_SLOT(abs)
 
@@ -288,7 +327,7 @@ static PyObject *slot_power(PyObject *base, PyObject *exponent, PyObject *modulu
         PyErr_SetString(PyExc_TypeError, "pow() of tensors takes no modulus");
         return NULL;
     }
-    return rg_tensor_power(base, exponent);
+    return otherwise("pow", base, exponent, rg_tensor_power(base, exponent));
 }
 
 static PyType_Slot tensor_slots[] = {
@@ -313,6 +352,7 @@ static PyType_Slot tensor_slots[] = {
     {Py_nb_negative, slot_neg},
     {Py_nb_positive, slot_positive},
     {Py_nb_absolute, slot_abs},
+    {Py_nb_matrix_multiply, slot_matmul},
     {0, NULL},
 };
 
@@ -337,3 +377,25 @@ PyType_Spec rg_node_spec = {
     .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
     .slots = node_slots,
 };
+
+/* What the face must not replace: operators, and the rows as methods. */
+static const char *const operators[] = {
+    "__add__", "__radd__", "__sub__",      "__rsub__",   "__mul__", "__rmul__", "__truediv__",
+    "__rtruediv__", "__pow__", "__rpow__", "__matmul__", "__rmatmul__", "__neg__",  "__abs__",
+    "__pos__", "__hash__", "sum"};
+
+int rg_add_tensor_names(void) {
+    PyObject *names = PyList_New(0);
+    int failed = names == NULL;
+    for (size_t i = 0; i < sizeof operators / sizeof *operators && !failed; i++) {
+        PyObject *name = PyUnicode_FromString(operators[i]);
+        failed = name == NULL || PyList_Append(names, name) < 0;
+        Py_XDECREF(name);
+    }
+    PyObject *tuple = failed ? NULL : PyList_AsTuple(names);
+    failed = tuple == NULL ||
+             PyObject_SetAttrString((PyObject *)RgTensor_Type, "_native_names", tuple) < 0;
+    Py_XDECREF(tuple);
+    Py_XDECREF(names);
+    return failed ? -1 : 0;
+}

@@ -58,7 +58,7 @@ struct RgBody {
     uint8_t saves_result;
     uint8_t contiguous;
     uint8_t retains; /* the gradient of an inner node is kept */
-    uint8_t checked; /* whether the versions of what it read count */
+    uint8_t open;    /* the law states no slope along an input that takes gradients */
     Py_ssize_t size;
     Py_ssize_t *shape, *strides; /* in doubles; into `axes`, or one block of their own */
     Py_ssize_t axes[2 * RG_INLINE_AXES];
@@ -205,6 +205,11 @@ PyObject *rg_tensor_map(int op, PyObject *const *operands);
 PyObject *rg_tensor_power(PyObject *base, PyObject *exponent);
 extern const RgRow rg_map_row;
 
+/* products.c, rows.c */
+PyObject *rg_tensor_sum(PyObject *tensor);
+PyObject *rg_tensor_matmul(PyObject *left, PyObject *right);
+extern PyMethodDef rg_row_methods[];
+
 /* No place in a pass. */
 #define RG_NOWHERE UINT32_MAX
 
@@ -220,6 +225,7 @@ void rg_pull_number(RgPass *pass, uint32_t place, double amount);
 /* tensor.c */
 extern PyType_Spec rg_tensor_spec;
 extern PyType_Spec rg_node_spec;
+int rg_add_tensor_names(void);
 int rg_refuse_recording(const char *what);
 void rg_call_unfit(const char *op, Value *left, Value *right);
 RgBuffer *rg_seed_of(Value *root, PyObject *seed);
