@@ -1,8 +1,8 @@
 """Modules: micrograd's Neuron, Layer and MLP, what a small transformer needs, and convolutions.
 
 The parameters are values, and layers work on lists of them; ``module.tensors()`` makes them
-tensors, and the same layers take batches of arrays. Either way they are built on public ops, so they
-can be explained, checked and differentiated like any other program. Optimizers are in
+tensors, and the same layers take batches of arrays. Either way they are built on public ops, so
+they can be explained, checked and differentiated like any other program. Optimizers are in
 ``rg.optim``.
 """
 

@@ -106,7 +106,7 @@ class Attention(Module):
         """Add a position to the past, to be asked from now on."""
         past.add(self.key(x), self.value(x))
 
-    def ask(self, x: Sequence[Value | float], past: Past) -> list[Any]:
+    def ask(self, x: Sequence[Value | float], past: Past) -> Any:
         """What a position gets from the past."""
         width = self.width
         query = each("mul", self.query(x), 1 / sqrt(width))

@@ -42,7 +42,7 @@ class BatchNorm(Module):
     def __call__(self, x: Any) -> Any:
         """The batch, each feature centred and scaled."""
         given = operand(x, "BatchNorm")
-        shape = getattr(given, "shape", ())
+        shape: tuple[int, ...] = getattr(given, "shape", ())
         if len(shape) < 2 or shape[1] != self.features:
             raise ShapeError.features("BatchNorm", self.features, shape)
         if isinstance(self.weight, list):
@@ -55,7 +55,7 @@ class BatchNorm(Module):
         else:
             scale = (self.running_var + self.eps) ** -0.5
             out = (given - self.running_mean.reshape(along)) * scale.reshape(along)
-        if self.weight is None:
+        if self.weight is None or self.bias is None:
             return out
         return out * self.weight.reshape(along) + self.bias.reshape(along)
 

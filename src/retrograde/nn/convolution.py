@@ -47,7 +47,7 @@ class _Convolution(Module):
 
     def __call__(self, x: Any) -> Any:
         """The outputs for a batch: shape (batch, inputs, …) gives (batch, outputs, …)."""
-        shape = getattr(x, "shape", ())
+        shape: tuple[int, ...] = getattr(x, "shape", ())
         if not isinstance(self.weight, Tensor):
             raise ShapeError.needs_tensors(type(self).__name__)
         if len(shape) != self.axes + 2 or shape[1] != self.weight.shape[1]:

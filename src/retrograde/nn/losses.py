@@ -63,8 +63,8 @@ def mse(predictions: Any, targets: Any) -> Any:
     4.0
     """
     if isinstance(predictions, Tensor) or isinstance(targets, Tensor):
-        errors = _same_shape("mse", predictions, targets)
-        return (errors[0] - errors[1]).square().mean()
+        ours, theirs = _same_shape("mse", predictions, targets)
+        return (ours - theirs).square().mean()
     predictions, targets = _flat("mse", predictions, targets)
     errors = each("sub", predictions, targets)
     return dot(errors, errors) / len(errors)
