@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from retrograde._core.tensors import Tensor, Tensors
 from retrograde.check.engines import Torch
 from retrograde.ops import OPS
 from retrograde.ops.array import ARRAYS
@@ -19,6 +18,8 @@ from retrograde.ops.arrays.oracle import Plain, choose, evaluate
 from retrograde.ops.expr import Expr
 from retrograde.ops.op import PRIMITIVES
 from retrograde.ops.spellings import OPERATORS, TORCH
+
+from .array_tape import Tensor, Tensors
 
 torch = pytest.importorskip("torch", reason="torch is an extra")
 F = torch.nn.functional

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from retrograde._core.loops import choose, run
+from retrograde._shared.loops import choose, run
 from retrograde.ops import OPS
 from retrograde.ops.array import ARRAYS
 from retrograde.ops.arrays.adjoint import adjoint

@@ -29,7 +29,7 @@ ALLOWED = {
         NAMES,
         "the language's primitives on complex numbers, which no row can add to",
     ),
-    "_core/loops.py": (NAMES, "the language's primitives by NumPy, which no row can add to"),
+    "_shared/loops.py": (NAMES, "the language's primitives by NumPy, which no row can add to"),
     "check/rounding.py": ({"sign"}, "a kind"),
     "check/subject.py": ({"sum"}, "how rows are reduced"),
     "program/calling.py": ({"sum"}, "how rows are reduced"),

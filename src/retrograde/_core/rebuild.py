@@ -52,7 +52,7 @@ def peek(value: Value, /) -> float:
 
 def recompute(value: Value, /) -> float | None:
     """What a value's op makes of its inputs now; None for leaves and customs."""
-    if value._custom is not None:
+    if value._custom is not None or value._array is not None:
         return None
     numbers = [v._data for v in value._inputs]
     if value._op_name in OPS:

@@ -72,6 +72,16 @@ class StaleGraph(RetrogradeError, RuntimeError):
             )
         )
 
+    @classmethod
+    def input(cls, value: Value, changed: Value) -> Self:
+        return cls(
+            with_place(
+                f"{describe(value)} was computed from {describe(changed)}, whose data was changed "
+                "since. Run the forward pass again before taking derivatives.",
+                value,
+            )
+        )
+
 
 class FunctionResultError(RetrogradeError, TypeError):
     """A function to be differentiated returned something that has no gradient."""

@@ -40,6 +40,13 @@ class NumberError(RetrogradeError, TypeError):
         )
 
     @classmethod
+    def wholes(cls, function: str, got: object) -> Self:
+        return cls(
+            f"{function}: places are whole numbers, got {kind_of(got)}. Give an array of ints; "
+            "for masks write t[mask]."
+        )
+
+    @classmethod
     def too_large(cls) -> Self:
         return cls("this int is too large for a float64 (past about 1.8e308): scale it first.")
 
@@ -97,6 +104,13 @@ class LabelError(RetrogradeError, TypeError):
 
 class ShapeError(RetrogradeError, ValueError):
     """Lengths or shapes do not agree."""
+
+    @classmethod
+    def axis(cls, function: str) -> Self:
+        return cls(
+            f"{function}: only tensors have axes to name. Make one, rg.stack(values) or "
+            "rg.Tensor(numbers), or leave axis and keepdims out."
+        )
 
     @classmethod
     def deep(cls, deepest: int) -> Self:

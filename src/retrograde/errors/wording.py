@@ -42,6 +42,9 @@ def describe(value: Value) -> str:
     name = f"'{value.label}'" if value.label else f"the result of {value.op}"
     if not value.label and value.op == "leaf":
         name = "a leaf" if value.requires_grad else "the number"
+    if shape := getattr(value, "shape", ()):
+        name = name.replace("the number", "an array")
+        return f"{name}, a tensor of shape {shape}".replace("an array, a tensor", "an array")
     return f"{name} = {shown(value)}"
 
 

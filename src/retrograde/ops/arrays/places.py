@@ -22,6 +22,7 @@ from ..index import (
     Test,
     Wholes,
     as_index,
+    differs,
     letter,
     letters_of,
 )
@@ -301,6 +302,26 @@ def put(shapes: Mapping[str, Shape], selection: Shape, writer: str = "w") -> Sta
         ),
         shape,
     )
+
+
+def put_at(shapes: Mapping[str, Shape], count: int) -> Statement:
+    """``z[i, j] = x[i, j] where i != n; z[n, j] = y[j]``: one place of the first axes replaced.
+
+    What stays is said axis by axis: apart from the place along one, at it along those before.
+    """
+    shape = shapes["x"]
+    at, lengths = walked(shape)
+    here = [Wholes(f"n{axis + 1}")[()] for axis in range(count)]
+    terms = [
+        moved(place, x[tuple(place)], lengths, differs(at[axis], here[axis]))
+        for axis in range(count)
+        for place in [[*here[:axis], *at[axis:]]]
+    ]
+    rest = at[count:]
+    own = _operand("y", shapes["y"], rest, shape[count:])
+    names = [name for it in rest for name in letters_of(it)]
+    written = Term(z[(*here, *rest)], own, (), tuple((name, lengths[name]) for name in names))
+    return Statement((*terms, written), shape)
 
 
 def _operand(name: str, shape: Shape, at: Sequence[Index], selection: Shape) -> Ref:
