@@ -118,16 +118,14 @@ def test_convolutions_large_enough_to_be_matrix_products(
 
 def test_large_contractions_of_any_layout() -> None:
     draw = np.random.default_rng(3)
-    for subscripts, left, right in (
+    for subscripts, *shapes in (
         ("ij,jk->ik", (30, 40), (40, 50)), ("ij,kj->ki", (30, 40), (20, 40)),
         ("bij,bjk->bik", (3, 17, 9), (3, 9, 21)), ("bij,bjk->kib", (3, 17, 9), (3, 9, 21)),
         ("thd,shd->hts", (9, 3, 16), (11, 3, 16)), ("ijk,kjl->il", (7, 8, 9), (9, 8, 10)),
         ("ij,ij->j", (300, 40), (300, 40)), ("ij,ij->", (30, 40), (30, 40)),
         ("ij,kl->ik", (9, 8), (7, 6)), ("ab,cd,ac->bd", (5, 6), (5, 4), (5, 5)),
     ):  # fmt: skip
-        arrays = [draw.standard_normal(shape) for shape in (left, right)]
-        if subscripts.count(",") == 2:
-            arrays.append(draw.standard_normal((5, 5)))
+        arrays = [draw.standard_normal(shape) for shape in shapes]
         named = {f"x{n + 1}": array for n, array in enumerate(arrays)}
         statement = ARRAYS["einsum"].state(
             {n: a.shape for n, a in named.items()}, subscripts=subscripts
