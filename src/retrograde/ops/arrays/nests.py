@@ -154,7 +154,7 @@ def _merit(made: Nest, loop: Loop) -> tuple[bool, int]:
     """How well a loop is done many turns at once."""
     name, length = loop
     merit = 0
-    for number, it in enumerate(made.places):
+    for number, it in enumerate((made.to, *(it for _, it in made.reads))):
         looked_up = any(name in names for names, _ in it.rest)
         step = it.steps.get(name, 0)
         if not looked_up and step in (0, 1):
