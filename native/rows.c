@@ -413,13 +413,8 @@ static PyObject *array_as_planned(PyObject *bound, PyObject *plan, PyObject *ope
     return made ? made : Py_NewRef(Py_NotImplemented);
 }
 
-/* array(bound, operands, wholes): one node of a bound row. */
-static PyObject *array(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count) {
-    if (count != 3) {
-        PyErr_SetString(PyExc_TypeError, "array takes a bound row, operands and whole numbers");
-        return NULL;
-    }
-    PyObject *bound = args[0], *operands = args[1], *wholes = args[2];
+/* One node of a bound row. */
+PyObject *rg_array_of_row(PyObject *bound, PyObject *operands, PyObject *wholes) {
     if (check_arguments(operands, wholes) < 0) return NULL;
     if (RG_UNLIKELY(rg_recording())) {
         PyObject *name = PyObject_GetAttrString(bound, "name");
@@ -437,6 +432,12 @@ static PyObject *array(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ss
         Py_DECREF(made);
     }
     return array_by_numpy(bound, operands, wholes, NULL);
+}
+
+static PyObject *array(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count) {
+    if (count == 3) return rg_array_of_row(args[0], args[1], args[2]);
+    PyErr_SetString(PyExc_TypeError, "array takes a bound row, operands and whole numbers");
+    return NULL;
 }
 
 /* array_node(bound, data, operands, wholes): a node from its parts; nothing is computed. */
@@ -473,8 +474,9 @@ static PyObject *array_row(PyObject *Py_UNUSED(module), PyObject *thing) {
     PyObject *rule = rg_body(v)->rule;
     if (rule) return PyTuple_Pack(2, PyTuple_GET_ITEM(rule, 0), PyTuple_GET_ITEM(rule, 1));
     PyObject *shapes = input_shapes(v), *name = shapes ? rg_row_name(v) : NULL;
-    PyObject *made =
-        name ? rg_call("retrograde._shared.views", "made_by", "ON", name, shapes) : NULL;
+    PyObject *made = name ? rg_call("retrograde._shared.views", "made_by", "ONnn", name, shapes,
+                                    rg_body(v)->place, (Py_ssize_t)rg_body(v)->code)
+                          : NULL;
     if (name == NULL) Py_XDECREF(shapes);
     Py_XDECREF(name);
     return made;

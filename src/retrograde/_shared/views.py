@@ -6,9 +6,13 @@ the loops, needs no loops at all: its result is the operand with other strides.
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
+import numpy as np
+
 from ..ops import OPS
+from ..ops.arrays.places import At
 from ..ops.index import Index, Letter, Read, Ref
 from .bound import Bound, bound
 
@@ -74,9 +78,22 @@ def _axis(index: Index, names: list[str]) -> tuple[Any, ...] | None:
     return (begin, whole, *steps.values())
 
 
-def made_by(name: str, shapes: tuple[Any, ...], **arguments: Any) -> tuple[Bound, dict[str, Any]]:
-    """The bound row of a node that the native core made without one."""
-    return bound(name, shapes, **arguments), {}
+def made_by(
+    name: str, shapes: tuple[Any, ...], place: int, count: int
+) -> tuple[Bound, dict[str, Any]]:
+    """The bound row, with its whole numbers, of a node that the native core made without one.
+
+    An index of ``count`` whole numbers, and a write there, begins at ``place`` in the order of C.
+    """
+    if name not in ("index", "put_at"):
+        return bound(name, shapes), {}
+    shape = shapes[0]
+    found = np.unravel_index(place // prod(shape[count:]), shape[:count])
+    wholes = {f"n{axis + 1}": np.array(it, dtype=np.intp) for axis, it in enumerate(found)}
+    lengths = dict.fromkeys(wholes, ())
+    if name == "put_at":
+        return bound(name, shapes, lengths, count=count), wholes
+    return bound(name, shapes, lengths, key=tuple(At(it, ()) for it in wholes)), wholes
 
 
 def unfit(name: str, shapes: tuple[Any, ...]) -> str:
