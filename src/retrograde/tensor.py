@@ -10,7 +10,6 @@ from typing import Any, TypeGuard
 from .value import Value, core
 
 
-
 class _Absent:
     """Stands where a core has no tensors yet."""
 

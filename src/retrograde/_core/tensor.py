@@ -4,7 +4,6 @@ it. Methods, operators and NumPy's protocols are put on the class by ``_tensors/
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Any
 from weakref import ref
@@ -19,7 +18,7 @@ from .._shared.sites import Site, site_of
 from ..errors import AliasError, LeafError, RecordingError, TensorError
 from . import arrays
 from .arrays import TensorNode, read_only, tensor_node, watch
-from .public import Value, _checked_label
+from .public import _checked_label
 from .recording import here
 from .reference import Node, modes, run_backward
 
@@ -39,9 +38,7 @@ class Tensor:
 
     _node: TensorNode
 
-    def __init__(
-        self, data: Any, *, label: str | None = None, requires_grad: bool = True
-    ) -> None:
+    def __init__(self, data: Any, *, label: str | None = None, requires_grad: bool = True) -> None:
         if here.depth:
             raise RecordingError.tensor("Tensor")
         given = floats(data, "Tensor(data)")

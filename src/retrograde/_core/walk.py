@@ -19,6 +19,7 @@ from .reference import Epoch, Node, run_backward
 from .reference import order as order_nodes
 from .tensor import Tensor, seed_of
 
+
 def _checked_roots(where: str, roots: Sequence[Any]) -> list[Any]:
     """The nodes of values and tensors."""
     for index, root in enumerate(roots):

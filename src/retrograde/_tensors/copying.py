@@ -6,8 +6,6 @@ within one pickle. Data, gradients, labels and requires_grad are kept; hooks and
 
 from __future__ import annotations
 
-from typing import Any
-
 
 class Copying:
     """Put on the class of tensors; never instantiated."""

@@ -82,7 +82,9 @@ class Doing:
         except (ValueError, np.linalg.LinAlgError) as error:
             if isinstance(error, FitError):
                 raise
-            raise FitError.of(f"{name}: {error}".replace(f"{name}: {name}", name), operands) from None
+            raise FitError.of(
+                f"{name}: {error}".replace(f"{name}: {name}", name), operands
+            ) from None
 
     def bound(
         self, name: str, operands: Sequence[Any], wholes: dict[str, Any], arguments: dict[str, Any]
@@ -193,7 +195,9 @@ def _fitting(name: str, operands: Sequence[Any], run: Any) -> Any:
     except (FitError, TensorIndexError):
         raise
     except IndexError as error:
-        raise TensorIndexError.of(str(error), operands[0]) if in_graph(operands[0]) else error from None
+        raise (
+            TensorIndexError.of(str(error), operands[0]) if in_graph(operands[0]) else error
+        ) from None
     except (ValueError, np.linalg.LinAlgError) as error:
         raise FitError.of(str(error), operands) from None
 

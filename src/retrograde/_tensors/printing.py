@@ -20,7 +20,9 @@ class Printing:
         data = self.data
         body = np.array2string(data, separator=", ", prefix="Tensor(")
         more = f", label={self.label!r}" if self.label else ""
-        if data.size == 0 and data.shape != (0,) or data.size > np.get_printoptions()["threshold"]:
+        if (data.size == 0 and data.shape != (0,)) or data.size > np.get_printoptions()[
+            "threshold"
+        ]:
             more += f", shape={data.shape}"
         return f"Tensor({body}{more})"
 

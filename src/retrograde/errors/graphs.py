@@ -29,7 +29,6 @@ class LeafError(RetrogradeError, RuntimeError):
             )
         )
 
-
     @classmethod
     def tensor_grad(cls, tensor: Value) -> Self:
         return cls(

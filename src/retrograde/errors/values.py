@@ -106,6 +106,13 @@ class ShapeError(RetrogradeError, ValueError):
     """Lengths or shapes do not agree."""
 
     @classmethod
+    def axis(cls, function: str) -> Self:
+        return cls(
+            f"{function}: only tensors have axes to name. Make one, rg.stack(values) or "
+            "rg.Tensor(numbers), or leave axis and keepdims out."
+        )
+
+    @classmethod
     def deep(cls, deepest: int) -> Self:
         return cls(f"a nest has more than {deepest} levels: a list in it may hold itself.")
 
