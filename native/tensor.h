@@ -212,6 +212,10 @@ PyObject *rg_tensor_matmul(PyObject *left, PyObject *right);
 PyObject *rg_array_of_row(PyObject *bound, PyObject *operands, PyObject *wholes);
 extern PyMethodDef rg_row_methods[];
 
+/* planned.c */
+extern const RgRow rg_planned_row;
+int rg_plan_forward(Value *z, PyObject *plan, PyObject *wholes, double *to);
+
 /* places.c */
 PyObject *rg_tensor_item(PyObject *self, PyObject *key);
 int rg_tensor_set_item(PyObject *self, PyObject *key, PyObject *object);
