@@ -100,15 +100,15 @@ class Applied:
     among them held: a graph that was changed since is stale.
     """
 
-    __slots__ = ("arrays", "bound", "numbers", "versions", "wholes")
+    __slots__ = ("arrays", "bound", "numbers", "takers", "versions", "wholes")
 
     def __init__(
         self, bound: Bound, inputs: Sequence[Node], arrays: Mapping[str, Any], wholes: Any
     ) -> None:
         self.bound, self.wholes = bound, wholes
-        takers = [n for n, v in zip(bound.operands, inputs) if v._requires_grad]
+        self.takers = [number for number, v in enumerate(inputs) if v._requires_grad]
         try:
-            saved = set(bound.saves(takers))
+            saved = set(bound.saves([bound.operands[number] for number in self.takers]))
         except ValueError:  # the law states no slope; backward says so
             saved = set()
         self.arrays = {name: arrays[name] for name in bound.operands if name in saved}
@@ -137,16 +137,16 @@ class Applied:
         return None
 
     def contributions(self, node: Node, upstream: Any) -> Iterator[tuple[Node, Any]]:
-        """What a node hands to each input that takes gradients; nothing where nothing arrived."""
+        """What a node hands to each input that took gradients when it was made; nothing where
+        nothing arrived."""
         if upstream is None:
             return
-        takers = [(n, v) for n, v in zip(self.bound.operands, node._inputs) if v._requires_grad]
+        names = [self.bound.operands[number] for number in self.takers]
         known = {**self.arrays, **self.wholes}
-        up = np.asarray(upstream)
-        amounts = self.bound.contributions([n for n, _ in takers], up, known, node._data)
-        for (_, v), amount in zip(takers, amounts):
+        amounts = self.bound.contributions(names, np.asarray(upstream), known, node._data)
+        for number, amount in zip(self.takers, amounts):
             if amount is not None:
-                yield v, amount
+                yield node._inputs[number], amount
 
     def added(
         self, node: Node, v: Node, before: Any, amount: Any, roots: Sequence[Node] = ()

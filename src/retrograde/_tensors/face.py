@@ -18,15 +18,18 @@ from .printing import Printing
 _OF_PYTHON = ("__dict__", "__weakref__", "__doc__", "__module__", "__qualname__", "__slots__")
 
 
+_OF_CORE = frozenset(getattr(Tensor, "_native_names", ()))
+
+
 def put_on(tensor_class: Any, part: type) -> None:
     """Give the class what a part of the face has; what the core has itself stays."""
     for name, attribute in vars(part).items():
-        if name not in _OF_PYTHON and name not in getattr(tensor_class, "_native_names", ()):
+        if name not in _OF_PYTHON and name not in _OF_CORE:
             setattr(tensor_class, name, attribute)
 
 
 for _name in OPS:
-    if not hasattr(Methods, _name):
+    if not hasattr(Methods, _name) and _name not in _OF_CORE:
         setattr(Tensor, _name, methods.op_method(_name))
 for _part in (Methods, Operators, Printing, Copying):
     put_on(Tensor, _part)

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._shared.operands import COMPARISONS, is_real_scalar
 from ..errors import FitError, GraphExitError, OperandError, TensorError
-from ..tensor import in_graph, number_of
+from ..tensor import Tensor, in_graph, number_of
 from ..value import belongs_to_caller
 from .doing import do
 
@@ -33,6 +33,14 @@ def _computes(other: Any) -> bool:
     """Whether we answer: classes that know tensors and are none of ours answer for themselves."""
     ours = in_graph(other) or isinstance(other, np.ndarray)
     return ours or not hasattr(other, "__array_ufunc__") or is_real_scalar(other)
+
+
+def operated(name: str, left: Any, right: Any) -> Any:
+    """What an operator of the native core leaves to us: operands out of the ordinary."""
+    other = right if isinstance(left, Tensor) else left
+    if not _computes(other):
+        return NotImplemented
+    return matmul(left, right) if name == "matmul" else do(name, left, right)
 
 
 def _unary(name: str) -> Callable[[Any], Any]:

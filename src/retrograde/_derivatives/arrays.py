@@ -1,0 +1,138 @@
+"""Rows of the array law in derivatives: contributions and tangents of a node, as nodes.
+
+Both are statements of the one adjoint rule. The contribution of a node is linear in its upstream,
+so its tangent is that rule once more: the contribution's own adjoint along the upstream.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .._shared.bound import Back, Bound, numeric
+from .._tensors.doing import do
+from ..errors import NotDifferentiable
+from ..tensor import Tensor, in_graph
+from ..value import belongs_to_caller, core
+
+Amount = Any  # a float, an array, a value or a tensor
+
+
+def contributions(
+    node: Any, row: tuple[Bound, dict[str, Any]], operands: Sequence[Any], wanted: Sequence[int],
+    upstream: Amount,
+) -> list[Amount | None]:  # fmt: skip
+    """What a node hands to the inputs wanted; None where one receives nothing."""
+    bound, wholes = row
+    if bound.statement is None:
+        return bound.rule_on_tensors(node, operands, wanted, upstream)  # type: ignore[attr-defined]
+    known = dict(zip(bound.operands, operands))
+    upstream = _undone(bound, upstream, node, known)
+    found: list[Amount | None] = []
+    for index in wanted:
+        back = _adjoint(bound, bound.operands[index], node)
+        if back is None:
+            found.append(None)
+            continue
+        have = _prepared(back, known, node, wholes)
+        have[back.upstream] = upstream
+        found.append(carried_out(back.bound, have, wholes))
+    return found
+
+
+def tangent(
+    node: Any, row: tuple[Bound, dict[str, Any]], operands: Sequence[Any], wanted: Sequence[int],
+    moving: Sequence[Amount], pulled: Callable[[Any, Any, Any], Any],
+) -> Amount:  # fmt: skip
+    """How a node moves where inputs move; ``pulled(root, seed, input)`` is a gradient."""
+    bound, wholes = row
+    total: Amount = None
+    for index, moves in zip(wanted, moving):
+        if bound.statement is None or bound.implicit is not None:
+            amount = _through_a_pull(node, row, operands, index, moves, pulled)
+        else:
+            amount = _forward(bound, wholes, node, operands, index, moves)
+        if amount is not None:
+            total = amount if total is None else added(total, amount)
+    return zeros(node) if total is None else total
+
+
+def _forward(
+    bound: Bound, wholes: Mapping[str, Any], node: Any, operands: Sequence[Any], index: int,
+    moves: Amount,
+) -> Amount:  # fmt: skip
+    back = _adjoint(bound, bound.operands[index], node)
+    if back is None:
+        return None
+    again = back.bound.adjoint(back.upstream)
+    if again is None:
+        return None
+    have = _prepared(back, dict(zip(bound.operands, operands)), node, wholes)
+    have[again.upstream] = moves
+    return carried_out(again.bound, have, wholes)
+
+
+def _through_a_pull(
+    node: Any, row: tuple[Bound, dict[str, Any]], operands: Sequence[Any], index: int,
+    moves: Amount, pulled: Callable[[Any, Any, Any], Any],
+) -> Amount:  # fmt: skip
+    """The contribution for a fresh upstream, pulled back to that upstream by the tangent."""
+    from ..value import Value
+
+    free = Tensor(np.zeros(node.shape)) if node.ndim else Value(0.0)
+    (amount,) = contributions(node, row, operands, [index], free)
+    return None if amount is None else pulled(amount, moves, free)
+
+
+def _adjoint(bound: Bound, operand: str, node: Any) -> Back | None:
+    try:
+        return bound.adjoint(operand)
+    except ValueError:
+        raise NotDifferentiable.of(node) from None
+
+
+def _undone(bound: Bound, upstream: Amount, node: Any, known: Mapping[str, Any]) -> Amount:
+    if bound.implicit is None:
+        return upstream
+    engine = do if any(map(in_graph, (upstream, node, *known.values()))) else numeric
+    return bound.undone(engine, upstream, node, known)
+
+
+def _prepared(
+    back: Back, known: Mapping[str, Any], node: Any, wholes: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What a contribution reads besides the upstream."""
+    have = {**known, back.own: node}
+    for name, other in back.others:
+        have[name] = carried_out(other, have, wholes)
+    return have
+
+
+def carried_out(bound: Bound, have: Mapping[str, Any], wholes: Mapping[str, Any]) -> Amount:
+    """A bound row on what is there: a node, or plain numbers where nothing takes gradients."""
+    operands = [have[name] for name in bound.operands]
+    numbers = {name: wholes[name] for name in bound.wholes}
+    if any(in_graph(it) and it.requires_grad for it in operands):
+        return core.array(bound, tuple(operands), numbers)
+    arrays = {
+        name: np.asarray(it.data if in_graph(it) else it)
+        for name, it in zip(bound.operands, operands)
+    }  # fmt: skip
+    result = bound.run({**arrays, **numbers})[0]
+    return result if bound.shape else float(result)
+
+
+def added(left: Amount, right: Amount) -> Amount:
+    """Two amounts of one shape together."""
+    return do("add", left, right) if in_graph(left) or in_graph(right) else left + right
+
+
+def zeros(like: Any) -> Amount:
+    """No amount, in the shape of a value or a tensor."""
+    return np.zeros(like.shape) if like.ndim else 0.0
+
+
+belongs_to_caller(sys.modules[__name__])
