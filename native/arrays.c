@@ -4,7 +4,8 @@
  * would read or write outside is refused. */
 #include "retrograde.h"
 
-#include "kernels/arrays.h"
+#include "arrays.h"
+#include "kernels/plans.h"
 
 typedef struct {
     Py_buffer buffer;
@@ -180,6 +181,90 @@ static PyObject *array_choose(PyObject *Py_UNUSED(module), PyObject *args) {
     Py_RETURN_NONE;
 }
 
+/* ---- plans ---- */
+
+static const char capsule_name[] = "retrograde.plan";
+
+static void free_capsule(PyObject *capsule) {
+    rg_plan_free(PyCapsule_GetPointer(capsule, capsule_name));
+}
+
+/* array_plan(words, numbers) -> a capsule */
+static PyObject *array_plan(PyObject *Py_UNUSED(module), PyObject *args) {
+    const char *words, *numbers;
+    Py_ssize_t count, number_count;
+    if (!PyArg_ParseTuple(args, "y#y#:array_plan", &words, &count, &numbers, &number_count))
+        return NULL;
+    int64_t *aligned = PyMem_Malloc((size_t)(count + number_count) + 8);
+    if (aligned == NULL) return PyErr_NoMemory();
+    double *aligned_numbers = (double *)(aligned + count / 8);
+    memcpy(aligned, words, (size_t)count);
+    memcpy(aligned_numbers, numbers, (size_t)number_count);
+    RgPlan *plan =
+        rg_plan_read(aligned, (size_t)count / 8, aligned_numbers, (size_t)number_count / 8);
+    PyMem_Free(aligned);
+    if (plan == NULL) {
+        PyErr_SetString(PyExc_ValueError, "this is no plan for the native core");
+        return NULL;
+    }
+    PyObject *capsule = PyCapsule_New(plan, capsule_name, free_capsule);
+    if (capsule == NULL) rg_plan_free(plan);
+    return capsule;
+}
+
+RgPlan *rg_plan_of(PyObject *capsule) { return PyCapsule_GetPointer(capsule, capsule_name); }
+
+static int lend_all(PyObject *objects, Lent *lent, int count, char format, const ptrdiff_t *sizes,
+                    const void **at) {
+    for (int i = 0; i < count; i++) {
+        if (lend(PyTuple_GET_ITEM(objects, i), &lent[i], 0, format) < 0) return -1;
+        if (lent[i].buffer.len != sizes[i] * 8 || !PyBuffer_IsContiguous(&lent[i].buffer, 'C')) {
+            PyErr_SetString(PyExc_ValueError, "a plan takes contiguous arrays of its own shapes");
+            return -1;
+        }
+        at[i] = lent[i].buffer.buf;
+    }
+    return 0;
+}
+
+/* array_run(plan, out, arrays, wholes, add) */
+static PyObject *array_run(PyObject *Py_UNUSED(module), PyObject *args) {
+    PyObject *capsule, *out, *arrays, *wholes;
+    int add;
+    if (!PyArg_ParseTuple(args, "OOO!O!p:array_run", &capsule, &out, &PyTuple_Type, &arrays,
+                          &PyTuple_Type, &wholes, &add))
+        return NULL;
+    const RgPlan *plan = rg_plan_of(capsule);
+    if (plan == NULL) return NULL;
+    int count = plan->arrays, whole_count = plan->wholes;
+    if (PyTuple_GET_SIZE(arrays) != count || PyTuple_GET_SIZE(wholes) != whole_count) {
+        PyErr_SetString(PyExc_ValueError, "a plan takes as many arrays as it reads");
+        return NULL;
+    }
+    Lent target = {0}, *lent = PyMem_Calloc((size_t)(count + whole_count) + 1, sizeof(Lent));
+    const void **at = PyMem_Calloc((size_t)(count + whole_count) + 1, sizeof(void *));
+    int fine = lent && at;
+    if (!fine) PyErr_NoMemory();
+    fine = fine && lend_all(arrays, lent, count, 'd', plan->array_size + 1, at) == 0 &&
+           lend_all(wholes, lent + count, whole_count, 'q', plan->whole_size, at + count) == 0 &&
+           lend(out, &target, 1, 'd') == 0;
+    if (fine &&
+        (target.buffer.len != plan->size * 8 || !PyBuffer_IsContiguous(&target.buffer, 'C'))) {
+        PyErr_SetString(PyExc_ValueError, "a plan writes a contiguous array of its own shape");
+        fine = 0;
+    }
+    if (fine)
+        fine = answered(rg_plan_run(plan, target.buffer.buf, (const double *const *)at,
+                                    (const int64_t *const *)(at + count),
+                                    add ? RG_ADD : RG_REPLACE)) == 0;
+    give_back(&target, 1);
+    if (lent) give_back(lent, count + whole_count);
+    PyMem_Free(lent);
+    PyMem_Free(at);
+    if (!fine) return NULL;
+    Py_RETURN_NONE;
+}
+
 /* array_threads(most) */
 static PyObject *array_threads(PyObject *Py_UNUSED(module), PyObject *most) {
     long wanted = PyLong_AsLong(most);
@@ -201,6 +286,10 @@ PyMethodDef rg_array_methods[] = {
     {"array_choose", array_choose, METH_VARARGS,
      RG_DOC("array_choose($module, by, x, out, /)",
             "Where the largest or smallest stands along the middle axis, or the order.")},
+    {"array_plan", array_plan, METH_VARARGS,
+     RG_DOC("array_plan($module, words, numbers, /)", "A plan of the array law, ready to run.")},
+    {"array_run", array_run, METH_VARARGS,
+     RG_DOC("array_run($module, plan, out, arrays, wholes, add, /)", "Carry a plan out.")},
     {"array_threads", array_threads, METH_O,
      RG_DOC("array_threads($module, most, /)", "How many threads a product may take; 0: all.")},
     {NULL, NULL, 0, NULL},

@@ -50,6 +50,7 @@ Value *rg_tensor_blank(int ndim, int as_value) {
     body->keep = 0;
     body->version = 0;
     body->code = 0;
+    body->place = 0;
     body->ndim = (uint8_t)ndim;
     body->saves = body->saves_result = body->contiguous = body->retains = body->open = 0;
     body->size = 1;
@@ -308,6 +309,11 @@ int rg_tensor_restore(Value *v) {
     while (!failed && stack.count) {
         Value *top = stack.items[stack.count - 1];
         Value *missing = rg_body(top)->buffer ? NULL : missing_input(top);
+        if (rg_body(top)->buffer == NULL && top->op != RG_ARRAY) {
+            rg_fail("AliasError", "gone", "N", rg_face(top));
+            failed = -1;
+            continue;
+        }
         if (missing) {
             failed = push(&stack, missing);
             continue;

@@ -163,6 +163,33 @@ int rg_pull_share(RgPass *pass, uint32_t place, Value *input, const double *upst
     return 0;
 }
 
+/* The upstream but for some numbers, which are 0: in its own array where nobody needs that any more,
+ * so that a chain of such nodes copies nothing. NULL with an exception. */
+double *rg_pull_over(RgPass *pass, uint32_t place, Value *input, const double *upstream,
+                     Py_ssize_t first, Py_ssize_t count) {
+    RgTotal *total = &pass->totals[place], *from = &pass->totals[pass->at];
+    int needed = pass->anomaly || pass->keep_all || rg_body(node_at(pass, pass->at))->retains ||
+                 from->array->refs > 1;
+    size_t size = (size_t)rg_body(input)->size;
+    double *to;
+    if (total->array == NULL && !needed) {
+        total->array = rg_numbers_share(from->array);
+        to = total->array->data;
+    } else {
+        int fresh;
+        to = rg_pull_into(pass, place, input, &fresh);
+        if (to == NULL) return NULL;
+        if (!fresh) {
+            for (size_t i = 0; i < size; i++)
+                if ((Py_ssize_t)i < first || (Py_ssize_t)i >= first + count) to[i] += upstream[i];
+            return to;
+        }
+        memcpy(to, upstream, size * sizeof(double));
+    }
+    memset(to + first, 0, (size_t)count * sizeof(double));
+    return to;
+}
+
 void rg_pull_number(RgPass *pass, uint32_t place, double amount) {
     pass->totals[place].number += amount;
 }

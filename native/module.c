@@ -118,6 +118,7 @@ static int execute(PyObject *module) {
         PyModule_AddFunctions(module, rg_rebuild_methods) < 0 ||
         PyModule_AddFunctions(module, rg_array_methods) < 0 ||
         PyModule_AddFunctions(module, rg_row_methods) < 0 ||
+        PyModule_AddFunctions(module, rg_place_methods) < 0 ||
         PyModule_AddFunctions(module, rg_replay_methods) < 0 || rg_add_names(module) < 0 ||
         rg_add_entering(module) < 0 || rg_add_call_site(module) < 0)
         return -1;

@@ -1,7 +1,8 @@
 /* Rows of the array law that come bound to shapes (retrograde._shared.bound).
  *
- * Maps, products and sums go to kernels of their own, views need no numbers of their own, and what
- * is left is carried out by NumPy through the bound row. A node keeps (bound row, whole numbers). */
+ * Maps, products and sums go to kernels of their own, views need no numbers of their own, other
+ * statements have plans, and implicit rows are carried out by NumPy through the bound row. A node
+ * keeps (bound row, whole numbers), and behind them its plan. */
 #include "tensor.h"
 
 #include "kernels/arrays.h"
@@ -234,8 +235,24 @@ static double *room_of(Value *z) {
     return rg_tensor_room(z) < 0 ? NULL : rg_body(z)->at;
 }
 
-static PyObject *array_by_numpy(PyObject *bound, PyObject *operands, PyObject *wholes,
-                                PyObject *data) {
+/* The numbers and the whole numbers of a new node: by its plan where it has one. */
+static int compute(Value *z, PyObject *bound, PyObject *plan, PyObject *wholes, double *to,
+                   PyObject **found) {
+    if (plan == NULL) return run_bound(z, bound, wholes, to, found);
+    if (PyList_GET_ITEM(plan, 2) == Py_False) {
+        *found = Py_NewRef(wholes);
+    } else { /* some are found by looking */
+        PyObject *arrays = shown_arrays(z, bound, wholes);
+        *found = arrays ? rg_call("retrograde._shared.views", "chosen", "OO", bound, arrays) : NULL;
+        Py_XDECREF(arrays);
+        if (*found == NULL) return -1;
+    }
+    return rg_plan_forward(z, plan, *found, to);
+}
+
+/* A node of a bound row: by its plan, by NumPy, or with data that is there already. */
+static PyObject *array_made(PyObject *bound, PyObject *plan, PyObject *operands, PyObject *wholes,
+                            PyObject *data) {
     Py_ssize_t count = PyTuple_GET_SIZE(operands);
     Value *z = blank_of(bound), **made = NULL;
     PyObject *result = NULL, *found = NULL;
@@ -244,16 +261,17 @@ static PyObject *array_by_numpy(PyObject *bound, PyObject *operands, PyObject *w
     made = rg_buffer_resize(NULL, ((size_t)count + 1) * sizeof(Value *));
     for (Py_ssize_t k = 0; made && k < count; k++) made[k] = NULL;
     double *to = made && rg_body_entries(z, count) ? room_of(z) : NULL;
-    rg_body(z)->row = &bound_row;
+    rg_body(z)->row = plan ? &rg_planned_row : &bound_row;
     int failed = to == NULL || take_operands(z, operands, made, &flags) < 0;
     if (!failed && data) {
         failed = copy_numbers(data, to, rg_body(z)->size) < 0;
         found = Py_NewRef(wholes);
     } else if (!failed) {
-        failed = run_bound(z, bound, wholes, to, &found) < 0;
+        failed = compute(z, bound, plan, wholes, to, &found) < 0;
     }
     if (!failed) {
-        rg_body(z)->rule = PyTuple_Pack(2, bound, found);
+        rg_body(z)->rule =
+            plan ? PyTuple_Pack(3, bound, found, plan) : PyTuple_Pack(2, bound, found);
         failed = rg_body(z)->rule == NULL || set_saves(z, bound) < 0;
     }
     if (!failed && data) { /* a copy is no new computation: no mode applies */
@@ -413,13 +431,16 @@ static PyObject *array_as_planned(PyObject *bound, PyObject *plan, PyObject *ope
     return made ? made : Py_NewRef(Py_NotImplemented);
 }
 
-/* array(bound, operands, wholes): one node of a bound row. */
-static PyObject *array(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count) {
-    if (count != 3) {
-        PyErr_SetString(PyExc_TypeError, "array takes a bound row, operands and whole numbers");
-        return NULL;
-    }
-    PyObject *bound = args[0], *operands = args[1], *wholes = args[2];
+/* How the core carries a bound row out; a new reference. */
+static PyObject *plan_of(PyObject *bound, PyObject *wholes) {
+    PyObject *plan = PyObject_GetAttrString(bound, "plan");
+    if (plan == Py_None)
+        Py_SETREF(plan, rg_call("retrograde._shared.views", "plan", "OO", bound, wholes));
+    return plan;
+}
+
+/* One node of a bound row. */
+PyObject *rg_array_of_row(PyObject *bound, PyObject *operands, PyObject *wholes) {
     if (check_arguments(operands, wholes) < 0) return NULL;
     if (RG_UNLIKELY(rg_recording())) {
         PyObject *name = PyObject_GetAttrString(bound, "name");
@@ -427,16 +448,19 @@ static PyObject *array(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ss
         Py_XDECREF(name);
         return NULL;
     }
-    if (any_tensor(operands)) {
-        PyObject *plan = PyObject_GetAttrString(bound, "plan");
-        if (plan == Py_None)
-            Py_SETREF(plan, rg_call("retrograde._shared.views", "plan", "(O)", bound));
-        PyObject *made = plan ? array_as_planned(bound, plan, operands, wholes) : NULL;
-        Py_XDECREF(plan);
-        if (made != Py_NotImplemented) return made;
-        Py_DECREF(made);
-    }
-    return array_by_numpy(bound, operands, wholes, NULL);
+    PyObject *plan = plan_of(bound, wholes), *made = plan ? Py_NewRef(Py_NotImplemented) : NULL;
+    if (plan && any_tensor(operands))
+        Py_SETREF(made, array_as_planned(bound, plan, operands, wholes));
+    if (made == Py_NotImplemented)
+        Py_SETREF(made, array_made(bound, PyList_Check(plan) ? plan : NULL, operands, wholes, NULL));
+    Py_XDECREF(plan);
+    return made;
+}
+
+static PyObject *array(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count) {
+    if (count == 3) return rg_array_of_row(args[0], args[1], args[2]);
+    PyErr_SetString(PyExc_TypeError, "array takes a bound row, operands and whole numbers");
+    return NULL;
 }
 
 /* array_node(bound, data, operands, wholes): a node from its parts; nothing is computed. */
@@ -445,7 +469,11 @@ static PyObject *array_node(PyObject *Py_UNUSED(module), PyObject *args) {
     if (!PyArg_ParseTuple(args, "OOO!O!:array_node", &bound, &data, &PyTuple_Type, &operands,
                           &PyDict_Type, &wholes))
         return NULL;
-    return array_by_numpy(bound, operands, wholes, data);
+    PyObject *plan = plan_of(bound, wholes);
+    if (plan == NULL) return NULL;
+    PyObject *made = array_made(bound, PyList_Check(plan) ? plan : NULL, operands, wholes, data);
+    Py_DECREF(plan);
+    return made;
 }
 
 /* The shapes of a node's inputs, as the law binds rows to them. */
@@ -473,8 +501,9 @@ static PyObject *array_row(PyObject *Py_UNUSED(module), PyObject *thing) {
     PyObject *rule = rg_body(v)->rule;
     if (rule) return PyTuple_Pack(2, PyTuple_GET_ITEM(rule, 0), PyTuple_GET_ITEM(rule, 1));
     PyObject *shapes = input_shapes(v), *name = shapes ? rg_row_name(v) : NULL;
-    PyObject *made =
-        name ? rg_call("retrograde._shared.views", "made_by", "ON", name, shapes) : NULL;
+    PyObject *made = name ? rg_call("retrograde._shared.views", "made_by", "ONnn", name, shapes,
+                                    rg_body(v)->place, (Py_ssize_t)rg_body(v)->code)
+                          : NULL;
     if (name == NULL) Py_XDECREF(shapes);
     Py_XDECREF(name);
     return made;

@@ -223,8 +223,7 @@ static PyObject *tensor_retain(PyObject *self, PyObject *Py_UNUSED(ignored)) {
 }
 
 /* retrograde._tensors.methods.Methods.NAME(self, ...): what is not hot. */
-static PyObject *call_method(const char *name, PyObject *self, PyObject *args,
-                                PyObject *kwargs) {
+static PyObject *call_with(const char *name, PyObject *self, PyObject *args, PyObject *kwargs) {
     static PyObject *class = NULL;
     if (class == NULL) {
         PyObject *module = PyImport_ImportModule("retrograde._tensors.methods");
@@ -240,6 +239,21 @@ static PyObject *call_method(const char *name, PyObject *self, PyObject *args,
     Py_XDECREF(first);
     Py_XDECREF(method);
     return result;
+}
+
+PyObject *rg_call_method(const char *name, PyObject *self, PyObject *argument) {
+    PyObject *args = PyTuple_Pack(1, argument);
+    PyObject *result = args ? call_with(name, self, args, NULL) : NULL;
+    Py_XDECREF(args);
+    return result;
+}
+
+int rg_call_set_item(PyObject *self, PyObject *key, PyObject *object) {
+    PyObject *args = PyTuple_Pack(2, key, object);
+    PyObject *result = args ? call_with("__setitem__", self, args, NULL) : NULL;
+    Py_XDECREF(args);
+    Py_XDECREF(result);
+    return result ? 0 : -1;
 }
 
 /* The same numbers as a leaf that takes no gradient; they are shared. */
@@ -271,7 +285,7 @@ static PyObject *tensor_sizeof(PyObject *self, PyObject *Py_UNUSED(ignored)) {
 /* The sum of all numbers here, along axes in Python. */
 static PyObject *tensor_sum(PyObject *self, PyObject *args, PyObject *kwargs) {
     if (RG_LIKELY(PyTuple_GET_SIZE(args) == 0 && kwargs == NULL)) return rg_tensor_sum(self);
-    return call_method("sum", self, args, kwargs);
+    return call_with("sum", self, args, kwargs);
 }
 
 static PyMethodDef tensor_own_methods[] = {
@@ -344,6 +358,8 @@ static PyType_Slot tensor_slots[] = {
     {Py_tp_hash, tensor_hash},
     {Py_tp_getset, tensor_getset},
     {Py_tp_methods, tensor_own_methods},
+    {Py_mp_subscript, rg_tensor_item},
+    {Py_mp_ass_subscript, rg_tensor_set_item},
     {Py_nb_add, slot_add},
     {Py_nb_subtract, slot_sub},
     {Py_nb_multiply, slot_mul},
@@ -382,7 +398,7 @@ PyType_Spec rg_node_spec = {
 static const char *const operators[] = {
     "__add__", "__radd__", "__sub__",      "__rsub__",   "__mul__", "__rmul__", "__truediv__",
     "__rtruediv__", "__pow__", "__rpow__", "__matmul__", "__rmatmul__", "__neg__",  "__abs__",
-    "__pos__", "__hash__", "sum"};
+    "__pos__", "__hash__", "__getitem__", "__setitem__", "__delitem__", "sum"};
 
 int rg_add_tensor_names(void) {
     PyObject *names = PyList_New(0);

@@ -52,7 +52,7 @@ struct RgBody {
     PyObject *rule;     /* what the row needs besides: a bound row with its whole numbers; or NULL */
     int32_t keep;       /* handles and rules that read the data */
     uint32_t version;   /* how often the data of this leaf was changed */
-    uint16_t code;      /* which row of the scalar law, of a map */
+    uint16_t code;      /* which row of the scalar law, of a map; how many whole numbers, of an index */
     uint8_t ndim;
     uint8_t saves; /* a bit an input whose data the rule reads, as far as there are bits for them */
     uint8_t saves_result;
@@ -60,6 +60,7 @@ struct RgBody {
     uint8_t retains; /* the gradient of an inner node is kept */
     uint8_t open;    /* the law states no slope along an input that takes gradients */
     Py_ssize_t size;
+    Py_ssize_t place; /* where an index begins, in the order of C */
     Py_ssize_t *shape, *strides; /* in doubles; into `axes`, or one block of their own */
     Py_ssize_t axes[2 * RG_INLINE_AXES];
     RgEntry inputs[3]; /* more have a block of their own. `partial` holds a value's number as it was
@@ -208,7 +209,18 @@ extern const RgRow rg_map_row;
 /* products.c, rows.c */
 PyObject *rg_tensor_sum(PyObject *tensor);
 PyObject *rg_tensor_matmul(PyObject *left, PyObject *right);
+PyObject *rg_array_of_row(PyObject *bound, PyObject *operands, PyObject *wholes);
 extern PyMethodDef rg_row_methods[];
+
+/* planned.c */
+extern const RgRow rg_planned_row;
+int rg_plan_forward(Value *z, PyObject *plan, PyObject *wholes, double *to);
+
+/* places.c */
+PyObject *rg_tensor_item(PyObject *self, PyObject *key);
+int rg_tensor_set_item(PyObject *self, PyObject *key, PyObject *object);
+void rg_tensor_replace(Value *leaf, RgBuffer *buffer);
+extern PyMethodDef rg_place_methods[];
 
 /* No place in a pass. */
 #define RG_NOWHERE UINT32_MAX
@@ -220,12 +232,16 @@ int rg_pull_mixed(RgGraph *graph, Value **roots, const RgTotal *seeds, Py_ssize_
 PyObject *rg_total_shown(const Value *v, const RgTotal *total);
 double *rg_pull_into(RgPass *pass, uint32_t place, Value *input, int *fresh);
 int rg_pull_share(RgPass *pass, uint32_t place, Value *input, const double *upstream);
+double *rg_pull_over(RgPass *pass, uint32_t place, Value *input, const double *upstream,
+                     Py_ssize_t first, Py_ssize_t count);
 void rg_pull_number(RgPass *pass, uint32_t place, double amount);
 
 /* tensor.c */
 extern PyType_Spec rg_tensor_spec;
 extern PyType_Spec rg_node_spec;
 int rg_add_tensor_names(void);
+PyObject *rg_call_method(const char *name, PyObject *self, PyObject *argument);
+int rg_call_set_item(PyObject *self, PyObject *key, PyObject *object);
 int rg_refuse_recording(const char *what);
 void rg_call_unfit(const char *op, Value *left, Value *right);
 RgBuffer *rg_seed_of(Value *root, PyObject *seed);

@@ -6,38 +6,98 @@ the loops, needs no loops at all: its result is the operand with other strides.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from math import prod
 from typing import Any
 
+import numpy as np
+
 from ..ops import OPS
-from ..ops.index import Index, Letter, Read, Ref
+from ..ops.arrays.places import At
+from ..ops.arrays.plans import plan as planned
+from ..ops.index import Index, Letter, Read, Ref, Shape
 from .bound import Bound, bound
+from .loops import choose
 
 _CODES = {name: code for code, name in enumerate(OPS)}
 
 
-def plan(row: Bound) -> Any:
+def plan(row: Bound, wholes: Mapping[str, Any]) -> Any:
     """How the native core carries out a row, kept on it.
 
-    The number of a scalar row, the name of a row that it has itself, or a view: for each axis of
+    The number of a scalar row; the name of a row that it has itself; a view: for each axis of
     the operand where it begins, the name of a whole number to add to that or None, and how far each
-    axis of the result steps. False where NumPy does it.
+    axis of the result steps; or a list: the step forward, those backward by operand as they are
+    asked for, and whether whole numbers have to be chosen. False where NumPy does it.
 
-    >>> plan(bound("transpose", ((2, 3),))), plan(bound("mul", ((2,), ()))), plan(bound("sort", ((2,),)))
-    (((0, None, 0, 1), (0, None, 1, 0)), 2, False)
+    >>> plan(bound("transpose", ((2, 3),)), {}), plan(bound("mul", ((2,), ())), {})
+    (((0, None, 0, 1), (0, None, 1, 0)), 2)
     """
     if row.plan is None:
-        row.plan = _plan(row)
+        row.plan = _plan(row, wholes)
     return row.plan
 
 
-def _plan(row: Bound) -> Any:
+def _plan(row: Bound, wholes: Mapping[str, Any]) -> Any:
     if row.scalar is not None and len(row.operands) == OPS[row.scalar].arity:
         return _CODES[row.scalar]
     if row.name == "matmul" or row.name == "reshape":
         return row.name
     if row.name == "sum" and row.shape == ():
         return "sum"
-    return _view(row)
+    found = _view(row)
+    if found is not False or row.implicit is not None:
+        return found
+    places = _looked_up(row, wholes)
+    sources = {name: number for number, name in enumerate(row.operands)}
+    return [_step(row, sources, places), {}, bool(row.chosen)]
+
+
+def _looked_up(row: Bound, wholes: Mapping[str, Any]) -> dict[str, Shape]:
+    """The shapes of all whole numbers of a row: those given, and those it finds by looking."""
+    places = {name: np.shape(it) for name, it in wholes.items()}
+    for it in row.chosen:
+        shape = row.shapes[row.operands.index(it.array)]
+        free = tuple(n for axis, n in enumerate(shape) if axis not in it.axes)
+        places.update(dict.fromkeys(it.names, shape if it.by == "argsort" else free))
+    return places
+
+
+def _step(row: Bound, sources: Mapping[str, int], places: Mapping[str, Shape]) -> tuple[Any, ...]:
+    """One statement as a plan: the plan itself, where its arrays come from, its whole numbers."""
+    from .._native import array_plan
+
+    made = planned(row.statement, {**dict(zip(row.operands, row.shapes)), **places})
+    order = tuple(sources[name] for name in made.arrays)
+    return array_plan(made.words, made.numbers), order, made.wholes
+
+
+UPSTREAM, RESULT, FIRST_MADE = -1, -2, -3
+"""Sources of a step backward besides operands; what is made first counts on down."""
+
+
+def back(row: Bound, operand: int, wholes: Mapping[str, Any]) -> tuple[Any, ...] | None:
+    """The steps that make an operand's gradient; None where it receives none."""
+    found = row.adjoint(row.operands[operand])
+    if found is None:
+        return None
+    places = _looked_up(row, wholes)
+    sources = {name: number for number, name in enumerate(row.operands)}
+    sources.update({found.upstream: UPSTREAM, found.own: RESULT})
+    steps = []
+    for number, (name, other) in enumerate(found.others):
+        steps.append(_step(other, sources, places))
+        sources[name] = FIRST_MADE - number
+    return (*steps, _step(found.bound, sources, places))
+
+
+def chosen(row: Bound, arrays: Mapping[str, Any]) -> dict[str, Any]:
+    """All whole numbers of a row, those among them that it finds by looking."""
+    found = {name: arrays[name] for name in row.wholes}
+    for it in row.chosen:
+        places = choose(it, arrays[it.array])
+        found.update((n, np.ascontiguousarray(p)) for n, p in zip(it.names, places))
+    return found
 
 
 def _view(row: Bound) -> Any:
@@ -74,9 +134,22 @@ def _axis(index: Index, names: list[str]) -> tuple[Any, ...] | None:
     return (begin, whole, *steps.values())
 
 
-def made_by(name: str, shapes: tuple[Any, ...], **arguments: Any) -> tuple[Bound, dict[str, Any]]:
-    """The bound row of a node that the native core made without one."""
-    return bound(name, shapes, **arguments), {}
+def made_by(
+    name: str, shapes: tuple[Any, ...], place: int, count: int
+) -> tuple[Bound, dict[str, Any]]:
+    """The bound row, with its whole numbers, of a node that the native core made without one.
+
+    An index of ``count`` whole numbers, and a write there, begins at ``place`` in the order of C.
+    """
+    if name not in ("index", "put_at"):
+        return bound(name, shapes), {}
+    shape = shapes[0]
+    found = np.unravel_index(place // prod(shape[count:]), shape[:count])
+    wholes = {f"n{axis + 1}": np.array(it, dtype=np.intp) for axis, it in enumerate(found)}
+    lengths = dict.fromkeys(wholes, ())
+    if name == "put_at":
+        return bound(name, shapes, lengths, count=count), wholes
+    return bound(name, shapes, lengths, key=tuple(At(it, ()) for it in wholes)), wholes
 
 
 def unfit(name: str, shapes: tuple[Any, ...]) -> str:
