@@ -217,6 +217,10 @@ static PyObject *tensor_backward(PyObject *self, PyObject *args, PyObject *kwarg
     Py_RETURN_NONE;
 }
 
+static PyObject *tensor_register_hook(PyObject *self, PyObject *hook) {
+    return rg_call("retrograde._shared.hooks", "register", "OO", self, hook);
+}
+
 static PyObject *tensor_retain(PyObject *self, PyObject *Py_UNUSED(ignored)) {
     rg_body(rg_node_of(self))->retains = 1;
     Py_RETURN_NONE;
@@ -296,6 +300,10 @@ static PyMethodDef tensor_own_methods[] = {
      "backward($self, seed=None)\n--\n\n"
      "Add the gradients of sum(seed * self) into every leaf under it.\n\n"
      "The seed is an array of its shape; a tensor of one number needs none."},
+    {"register_hook", tensor_register_hook, METH_O,
+     "register_hook($self, hook, /)\n--\n\n"
+     "Let hook(total) see the gradient each pass brings here, an array, and replace it if it "
+     "returns one."},
     {"retain_grad", tensor_retain, METH_NOARGS,
      "retain_grad($self, /)\n--\n\n"
      "Keep the gradient of an interior tensor after each backward pass, in .grad."},
