@@ -21,6 +21,10 @@ struct RgPass {
     size_t at; /* the place of the node whose turn it is */
     int anomaly;
     int keep_all; /* the totals of inner tensors are asked for */
+    int python;   /* Python code may run on the way: the nodes are held */
+    int values;   /* whether there is one */
+    int retained; /* whether a tensor in order keeps its gradient */
+    int begun, settled;
 };
 
 static inline Value *node_at(const RgPass *pass, size_t i) { return rg_graph_node(pass->graph, i); }
@@ -35,29 +39,47 @@ static inline uint32_t place_of(const Value *v) {
     return (uint32_t)place;
 }
 
-/* Gradients wait among the totals while each node holds its place; no Python code runs here. */
-static void copy_edges(RgPass *pass) {
+/* The places of a node's inputs; the input whose data was changed since the node's rule read it goes
+ * to `stale`. Only leaves are ever changed. */
+static inline uint32_t *copy_inputs(const Value *v, uint32_t *edge, const Value **stale) {
+    const RgBody *body = v->op == RG_ARRAY ? rg_body(v) : NULL;
+    for (Py_ssize_t k = 0; k < v->count; k++) {
+        const RgEntry *entry = &v->entries[k];
+        *edge++ = entry->input ? place_of(entry->input) : RG_NOWHERE;
+        if (body && entry->input && rg_is_leaf(entry->input) && rg_is_node(entry->input) &&
+            RG_UNLIKELY(rg_is_stale(v, k)))
+            *stale = v;
+    }
+    return edge;
+}
+
+/* Gradients of values wait among the totals while each node holds its place; no Python code runs
+ * here. Returns the first node that reads data which was changed since, or NULL. */
+static const Value *copy_edges(RgPass *pass) {
     const RgNodes *order = &pass->graph->order;
     uint32_t *edge = pass->edges;
+    const Value *stale = NULL;
     for (size_t i = 0; i < pass->nodes; i++) {
-        pass->totals[i].number = node_at(pass, i)->grad;
-        set_place(node_at(pass, i), i);
+        Value *v = node_at(pass, i);
+        if (rg_is_node(v))
+            pass->totals[i].array = NULL;
+        else
+            pass->totals[i].number = v->grad;
+        set_place(v, i);
     }
     for (size_t i = 0; i < order->count; i++) {
-        const Value *v = order->items[i];
-        uint32_t count = 0;
-        if (rg_is_leaf(v)) {
-            ;
-        } else if (v->flags & RG_WIDE) {
-            for (const RgEntry *entry = v->entries, *end = entry + v->count; entry < end; entry++)
-                *edge++ = entry->input ? place_of(entry->input) : RG_NOWHERE;
-            count = (uint32_t)v->count;
-        } else {
+        const Value *v = order->items[i], *changed = NULL;
+        uint32_t *first = edge;
+        if (v->flags & RG_WIDE) {
+            edge = copy_inputs(v, edge, &changed);
+        } else if (!rg_is_leaf(v)) {
             *edge++ = v->in[0] ? place_of(v->in[0]) : RG_NOWHERE;
             *edge++ = v->in[1] ? place_of(v->in[1]) : RG_NOWHERE;
-            count = 2;
         }
+        uint32_t count = (uint32_t)(edge - first);
         *edge++ = count;
+        if (RG_UNLIKELY(changed != NULL) && stale == NULL) stale = changed;
+        pass->python |= v->op == RG_ARRAY && rg_body(v)->row->python;
     }
     pass->edge_count = (size_t)(edge - pass->edges);
     for (Py_ssize_t r = 0; r < pass->root_count; r++)
@@ -65,24 +87,13 @@ static void copy_edges(RgPass *pass) {
     for (Py_ssize_t i = 0; i < pass->input_count; i++)
         pass->input_place[i] = place_of(pass->inputs[i]); /* of no use where it is not reached */
     for (size_t i = 0; i < pass->nodes; i++) {
-        node_at(pass, i)->grad = pass->totals[i].number;
-        if (rg_is_node(node_at(pass, i)))
-            pass->totals[i].array = NULL;
-        else
-            pass->totals[i].number = 0.0;
+        Value *v = node_at(pass, i);
+        if (rg_is_node(v)) continue;
+        v->grad = pass->totals[i].number;
+        pass->totals[i].number = 0.0;
+        pass->values = 1;
     }
-}
-
-/* The first node that reads data which was changed since. */
-static int check_versions(const RgGraph *graph) {
-    for (size_t i = 0; i < graph->order.count; i++) {
-        Value *v = graph->order.items[i];
-        Value *stale = v->op == RG_ARRAY ? rg_stale_input(v, 0) : NULL;
-        if (stale == NULL) continue;
-        rg_fail("StaleGraph", "input", "NN", rg_face(v), rg_face(stale));
-        return -1;
-    }
-    return 0;
+    return stale;
 }
 
 static int pass_begin(RgPass *pass) {
@@ -91,33 +102,29 @@ static int pass_begin(RgPass *pass) {
     pass->nodes = order->count + pass->graph->leaves.count;
     for (size_t i = 0; i < order->count; i++) {
         const Value *v = order->items[i];
-        room += rg_is_leaf(v) ? 1 : v->flags & RG_WIDE ? (size_t)v->count + 1 : 3;
+        room += v->flags & RG_WIDE ? (size_t)v->count + 1 : 3;
     }
     rg_unmark(pass->graph);
     if (pass->nodes >= RG_NOWHERE) {
         PyErr_SetString(PyExc_OverflowError, "a pass over tensors takes at most 2**32 nodes");
         return -1;
     }
-    if (check_versions(pass->graph) < 0) return -1;
     pass->totals = rg_buffer_resize(NULL, (pass->nodes + 1) * sizeof(RgTotal));
     pass->edges = pass->totals ? rg_buffer_resize(NULL, (room + 1) * sizeof(uint32_t)) : NULL;
     pass->root_place = pass->edges ? rg_buffer_resize(NULL, roots * sizeof(uint32_t)) : NULL;
-    if (pass->root_place == NULL) {
-        rg_buffer_free(pass->totals);
-        pass->totals = NULL;
-        return -1;
-    }
-    copy_edges(pass);
-    rg_hold(pass->graph);
-    return 0;
+    if (pass->root_place == NULL) return -1;
+    Value *stale = (Value *)copy_edges(pass);
+    pass->python |= pass->graph->callbacks || rg_anomaly_enabled();
+    if (pass->python) rg_hold(pass->graph); /* else nothing can go while the pass runs */
+    pass->begun = 1;
+    if (stale) rg_fail("StaleGraph", "input", "NN", rg_face(stale), rg_face(rg_stale_input(stale, 0)));
+    return stale ? -1 : 0;
 }
 
 static void pass_end(RgPass *pass) {
-    if (pass->totals) {
-        for (size_t i = 0; i < pass->nodes; i++)
-            if (rg_is_node(node_at(pass, i))) rg_numbers_xdrop(pass->totals[i].array);
-        rg_let_go(pass->graph);
-    }
+    for (size_t i = 0; pass->begun && !pass->settled && i < pass->nodes; i++)
+        if (rg_is_node(node_at(pass, i))) rg_numbers_xdrop(pass->totals[i].array);
+    if (pass->begun && pass->python) rg_let_go(pass->graph);
     rg_buffer_free(pass->totals);
     rg_buffer_free(pass->edges);
     rg_buffer_free(pass->root_place);
@@ -412,20 +419,25 @@ static int walk(RgPass *pass) {
             failed = pass->anomaly ? pull_row_watched(pass, v, edge) : pull_row(pass, v, edge);
         }
         if (failed) return -1;
-        if (array && !rg_body(v)->retains && !pass->keep_all) {
+        if (!array) continue;
+        if (RG_LIKELY(!rg_body(v)->retains && !pass->keep_all)) {
             rg_numbers_drop(total->array);
             total->array = NULL;
+        } else {
+            pass->retained = 1;
         }
     }
     return 0;
 }
 
-/* Old and new gradient of every tensor leaf, still aside: what may fail comes first. */
+/* Old and new gradient of every tensor leaf, still aside: what may fail comes first. Leaves stand in
+ * the order only where they have hooks. */
 static int add_old(RgPass *pass) {
-    for (size_t i = 0; i < pass->nodes; i++) {
+    size_t first = pass->graph->callbacks ? 0 : pass->graph->order.count;
+    for (size_t i = first; i < pass->nodes; i++) {
         Value *v = node_at(pass, i);
         RgTotal *total = &pass->totals[i];
-        if (!rg_is_node(v) || total->array == NULL || !rg_is_leaf(v)) continue;
+        if (!rg_is_leaf(v) || !rg_is_node(v) || total->array == NULL) continue;
         RgBody *body = rg_body(v);
         if (body->gradient == NULL || !(v->flags & RG_REQUIRES_GRAD)) continue;
         int fresh;
@@ -437,25 +449,27 @@ static int add_old(RgPass *pass) {
     return 0;
 }
 
+static void settle_one(Value *v, RgTotal *total) {
+    int takes = v->flags & RG_REQUIRES_GRAD;
+    if (!rg_is_node(v)) {
+        if (takes) v->grad = rg_is_leaf(v) ? v->grad + total->number : total->number;
+        return;
+    }
+    RgBody *body = rg_body(v);
+    RgBuffer *old = body->gradient;
+    if (takes && (body->retains || (rg_is_leaf(v) && total->array))) {
+        body->gradient = total->array;
+        total->array = old;
+    }
+    rg_numbers_xdrop(total->array);
+}
+
 /* The pass is whole: no Python code runs until every gradient is in place. */
 static void settle(RgPass *pass) {
-    for (size_t i = 0; i < pass->nodes; i++) {
-        Value *v = node_at(pass, i);
-        RgTotal *total = &pass->totals[i];
-        if (!(v->flags & RG_REQUIRES_GRAD)) continue;
-        if (!rg_is_node(v)) {
-            v->grad = rg_is_leaf(v) ? v->grad + total->number : total->number;
-            continue;
-        }
-        RgBody *body = rg_body(v);
-        int keeps = total->array && (rg_is_leaf(v) || body->retains);
-        if (!rg_is_leaf(v) || keeps) {
-            RgBuffer *old = body->gradient;
-            body->gradient = keeps ? total->array : NULL;
-            if (keeps) total->array = NULL;
-            rg_numbers_xdrop(old);
-        }
-    }
+    int all = pass->values || pass->retained || pass->python;
+    for (size_t i = all ? 0 : pass->graph->order.count; i < pass->nodes; i++)
+        settle_one(node_at(pass, i), &pass->totals[i]);
+    pass->settled = 1;
 }
 
 static int seed(RgPass *pass, const RgTotal *seeds) {

@@ -132,6 +132,7 @@ void rg_hold_inputs(Value *z);
 int rg_tensor_restore(Value *v);
 RgEntry *rg_body_entries(Value *z, Py_ssize_t count);
 Value *rg_stale_input(const Value *v, int all);
+int rg_is_stale(const Value *v, Py_ssize_t i);
 int rg_tensor_watch(Value *z);
 void rg_handle_dealloc(PyObject *self);
 Py_ssize_t rg_body_bytes(const Value *v);
