@@ -56,16 +56,14 @@ static void read_operands(Back *back, const Value *z, const double *upstream) {
     back->op = body->code;
     back->arity = (int)z->count;
     back->plain = body->at == NULL || body->contiguous;
+    back->at[1] = back->at[2] = NULL;
+    back->step[1] = back->step[2] = 0;
     for (int k = 0; k < back->arity; k++) {
         const RgEntry *entry = &z->entries[k];
         int array = entry->input && rg_is_node(entry->input);
         back->at[k] = array ? rg_body(entry->input)->at : &entry->partial;
         back->step[k] = array;
         if (array && back->at[k]) back->plain &= lies_like(rg_body(entry->input), body);
-    }
-    for (int k = back->arity; k < 3; k++) {
-        back->at[k] = NULL;
-        back->step[k] = 0;
     }
     back->at[RG_RESULT_AT] = body->at;
     back->at[RG_UPSTREAM_AT] = upstream;

@@ -92,6 +92,7 @@ static inline Value *rg_any_node(PyObject *object) {
 
 /* buffers.c */
 RgBuffer *rg_numbers_allocate(size_t count);
+RgBuffer *rg_numbers_try(size_t count); /* sets no exception */
 void rg_numbers_free(RgBuffer *buffer);
 void rg_numbers_begin(void);
 size_t rg_numbers_held(const RgBuffer *buffer);
@@ -102,6 +103,16 @@ extern size_t rg_small_free;       /* how many there are */
 static inline RgBuffer *rg_numbers_new(size_t count) {
     RgBuffer *buffer = rg_small_numbers;
     if (RG_UNLIKELY(count > 8 || buffer == NULL)) return rg_numbers_allocate(count);
+    rg_small_numbers = buffer->next;
+    rg_small_free--;
+    buffer->refs = 1;
+    return buffer;
+}
+
+/* The same without an exception. */
+static inline RgBuffer *rg_numbers_new_or_not(size_t count) {
+    RgBuffer *buffer = rg_small_numbers;
+    if (RG_UNLIKELY(count > 8 || buffer == NULL)) return rg_numbers_try(count);
     rg_small_numbers = buffer->next;
     rg_small_free--;
     buffer->refs = 1;
