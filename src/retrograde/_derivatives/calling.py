@@ -114,6 +114,18 @@ class Call:
             for item in items
         ]
 
+    @contextmanager
+    def reopened(self) -> Iterator[None]:
+        """Inside, the fresh tensors take gradients again: a pull after the results went out."""
+        closed = [v for v in self.inputs if isinstance(v, Tensor) and not v.requires_grad]
+        for v in closed:
+            v.requires_grad = True
+        try:
+            yield
+        finally:
+            for v in closed:
+                v.requires_grad = False
+
     def _outside(self, roots: tuple[Value, ...]) -> set[int]:
         """The ids of what depends on values that take gradients and are not this call's own."""
         nodes = core.order_since(roots, self.since)

@@ -103,6 +103,12 @@ class Bound:
         said = ", ".join(f"{name}: {shape}" for name, shape in zip(self.operands, self.shapes))
         return f"Bound({self.name}; {said} -> {self.shape})"
 
+    def __reduce__(self) -> Any:
+        shape = self.shape if self.implicit is not None else None
+        implicit = None if self.implicit is None else self.implicit.name
+        parts = (self.name, self.statement, self.operands, self.shapes, shape, implicit)
+        return _again, (*parts, dict(self.arguments))
+
     @property
     def chosen(self) -> tuple[Chosen, ...]:
         """What is found by looking at the data."""
@@ -265,6 +271,21 @@ def _bound(
     }
     statement = row.state(given, **arguments)
     return Bound(name, statement, operands, shapes, arguments=arguments)
+
+
+def _again(
+    name: str,
+    statement: Statement,
+    operands: Sequence[str],
+    shapes: Sequence[Shape],
+    shape: Shape | None,
+    implicit: str | None,
+    arguments: Mapping[str, Any],
+) -> Bound:
+    """A bound row from a pickle."""
+    row = None if implicit is None else ARRAYS[implicit]
+    assert row is None or isinstance(row, Implicit)
+    return Bound(name, statement, operands, shapes, shape, row, arguments)
 
 
 def _implicit(row: Implicit, shapes: Sequence[Shape]) -> Bound:

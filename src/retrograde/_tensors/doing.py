@@ -67,7 +67,6 @@ class Doing:
         if name in OPS and not any(map(np.ndim, given)):
             return getattr(elementwise, name)(*given)
         wholes = {key: _wholes(arguments.pop(key), name) for key in row.wholes if key in arguments}
-        wholes.update(arguments.pop("named", {}))
         return self.node(name, given, wholes, arguments)
 
     def node(
