@@ -226,6 +226,7 @@ extern PyMethodDef rg_row_methods[];
 
 /* planned.c */
 extern const RgRow rg_planned_row;
+extern PyObject *rg_plan_maker;
 int rg_plan_forward(Value *z, PyObject *plan, PyObject *wholes, double *to);
 
 /* places.c */
@@ -252,6 +253,7 @@ void rg_pull_number(RgPass *pass, uint32_t place, double amount);
 extern PyType_Spec rg_tensor_spec;
 extern PyType_Spec rg_node_spec;
 int rg_add_tensor_names(void);
+extern PyMethodDef rg_tensor_methods[];
 PyObject *rg_call_method(const char *name, PyObject *self, PyObject *argument);
 int rg_call_set_item(PyObject *self, PyObject *key, PyObject *object);
 int rg_refuse_recording(const char *what);
