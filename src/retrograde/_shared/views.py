@@ -96,7 +96,7 @@ def chosen(row: Bound, arrays: Mapping[str, Any]) -> dict[str, Any]:
     found = {name: arrays[name] for name in row.wholes}
     for it in row.chosen:
         places = choose(it, arrays[it.array])
-        found.update((n, np.ascontiguousarray(p)) for n, p in zip(it.names, places))
+        found.update((n, np.asarray(p, order="C")) for n, p in zip(it.names, places))
     return found
 
 
