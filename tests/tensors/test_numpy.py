@@ -35,7 +35,7 @@ def awkward(array: Any, how: int) -> Any:
     return array
 
 
-@steady(max_examples=150)
+@steady(max_examples=50)
 @given(
     shapes=hnp.mutually_broadcastable_shapes(
         num_shapes=2, min_dims=1, max_dims=4, min_side=0, max_side=3
@@ -107,7 +107,7 @@ def indexed(draw: Any) -> tuple[tuple[int, ...], Any]:
     return shape, key
 
 
-@steady(max_examples=400)
+@steady(max_examples=120)
 @given(case=indexed())
 def test_indexing(native: Any, reference: Any, case: Any) -> None:
     shape, key = case
@@ -126,7 +126,7 @@ def test_indexing(native: Any, reference: Any, case: Any) -> None:
         assert x.grad == pytest.approx(scattered, rel=1e-12, abs=1e-12)
 
 
-@steady(max_examples=300)
+@steady(max_examples=80)
 @given(case=indexed(), spread=st.booleans())
 def test_putting(native: Any, reference: Any, case: Any, spread: bool) -> None:
     shape, key = case
@@ -150,7 +150,7 @@ def test_putting(native: Any, reference: Any, case: Any, spread: bool) -> None:
 REDUCTIONS = ["sum", "mean", "prod", "max", "min", "var", "std"]
 
 
-@steady(max_examples=150)
+@steady(max_examples=50)
 @given(data=st.data(), name=st.sampled_from(REDUCTIONS), keep=st.booleans())
 def test_reductions(native: Any, reference: Any, data: Any, name: str, keep: bool) -> None:
     shape = data.draw(SHAPES)
@@ -232,11 +232,18 @@ def test_numpys_functions_give_what_they_give_on_arrays(rg: Any, name: str) -> N
     assert found.shape == np.shape(expected)
     assert np.asarray(found.data) == pytest.approx(np.asarray(expected), rel=1e-11, abs=1e-12)
 
-    def total(a: Any, b: Any, v: Any) -> Any:
-        made = programs(a, b, v)[name]()
-        return rg.sum(made * np.cos(counted(made.shape))) if made.ndim else made
+    weight = np.cos(counted(np.shape(expected)))
+    rg.sum(found * weight).backward() if found.ndim else found.backward(float(weight))
+    ways = [RNG.standard_normal(array.shape) for array in (A, B, V)]
 
-    rg.assert_gradients(total, (A, B, V))
+    def moved(by: float) -> Any:
+        a, b, v = (array + by * way for array, way in zip((A, B, V), ways))
+        return np.sum(weight * programs(a, b, v)[name]())
+
+    step = 1e-5
+    slope = (8 * (moved(step) - moved(-step)) - moved(2 * step) + moved(-2 * step)) / (12 * step)
+    ours = sum(np.sum(leaf.grad * way) for leaf, way in zip((x, y, w), ways))
+    assert ours == pytest.approx(slope, rel=1e-8, abs=1e-8)
 
 
 def test_bools_and_whole_numbers_are_plain(rg: Any) -> None:

@@ -5,6 +5,7 @@ it. Methods, operators and NumPy's protocols are put on the class by ``_tensors/
 from __future__ import annotations
 
 from collections.abc import Callable
+from sys import getrefcount
 from typing import Any
 from weakref import ref
 
@@ -17,7 +18,7 @@ from .._shared.lending import refuse_lent
 from .._shared.sites import Site, site_of
 from ..errors import AliasError, LeafError, RecordingError, TensorError
 from . import arrays
-from .arrays import TensorNode, read_only, tensor_node, watch
+from .arrays import Applied, TensorNode, read_only, tensor_node, watch
 from .public import _checked_label
 from .recording import here
 from .reference import Node, modes, run_backward
@@ -258,4 +259,40 @@ def put(tensor: Tensor, bound: Bound, operand: Any, wholes: dict[str, Any], /) -
 
     In place where nothing else holds the numbers of the tensor.
     """
-    raise AliasError.held(tensor)
+    if here.depth:
+        raise RecordingError.tensor("t[i] = v")
+    old = node_of(tensor)
+    given = node_of(operand)
+    value = given if isinstance(given, Node) else arrays.constant(given)
+    if not _is_alone(old):
+        raise AliasError.held(tensor)
+    buffer = old._data.base
+    _written(bound, buffer, value._data, wholes)
+    takes = old._requires_grad or value._requires_grad
+    if modes.no_grad or not takes:
+        old._version += 1
+        return
+    node = tensor_node(bound.name, buffer, (old, value), True)
+    node._array = Applied(bound, (old, value), {}, dict(wholes))
+    node._label, node._handle = old._label, ref(tensor)
+    old._data, old._handle, tensor._node = None, None, node
+    if modes.anomaly:
+        watch(node)
+
+
+def _is_alone(node: TensorNode) -> bool:
+    """Whether nothing else holds the numbers of a node: no result, no array from .data."""
+    shown = node._data
+    buffer = shown.base
+    if type(buffer) is not np.ndarray or not buffer.flags.writeable:
+        return False
+    return getrefcount(shown) == 3 and getrefcount(buffer) == 3  # its own, the name, the argument
+
+
+def _written(bound: Bound, buffer: Any, numbers: Any, wholes: dict[str, Any]) -> None:
+    if bound.name == "put_at":
+        place = tuple(int(wholes[f"n{axis + 1}"]) for axis in range(bound.arguments["count"]))
+        buffer[place] = numbers
+    else:
+        known = {"x": np.array(buffer), "y": np.asarray(numbers), **wholes}
+        buffer[...] = bound.run(known)[0]

@@ -288,6 +288,8 @@ def put(shapes: Mapping[str, Shape], selection: Shape, writer: str = "w") -> Sta
     """
     shape = shapes["x"]
     at, lengths = walked(shape, (writer,))
+    if 0 in selection:  # nothing is replaced
+        return Statement((moved(at, x[tuple(at)], lengths),), shape)
     who = Wholes(writer)[tuple(at)]
     steps = [prod(selection[n + 1 :]) for n in range(len(selection))]
     counted = [
