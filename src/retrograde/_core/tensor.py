@@ -4,14 +4,12 @@ it. Methods, operators and NumPy's protocols are put on the class by ``_tensors/
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from sys import getrefcount
 from typing import Any
 from weakref import ref
 
 import numpy as np
 
-from .._shared import hooks
 from .._shared.arrays import floats
 from .._shared.bound import Bound
 from .._shared.lending import refuse_lent
@@ -150,8 +148,8 @@ class Tensor:
         return self._node._hooks
 
     @_hooks.setter
-    def _hooks(self, hooks: Any) -> None:
-        self._node._hooks = hooks
+    def _hooks(self, pairs: Any) -> None:
+        self._node._hooks = pairs
 
     # ---- backward ------------------------------------------------------------------------------
 
@@ -165,11 +163,6 @@ class Tensor:
     def retain_grad(self) -> None:
         """Keep the gradient of an interior tensor after each backward pass, in ``.grad``."""
         self._node._retains = True
-
-    def register_hook(self, hook: Callable[[Any], Any]) -> hooks.HookHandle:
-        """Let ``hook(total)`` see the gradient each pass brings here, an array, and replace it if
-        it returns one."""
-        return hooks.register(self, hook)  # type: ignore[arg-type]
 
     def detach(self) -> Tensor:
         """The same numbers as a leaf that takes no gradient."""

@@ -210,6 +210,10 @@ class At(tuple[str, Shape]):
         """Name the array."""
         return super().__new__(cls, (name, shape))
 
+    def __getnewargs__(self) -> tuple[str, Shape]:
+        """How pickle makes it again."""
+        return self[0], self[1]
+
 
 def located(shape: Shape, key: Key) -> tuple[list[Index], list[Index], dict[str, int], Shape]:
     """The places a key names: indices of the array, indices of the selection, loops, its shape."""
