@@ -314,14 +314,8 @@ static int bounds(const Walk *walk, Count *low, Count *high) {
                 ask |= value % step == 0 && -value / step >= 0 && -value / step < walk->n;
             else if (value == 0)
                 *high = 0;
-        } else if (step > 0) {
-            Count last = (Count)floor_div(-value, step);
-            if (last < *high - 1) *high = last + 1;
-        } else if (step < 0) {
-            Count from = -(Count)floor_div(-value, -step);
-            if (from > *low) *low = from;
-        } else if (value > 0) {
-            *high = 0;
+        } else {
+            rg_narrow(value, step, low, high);
         }
     }
     return ask;
@@ -389,8 +383,10 @@ int rg_run_nest(const Run *run, const Nest *nest, const Count *turn) {
     }
     int runs = nest->mode == RUN_ADD || nest->mode == RUN_MULTIPLY;
     Count at[MOST_LOOPS] = {0};
+    if (nest->moves_block) last--;
     for (;;) {
-        int failed = runs           ? running(&walk)
+        int failed = nest->moves_block ? rg_move_block(run, nest, walk.at)
+                     : runs           ? running(&walk)
                      : nest->guards ? guarded(&walk)
                                     : do_run(&walk, 0, walk.n);
         if (failed) return failed;

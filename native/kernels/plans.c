@@ -121,6 +121,19 @@ static void read_program(Words *words, Nest *nest, const RgPlan *plan) {
     nest->result = next_id(words, 1 << 16);
 }
 
+/* Whether a nest moves numbers in blocks: no guard asks about both of the last two loops. */
+static int is_block(const Nest *nest) {
+    int inner = nest->loops - 1;
+    if (nest->loops < 2 || nest->instructions || nest->result_kind != REF || nest->tables)
+        return 0;
+    if (nest->mode != SET && (nest->mode != ADD || nest->move[inner][0] == 0)) return 0;
+    for (int p = 1 + nest->reads; p <= nest->reads + nest->guards; p++)
+        if (nest->place[p].array != AT_MOST ||
+            (nest->move[inner][p] && nest->move[inner - 1][p]))
+            return 0;
+    return 1;
+}
+
 static Nest *read_nest(Words *words, RgPlan *plan, const Way *way) {
     Nest *nest = calloc(1, sizeof(Nest));
     if (!allocated(nest, words)) return NULL;
@@ -152,6 +165,10 @@ static Nest *read_nest(Words *words, RgPlan *plan, const Way *way) {
         nest->place[i].safe =
             stays_inside(nest, i, way->length, plan->array_size[nest->place[i].array]);
     read_program(words, nest, plan);
+    nest->moves_block = is_block(nest);
+    for (int p = 1 + nest->reads; p <= nest->reads + nest->guards; p++)
+        for (int t = 0; t < nest->turns; t++)
+            nest->depends_on_turn |= nest->move[nest->loops + t][p] != 0;
     if (nest->table_words > plan->table_words) plan->table_words = nest->table_words;
     if (nest->rooms + nest->reads + 1 > plan->rooms) plan->rooms = nest->rooms + nest->reads + 1;
     return nest;
@@ -356,7 +373,7 @@ static const Way *way_of(const Run *run, const Part *part) {
 static int run_way(const Run *run, const Way *way, RgHow how) {
     const RgPlan *plan = run->plan;
     Count turn[MOST_LOOPS] = {0};
-    for (;;) {
+    for (int first = 1;; first = 0) {
         for (int i = 0; i < way->steps; i++) {
             const Step *step = &way->step[i];
             int failed;
@@ -365,7 +382,8 @@ static int run_way(const Run *run, const Way *way, RgHow how) {
                 failed = run_product(run, step->product, turn, adds ? RG_ADD : RG_REPLACE);
             } else {
                 int own = step->nest->place[0].array - plan->arrays - 1;
-                if (own >= 0 && plan->begins_as_zeros[own])
+                if (own >= 0 && plan->begins_as_zeros[own] &&
+                    (first || step->nest->depends_on_turn)) /* else the gaps are as they were */
                     memset(run->array[step->nest->place[0].array], 0,
                            (size_t)plan->array_size[step->nest->place[0].array] * sizeof(double));
                 failed = rg_run_nest(run, step->nest, turn);

@@ -54,6 +54,8 @@ typedef struct {
     const double *numbers;
     int result_kind, result;
     Count table_words;
+    int moves_block;     /* whether numbers are only moved, and the last two loops are a block */
+    int depends_on_turn; /* whether a guard moves with the loops around */
 } Nest;
 
 typedef struct {
@@ -109,6 +111,23 @@ typedef struct {
 } Run;
 
 enum { STRIP = 256 };
+
+/* The last two loops of a nest that only moves numbers: as many turns as the guards leave, with the
+ * places where they stand. 0, or RG_OUT_OF_RANGE. */
+int rg_move_block(const Run *run, const Nest *nest, const Count *at);
+
+/* The turns of a loop in which `value + step * i` is at most 0 are from *low to *high. */
+static inline void rg_narrow(Count value, Count step, Count *low, Count *high) {
+    if (step > 0) {
+        Count last = -value / step - (-value % step < 0);
+        if (last < *high - 1) *high = last + 1;
+    } else if (step < 0) {
+        Count from = value / -step + (value % -step > 0);
+        if (from > *low) *low = from;
+    } else if (value > 0) {
+        *high = 0;
+    }
+}
 
 /* Carry out a nest, the loops around it in the given turn. 0, or RG_OUT_OF_RANGE. */
 int rg_run_nest(const Run *run, const Nest *nest, const Count *turn);

@@ -1081,6 +1081,34 @@ def replay(
 ) -> None:
     """Run plans over rows."""
 
+def array_map(op: int, out: Any, operands: tuple[Any, ...], /) -> None:
+    """One row of the law on whole arrays."""
+
+def array_back(
+    op: int, which: int, out: Any, sources: tuple[Any, ...], add: bool, /
+) -> None:
+    """What one row adds to the gradient of an operand."""
+
+def array_product(a: Any, b: Any, c: Any, add: bool, /) -> None:
+    """A matrix product into c."""
+
+def array_total(x: Any, /) -> float:
+    """The sum of an array."""
+
+def array_choose(by: int, x: Any, out: Any, /) -> None:
+    """Where the largest or smallest stands along the middle axis, or the order."""
+
+def array_plan(words: bytes, numbers: bytes, /) -> Any:
+    """A plan of the array law, ready to run."""
+
+def array_run(
+    plan: Any, out: Any, arrays: tuple[Any, ...], wholes: tuple[Any, ...], add: bool, /
+) -> None:
+    """Carry a plan out."""
+
+def array_threads(most: int, /) -> None:
+    """How many threads a product may take; 0: all."""
+
 def evaluate(op: int, numbers: tuple[_Number, ...], /) -> float:
     """One row of the law by the replay kernels."""
 

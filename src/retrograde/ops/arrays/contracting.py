@@ -108,7 +108,12 @@ class Contraction:
         return Contraction(replace(self.made, reads=reads), self.once)
 
     def runs(self, names: Sequence[str], *places: Place) -> list[_Run]:
-        """Letters joined where these places go on evenly, the longest run first."""
+        """Letters joined where these places go on evenly, the best run first.
+
+        Letters that conditions ask about come before others, so that the loops around do not
+        change what a copy has to leave out; then those side by side, then the longest.
+        """
+
         def steps(name: str) -> tuple[int, ...]:
             return tuple(it.steps.get(name, 0) for it in places)
 
@@ -120,7 +125,21 @@ class Contraction:
                 found[-1] = _Run((*last.letters, name), last.length * length, steps(name))
             else:
                 found.append(_Run((name,), length, steps(name)))
-        return sorted(found, key=lambda run: -run.length)
+
+        def merit(run: _Run) -> tuple[bool, bool, int]:
+            asked = not self.guarded.isdisjoint(run.letters)
+            return asked, 1 in run.steps and run.length >= ENOUGH, run.length
+
+        return sorted(found, key=merit, reverse=True)
+
+    def lies_in_longer_rows(self, one: _Run, other: _Run) -> bool:
+        """Whether the second factor has longer rows along one run than along another."""
+
+        def row(run: _Run) -> int:
+            last = run.letters[-1] if run.letters else ""
+            return self.lengths[last] if self.b.steps.get(last) == 1 else 0
+
+        return row(one) > row(other)
 
     def loops(self, *used: _Run) -> tuple[Loop, ...]:
         """The loops that are left when some runs are taken."""
@@ -135,39 +154,50 @@ def ways(made: Nest, once: bool) -> tuple[Way, ...]:
     if not whole.plain or not whole.over or (whole.batch and not whole.rows + whole.columns):
         return ()
     long_way = Way((arranged(made),))
+    way = None
     if once and not made.guards:
-        way = _direct(whole)
-        if way is not None:
-            return (way,)
-    if once:
-        for it in (whole, whole.swapped()):
-            way = _packed(it)
-            if way is not None:
-                return (way, long_way) if way.finite else (way,)
-    way = _spread(whole)
-    return (way,) if way is not None else ()
+        way = _direct(whole, WORTH)
+    if once and way is None:
+        way = _packed(whole) or _packed(whole.swapped())
+    if way is None:
+        way = _spread(whole)
+    if once and way is None and not made.guards:
+        way = _direct(whole, FEW)
+    if way is None:
+        return ()
+    return (way, long_way) if way.finite else (way,)
 
+
+ENOUGH = 16
+"""A run of this length is as good as any."""
+
+LARGE = 1 << 15
+"""Numbers of a factor from which a matrix product copies it, whatever its layout."""
 
 FEW = 64
 """Multiplications below which a matrix product is not worth being called."""
 
 
-def _direct(it: Contraction) -> Way | None:
-    """All factors as they lie."""
+WORTH = 1 << 13
+"""Multiplications from which one is worth being called again and again, rather than copying."""
+
+
+def _direct(it: Contraction, least: int) -> Way | None:
+    """All factors as they lie, in products of at least so many multiplications if in several."""
     rows, columns = it.runs(it.rows, it.a, it.c), it.runs(it.columns, it.b, it.c)
     over = it.runs(it.over, it.a, it.b)
     across = next((run for run in columns if run.steps[1] == 1), None)
     if across is None:
         if any(run.steps[1] == 1 for run in rows) or (columns and not rows):
-            return _direct(it.swapped())
+            return _direct(it.swapped(), least)
         if columns:
             return None
         across = NONE
     down, along = (rows or [NONE])[0], (over or [NONE])[0]
     loops = it.loops(down, across, along)
-    if loops and down.length * across.length * along.length < FEW:
-        return None
-    if len(over) > 1 and along.length < FEW:
+    batch_only = all(name in it.batch for name, _ in loops)
+    enough = FEW if batch_only else least
+    if loops and down.length * across.length * along.length < enough:
         return None
     mode = ADD if len(over) > 1 else SET
     return Way((_product(it, down, across, along, loops, mode),))
@@ -205,7 +235,11 @@ def _packed(it: Contraction) -> Way | None:
     if down.length * across.length * along.length < FEW:
         return None
     turns = it.loops(down, across, along)
-    own = [(name, it.lengths[name]) for name in (*along.letters, *across.letters)]
+    size = along.length * across.length
+    first, second = (along, across)
+    if size > LARGE and it.lies_in_longer_rows(along, across):  # it is copied again in any case
+        first, second = (across, along)
+    own = [(name, it.lengths[name]) for name in (*first.letters, *second.letters)]
     packed = _box(own)
     name = f"{COPY} {it.right}"
     laid = arranged(copy(name, packed, it.right, it.b, own, SET, it.made.guards))
@@ -217,7 +251,6 @@ def _packed(it: Contraction) -> Way | None:
     if not upright:
         product = _transposed(product)
     finite = (it.left,) if it.made.guards else ()
-    size = along.length * across.length
     return Way((laid, product), turns, finite, {name: (size, bool(it.made.guards))})
 
 

@@ -132,9 +132,18 @@ def arranged(made: Nest) -> Nest:
     made = joined(replace(made, loops=(*kept, *over)))
     if len(made.loops) < 2:
         return made
-    last = max(range(len(made.loops)), key=lambda n: (_merit(made, made.loops[n]), n))
-    rest = [loop for n, loop in enumerate(made.loops) if n != last]
-    return replace(made, loops=(*rest, made.loops[last]))
+    best = max(range(len(made.loops)), key=lambda n: (_merit(made, made.loops[n]), n))
+    last = made.loops[best]
+    rest = [loop for loop in made.loops if loop != last]
+    beside = [loop for loop in rest if not _share_a_guard(made, loop[0], last[0])]
+    if made.guards and beside and rest[-1] not in beside:  # the last two are done as a block
+        before = max(beside, key=lambda loop: loop[1])
+        rest = [*(loop for loop in rest if loop != before), before]
+    return replace(made, loops=(*rest, last))
+
+
+def _share_a_guard(made: Nest, one: str, other: str) -> bool:
+    return any({one, other} <= guard.letters for _, guard in made.guards)
 
 
 SHORT = 6
@@ -145,7 +154,7 @@ def _merit(made: Nest, loop: Loop) -> tuple[bool, int]:
     """How well a loop is done many turns at once."""
     name, length = loop
     merit = 0
-    for number, it in enumerate(made.places):
+    for number, it in enumerate((made.to, *(it for _, it in made.reads))):
         looked_up = any(name in names for names, _ in it.rest)
         step = it.steps.get(name, 0)
         if not looked_up and step in (0, 1):

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from ..expr import Call
-from ..index import RESULT, Ref, Shape, Statement, Term
+from ..index import RESULT, Read, Ref, Shape, Statement, Term, atoms, indices
 from .adjoint import written_once
 from .contracting import Product, Way, ways
 from .nests import ADD, SET, Nest, arranged, covers, nest, running
@@ -36,14 +36,14 @@ class Plan:
 
 
 def plan(statement: Statement, shapes: Mapping[str, Shape]) -> Plan:
-    """The plan of a statement; ``shapes`` are those of all arrays it reads.
+    """The plan of a statement; ``shapes`` are those of the arrays of numbers it reads.
 
     >>> from ..array import ARRAYS
     >>> made = plan(ARRAYS["matmul"].state({"x": (3, 4), "y": (4, 5)}), {"x": (3, 4), "y": (4, 5)})
     >>> made.arrays, made.shape
     (('x', 'y'), (3, 5))
     """
-    known = {**shapes, RESULT: statement.shape}
+    known = {**_whole_shapes(statement), **shapes, RESULT: statement.shape}
     size = prod(statement.shape)
     start, parts = _parts(statement, known, size)
     arrays, wholes = statement.reads, statement.wholes
@@ -69,6 +69,19 @@ def plan(statement: Statement, shapes: Mapping[str, Shape]) -> Plan:
         arrays, wholes, statement.shape,
         array("q", words).tobytes(), array("d", numbers).tobytes(),
     )  # fmt: skip
+
+
+def _whole_shapes(statement: Statement) -> dict[str, Shape]:
+    """The shapes of arrays of whole numbers: rows walk them by plain letters."""
+    found: dict[str, Shape] = {}
+    for term in statement.terms:
+        lengths = dict(term.loops)
+        for atom in (atom for index in indices(term) for atom in atoms(index)):
+            if isinstance(atom, Read):
+                walked = [index.letter for index in atom.at]
+                assert all(it or index.number == 0 for it, index in zip(walked, atom.at))
+                found[atom.array] = tuple(lengths[it.name] if it else 1 for it in walked)
+    return found
 
 
 def _parts(
