@@ -147,6 +147,8 @@ void rg_tensor_forget(Value *z) {
     Py_ssize_t count = z->count;
     PyObject *rule = body->rule;
     if (z->op != RG_ARRAY) return;
+    if (body->saves_result && rg_is_node(z)) body->keep--; /* a leaf keeps its data: not unkeep */
+    body->saves_result = 0;
     release_saved(z);
     z->op = RG_LEAF;
     z->entries = body->inputs;
