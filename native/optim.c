@@ -60,6 +60,7 @@ static int own_tensor(PyObject *item, Purpose purpose) {
         }
         if (rg_refuse_recording("an optimizer") < 0) return -1;
         if (!(v->flags & RG_REQUIRES_GRAD)) return 0;
+        if (rg_tensor_restore(v) < 0) return -1;
         if (!body->contiguous || body->at != body->buffer->data || body->buffer->refs > 1) {
             RgBuffer *packed = rg_numbers_new((size_t)body->size);
             if (packed == NULL) return -1;

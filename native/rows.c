@@ -435,7 +435,7 @@ static PyObject *array_as_planned(PyObject *bound, PyObject *plan, PyObject *ope
 static PyObject *plan_of(PyObject *bound, PyObject *wholes) {
     PyObject *plan = PyObject_GetAttrString(bound, "plan");
     if (plan == Py_None)
-        Py_SETREF(plan, rg_call("retrograde._shared.views", "plan", "OO", bound, wholes));
+        Py_SETREF(plan, rg_call("retrograde._shared.views", "plan", "OOO", bound, wholes, rg_plan_maker));
     return plan;
 }
 

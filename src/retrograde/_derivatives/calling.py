@@ -16,7 +16,7 @@ import numpy as np
 from .._shared.operands import is_real_scalar
 from .._values.nests import Nest, is_numeric, mapped, take_apart
 from .._values.sequences import ComputingSequence
-from ..errors import ArgumentError, FunctionResultError, UnusedInputError
+from ..errors import AliasError, ArgumentError, FunctionResultError, UnusedInputError
 from ..errors.wording import kind_of
 from ..tensor import Tensor, in_graph, number_of
 from ..value import Value, core
@@ -223,7 +223,11 @@ def called(
         else:
             named[where] = nest.argument(fresh)
     here.begun = begun = here.begun + 1
+    before = [key(v) for v in inputs]
     result = function(*arguments, **named)
+    for v, was in zip(inputs, before):
+        if key(v) != was:
+            raise AliasError.argument(name, v)
     nested = here.begun > begun
     return Call(name, result, nests, not isinstance(wrt, tuple), inputs, since, nested)
 

@@ -10,6 +10,7 @@ import inspect
 import operator
 import sys
 from collections.abc import Callable
+from inspect import isfunction
 from math import pi
 from typing import Any
 
@@ -414,3 +415,4 @@ class Protocols:
 
 
 belongs_to_caller(sys.modules[__name__], Protocols)
+belongs_to_caller(*(f for f in (*_FUNCTIONS.values(), *_UFUNCS.values()) if isfunction(f)))

@@ -219,6 +219,13 @@ class AliasError(RetrogradeError, RuntimeError):
         )
 
     @classmethod
+    def argument(cls, function: str, tensor: Tensor) -> Self:
+        return cls(
+            f"{function}: the function assigned into its argument ({describe(tensor)}), so that the "
+            "argument it was given is gone. Write t = t.put(i, v), or t = t.copy() before it."
+        )
+
+    @classmethod
     def gone(cls, tensor: Tensor) -> Self:
         return cls(
             with_place(
