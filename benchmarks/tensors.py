@@ -23,6 +23,7 @@ from retrograde import _native  # noqa: E402
 from retrograde.ops.array import ARRAYS  # noqa: E402
 from retrograde.ops.arrays.adjoint import adjoint  # noqa: E402
 from retrograde.ops.arrays.plans import plan  # noqa: E402
+from retrograde.ops.arrays.row import Row  # noqa: E402
 from retrograde.ops.index import Statement  # noqa: E402
 
 ROUNDS, TURN = 15, 0.004
@@ -108,6 +109,8 @@ def windows() -> Iterator[Line]:
         print("  torch is absent")
         return
     torch.set_num_threads(1)
+    row = ARRAYS["conv2d"]
+    assert isinstance(row, Row)
     for x, w, padding in (
         ((64, 1, 8, 8), (8, 1, 3, 3), 1),
         ((64, 8, 8, 8), (16, 8, 3, 3), 1),
@@ -115,7 +118,7 @@ def windows() -> Iterator[Line]:
         ((8, 16, 32, 32), (32, 16, 3, 3), 1),
     ):
         arrays = {"x": RNG.standard_normal(x), "w": RNG.standard_normal(w)}
-        forward = ARRAYS["conv2d"].state({"x": x, "w": w}, padding=padding)
+        forward = row.state({"x": x, "w": w}, padding=padding)
         steps = [_ready(forward, arrays)]
         for name, array in arrays.items():
             back = adjoint(forward, name, array.shape)
@@ -126,7 +129,8 @@ def windows() -> Iterator[Line]:
         ones = torch.ones(forward.shape, dtype=torch.float64)
 
         def by_torch(theirs: Any = theirs, ones: Any = ones, padding: int = padding) -> object:
-            made = torch.nn.functional.conv2d(*theirs, padding=padding)
+            x, w = theirs
+            made = torch.nn.functional.conv2d(x, w, padding=padding)
             return torch.autograd.grad(made, theirs, ones)
 
         said = f"conv2d {x} by {w}, padding {padding}"
