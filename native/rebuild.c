@@ -121,7 +121,7 @@ PyMethodDef rg_rebuild_methods[] = {
     {"node", make_node, METH_VARARGS,
      RG_DOC("node($module, op, data, inputs, numbers, /)", "A value from its parts.")},
     {"argument", rg_argument, METH_O,
-     RG_DOC("argument($module, number, /)", "A fresh argument of a function being recorded.")},
+     RG_DOC("argument($module, given, /)", "A fresh argument of a function being recorded.")},
     {"peek", rg_peek, METH_O,
      RG_DOC("peek($module, value, /)", "The number of a value, also while recording.")},
     {"hides", rg_hides, METH_O,

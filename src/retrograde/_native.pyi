@@ -1052,7 +1052,7 @@ def recompute(value: Value, /) -> float | None:
 def recorded_op(value: Value, /) -> str:
     """What only recordings make: stop, take, or neither."""
 
-def argument(number: _Number, /) -> Value:
+def argument(given: _Number, /) -> Value:
     """A fresh argument of a function being recorded."""
 
 def peek(value: Value, /) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import pickle
 import tracemalloc
@@ -14,6 +15,12 @@ import pytest
 
 from .mutations import mutated, originals, verdict
 from .saved import SAVED
+
+
+@pytest.fixture
+def files(rg: Any) -> Any:
+    """The module of files that goes with a core."""
+    return importlib.import_module(f"{rg.__name__}.program.files")
 
 
 @pytest.fixture
@@ -36,24 +43,20 @@ def small(native: Any) -> bytes:
 # ---- the header ----------------------------------------------------------------------------------
 
 
-def test_a_file_cut_off_anywhere_is_refused(rg: Any, small: bytes) -> None:
-    from retrograde.program.files import unpacked
-
+def test_a_file_cut_off_anywhere_is_refused(rg: Any, files: Any, small: bytes) -> None:
     for length in range(len(small)):
         with pytest.raises(rg.errors.ProgramFileError) as caught:
-            unpacked(small[:length], "f.rgp")
+            files.unpacked(small[:length], "f.rgp")
         said = "is not a program file" if length == 0 else f"cut off: {length} of "
         assert said in str(caught.value)
 
 
-def test_every_flipped_bit_is_noticed(rg: Any, small: bytes) -> None:
-    from retrograde.program.files import unpacked
-
+def test_every_flipped_bit_is_noticed(rg: Any, files: Any, small: bytes) -> None:
     for place in range(len(small) * 8):
         altered = bytearray(small)
         altered[place // 8] ^= 1 << place % 8
         with pytest.raises(rg.errors.ProgramFileError):
-            unpacked(bytes(altered), "f.rgp")
+            files.unpacked(bytes(altered), "f.rgp")
 
 
 @pytest.mark.parametrize("version", [2, 0, 300])
@@ -377,13 +380,11 @@ def test_contents_are_checked_without_the_checksum(
 
 
 @pytest.mark.parametrize("name", [*GOOD, *BAD])
-def test_a_small_file_takes_little_memory(rg: Any, name: str) -> None:
-    from retrograde.program.files import sealed, unpacked
-
-    data = sealed(GOOD[name] if name in GOOD else BAD[name][0])
+def test_a_small_file_takes_little_memory(rg: Any, files: Any, name: str) -> None:
+    data = files.sealed(GOOD[name] if name in GOOD else BAD[name][0])
     tracemalloc.start()
     try:
-        unpacked(data, "f.rgp")
+        files.unpacked(data, "f.rgp")
     except rg.errors.ProgramFileError:
         pass
     finally:

@@ -54,7 +54,7 @@ def told(program: Program, since: int) -> tuple[str, str]:
         return letters.get(index, str(index))
 
     lines = []
-    for op, results, args, site in program.instructions[since:]:
+    for op, results, args, site, _ in program.instructions[since:]:
         on = " ".join(map(name, args))
         for result in results:
             letters[result] = chr(ord("a") + len(letters))

@@ -105,10 +105,10 @@ def argument(given: Number, /) -> Value:
     return value
 
 
-def take(items: list[Any], index: Value, /) -> Value:
+def take(values: list[Any], index: Value, /) -> Value:
     """One of a list of values and numbers, chosen by a value, while recording."""
-    wanted, count = index._data, len(items)
+    wanted, count = index._data, len(values)
     if not 0.0 <= wanted < count or wanted != int(wanted):
         raise TakeError.of(wanted, count)
-    nodes, numbers, _ = _terms(TAKE.name, items)
+    nodes, numbers, _ = _terms(TAKE.name, values)
     return _structural(TAKE, (*nodes, index), [*numbers, wanted])

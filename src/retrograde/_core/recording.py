@@ -58,7 +58,7 @@ def is_read_afresh(value: Any) -> bool:
     return value._traced or not value._inside or value._epoch < here.since
 
 
-def hides(value: Any) -> bool:
+def hides(value: Any, /) -> bool:
     """Whether the number of a value must not leave the graph now.
 
     What is made in a recording is hidden from other threads as well, as long as any lasts.
@@ -100,9 +100,9 @@ def stopped(make: type, value: Any) -> Any:
     return stop
 
 
-def leaf_origin(leaf: Any, since: int) -> str:
+def leaf_origin(leaf: Any, epoch: int, /) -> str:
     """Where a leaf met in a recording comes from: "captured" from outside, "constant" made inside
     since the epoch, or "argument" of another recording."""
     if leaf._traced:
         return "argument"
-    return "constant" if leaf._inside and leaf._epoch >= since else "captured"
+    return "constant" if leaf._inside and leaf._epoch >= epoch else "captured"

@@ -336,7 +336,7 @@ class Core(Protocol[V]):
     def leave_recording(self) -> None:
         """Undo one enter_recording."""
 
-    def argument(self, number: Number, /) -> V:
+    def argument(self, given: Number, /) -> V:
         """A fresh argument of a function being recorded."""
 
     def leaf_origin(self, leaf: V, epoch: int, /) -> str:
