@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import disjoint_base
 
+from ._shared.bound import Bound
 from ._shared.cores import Number, PlanRows, Survey
 from ._shared.hooks import Hook, HookHandle
 from ._shared.sites import Site
@@ -1080,6 +1081,112 @@ def replay(
     /,
 ) -> None:
     """Run plans over rows."""
+
+# tensors
+
+@final
+class Tensor:
+    """An array of numbers that remembers how it was made; ``_tensors/`` puts its face on it."""
+
+    def __init__(
+        self, data: Any, *, label: str | None = None, requires_grad: bool = True
+    ) -> None: ...
+    def __getattr__(self, name: str) -> Any: ...
+    @property
+    def data(self) -> NDArray[np.float64]:
+        """Its numbers: an array that cannot be written to."""
+
+    @property
+    def grad(self) -> NDArray[np.float64]:
+        """The gradient: of a leaf zeros before a backward pass, of others after retain_grad()."""
+
+    @grad.setter
+    def grad(self, grad: Any) -> None: ...
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The lengths along its axes."""
+
+    @property
+    def ndim(self) -> int:
+        """How many axes it has."""
+
+    @property
+    def size(self) -> int:
+        """How many numbers it has."""
+
+    label: str
+    requires_grad: bool
+
+    @property
+    def op(self) -> str:
+        """The row that made it; 'leaf' for a leaf."""
+
+    @property
+    def inputs(self) -> tuple[Any, ...]:
+        """What it was made from: values and tensors, in order."""
+
+    @property
+    def site(self) -> Site | None:
+        """Where it was made: file, line, function; or None."""
+
+    def backward(self, seed: Any = None) -> None:
+        """Add the gradients of sum(seed * self) into every leaf under it."""
+
+    def retain_grad(self) -> None:
+        """Keep the gradient of an interior tensor after each backward pass, in .grad."""
+
+    def register_hook(self, hook: Callable[[Any], Any], /) -> HookHandle:
+        """Let hook(total) see the gradient each pass brings here, an array."""
+
+    def detach(self) -> Tensor:
+        """The same numbers as a leaf that takes no gradient."""
+
+    def sum(self, axis: Any = None, keepdims: bool = False) -> Any:
+        """The sum of all numbers, or along axes."""
+
+    def __add__(self, other: Any, /) -> Any: ...
+    def __radd__(self, other: Any, /) -> Any: ...
+    def __sub__(self, other: Any, /) -> Any: ...
+    def __rsub__(self, other: Any, /) -> Any: ...
+    def __mul__(self, other: Any, /) -> Any: ...
+    def __rmul__(self, other: Any, /) -> Any: ...
+    def __truediv__(self, other: Any, /) -> Any: ...
+    def __rtruediv__(self, other: Any, /) -> Any: ...
+    def __pow__(self, other: Any, modulus: None = None, /) -> Any: ...
+    def __rpow__(self, other: Any, modulus: None = None, /) -> Any: ...
+    def __matmul__(self, other: Any, /) -> Any: ...
+    def __rmatmul__(self, other: Any, /) -> Any: ...
+    def __neg__(self) -> Tensor: ...
+    def __pos__(self) -> Tensor: ...
+    def __abs__(self) -> Tensor: ...
+    def __getitem__(self, key: Any, /) -> Any: ...
+    def __setitem__(self, key: Any, numbers: Any, /) -> None: ...
+
+def array(bound: Bound, operands: tuple[Any, ...], wholes: dict[str, Any], /) -> Any:
+    """One node of a bound row."""
+
+def array_row(thing: Any, /) -> tuple[Bound, dict[str, Any]] | None:
+    """The bound row that made a thing, or None."""
+
+def array_node(
+    bound: Bound, data: Any, operands: tuple[Any, ...], wholes: dict[str, Any], /
+) -> Any:
+    """A node of a bound row from its parts."""
+
+def key(thing: Any, /) -> int:
+    """Who a node is."""
+
+def stale_input(thing: Any, /) -> Any:
+    """The input that was changed since, or None."""
+
+def write_tensor(tensor: Any, array: NDArray[np.float64], /) -> None:
+    """Give a leaf other numbers."""
+
+def put(tensor: Any, bound: Bound, operand: Any, wholes: dict[str, Any], /) -> None:
+    """tensor[key] = operand."""
+
+def take_tensors(operated: Callable[..., Any], methods: type[Any], /) -> None:
+    """Who answers for tensors what is out of the ordinary."""
 
 def array_map(op: int, out: Any, operands: tuple[Any, ...], /) -> None:
     """One row of the law on whole arrays."""
