@@ -408,6 +408,9 @@ class NativeCore(Core[V], Protocol[V]):
     ) -> Survey:
         """What the doctor asks of a graph, in one pass."""
 
+    def take_tensors(self, operated: Callable[..., Any], methods: type, /) -> None:
+        """Who answers what is out of the ordinary for tensors."""
+
     def CallSite(self, *parts: Any) -> Any:  # noqa: N802  a class
         """A call that was made before: see ``program/callsites.py``."""
 
