@@ -1191,9 +1191,7 @@ def take_tensors(operated: Callable[..., Any], methods: type[Any], /) -> None:
 def array_map(op: int, out: Any, operands: tuple[Any, ...], /) -> None:
     """One row of the law on whole arrays."""
 
-def array_back(
-    op: int, which: int, out: Any, sources: tuple[Any, ...], add: bool, /
-) -> None:
+def array_back(op: int, which: int, out: Any, sources: tuple[Any, ...], add: bool, /) -> None:
     """What one row adds to the gradient of an operand."""
 
 def array_product(a: Any, b: Any, c: Any, add: bool, /) -> None:

@@ -79,9 +79,7 @@ UPSTREAM, RESULT, FIRST_MADE = -1, -2, -3
 """Sources of a step backward besides operands; what is made first counts on down."""
 
 
-def back(
-    row: Bound, operand: int, wholes: Mapping[str, Any], make: Make
-) -> tuple[Any, ...] | None:
+def back(row: Bound, operand: int, wholes: Mapping[str, Any], make: Make) -> tuple[Any, ...] | None:
     """The steps that make an operand's gradient; None where it receives none."""
     found = row.adjoint(row.operands[operand])
     if found is None:
