@@ -885,6 +885,206 @@ def order(roots: tuple[Value, ...], /) -> list[Value]:
 def zero_under(roots: tuple[Value, ...], /) -> None:
     """Zero the gradient of everything under the roots."""
 
+def begin_epoch() -> int:
+    """Start a new epoch and return its number."""
+
+def leaf_origin(leaf: Value, epoch: int, /) -> str:
+    """Where a leaf met in a recording comes from."""
+
+def order_since(roots: tuple[Value, ...], epoch: int, /) -> list[Value]:
+    """The inner nodes made since an epoch, in order."""
+
+def is_closed(roots: tuple[Value, ...], inputs: tuple[Value, ...], epoch: int, /) -> bool:
+    """Whether values depend on nothing but the inputs."""
+
+def gradients(
+    roots: tuple[Value, ...],
+    seeds: tuple[_Number, ...],
+    inputs: tuple[Value, ...],
+    epoch: int,
+    /,
+) -> list[float | None] | None:
+    """Gradients as numbers, touching no .grad."""
+
+def leaves_under(roots: tuple[Value, ...], /) -> list[Value]:
+    """The leaves under the roots that take gradients."""
+
+def survey(
+    roots: tuple[Value, ...],
+    seeds: tuple[_Number, ...],
+    parameters: tuple[Value, ...],
+    kinds: bytes,
+    limits: bytes,
+    /,
+) -> Survey:
+    """What the doctor asks of a graph, in one pass; see ``passes/survey.py``."""
+
+# modes of this thread
+
+def watch_cuts(watcher: Callable[[Value], object] | None, /) -> Callable[[Value], object] | None:
+    """Have no_grad() say what it takes the history of; returns who was told before."""
+
+def enter_no_grad() -> None:
+    """Keep no history in this thread."""
+
+def leave_no_grad() -> None:
+    """Undo one enter_no_grad."""
+
+def in_no_grad() -> bool:
+    """Whether this thread keeps no history."""
+
+def swap_no_grad(depth: int, /) -> int:
+    """Set how deep this thread is in no_grad."""
+
+def enter_anomaly() -> None:
+    """Raise at births in this thread."""
+
+def leave_anomaly() -> None:
+    """Undo one enter_anomaly."""
+
+def in_anomaly() -> bool:
+    """Whether this thread raises at births."""
+
+def enter_recording() -> None:
+    """Start to record a function."""
+
+def leave_recording() -> None:
+    """Undo one enter_recording."""
+
+def in_recording() -> bool:
+    """Whether this thread records a function."""
+
+# what the names of a recorded function mean
+
+_Key: TypeAlias = tuple[int, int, Any]
+
+@final
+class CallSite:
+    def __new__(cls, *parts: Any) -> CallSite: ...
+    def run(
+        self,
+        args: tuple[Any, ...],
+        allocate: Callable[[int], list[Any]],
+        threads: int | None,
+        /,
+    ) -> Any:
+        """The call again; None where it is another one."""
+
+class Names:
+    def __len__(self) -> int: ...
+    def read(self, kind: int, container: object, key: object, name: str, /) -> Any:
+        """What stands at a place, remembered."""
+
+    def unchanged(self) -> bool:
+        """Whether every place holds what it did."""
+
+    def changed(self) -> dict[_Key, str]:
+        """The places that hold something else now."""
+
+    def differing(self, other: Names, /) -> dict[_Key, str]:
+        """The places where two lists found different things."""
+
+    def drop(self, other: Names, /) -> int:
+        """Forget the places of another list."""
+
+    def prune(self) -> None:
+        """Forget the places in what nobody else refers to."""
+
+    def absorb(self, other: Names, keys: Iterable[_Key] | None = None, /) -> None:
+        """Take over places of another list."""
+
+    def keys(self) -> set[_Key]:
+        """The keys of all places."""
+
+def watch_entries(entered: Callable[[FrameType], bool], /) -> object:
+    """Be told of the functions this thread enters."""
+
+def unwatch_entries(watcher: object, /) -> None:
+    """Be told no longer."""
+
+def closures_of(frame: FrameType, /) -> list[tuple[CellType, ...]]:
+    """The closure cells of a frame's function."""
+
+# nodes taken apart, and put together
+
+OP_NAMES: tuple[str, ...]
+
+def read(
+    roots: tuple[Value, ...], epoch: int, /
+) -> tuple[
+    list[Value],
+    bytes,
+    bytes,
+    bytes,
+    bytes,
+    bytes,
+    bytes,
+    bytes,
+    bytes,
+    list[tuple[CodeType, int]],
+    dict[int, str],
+]:
+    """The graph under roots as flat arrays."""
+
+def pull(
+    starts: NDArray[np.int64],
+    inputs: NDArray[np.int64],
+    partials: NDArray[np.float64],
+    ruled: NDArray[np.bool_],
+    rule: Callable[[int, float], object],
+    gradients: NDArray[np.float64],
+    amounts: NDArray[np.float64],
+    befores: NDArray[np.float64],
+    /,
+) -> None:
+    """The backward pass over flat arrays."""
+
+def parts(value: Value, /) -> tuple[int, tuple[Value | None, ...], tuple[float, ...]]:
+    """A value's op, inputs and numbers."""
+
+def node(
+    op: int, data: float, inputs: tuple[Value | None, ...], numbers: tuple[_Number, ...], /
+) -> Value:
+    """A value from its parts."""
+
+def recompute(value: Value, /) -> float | None:
+    """What a value's op makes of its inputs now."""
+
+def recorded_op(value: Value, /) -> str:
+    """What only recordings make: stop, take, or neither."""
+
+def argument(number: _Number, /) -> Value:
+    """A fresh argument of a function being recorded."""
+
+def peek(value: Value, /) -> float:
+    """The number of a value, also while recording."""
+
+def hides(value: Value, /) -> bool:
+    """Whether a recording hides the number of a value now."""
+
+def take(values: list[Value | _Number], index: Value, /) -> Value:
+    """One of a list of values, chosen by a value."""
+
+def take_ufuncs(codes: dict[Any, int], call: Callable[..., Any], /) -> None:
+    """How NumPy's functions are answered."""
+
+def instruction_of(value: Value, /) -> tuple[CodeType, int] | None:
+    """The code and offset that made a value."""
+
+# replay: parts are plans with their rows; inputs and outputs are buffers of (address, stride)
+
+def replay(
+    parts: list[PlanRows],
+    inputs: Any,
+    outputs: Any,
+    threads: int,
+    /,
+) -> None:
+    """Run plans over rows."""
+
+# tensors
+
+@final
 class Tensor:
     """An array of numbers that remembers how it was made: see docs/tensors.md.
 
@@ -1078,191 +1278,11 @@ class Tensor:
     def __bool__(self) -> bool: ...
     def __array_ufunc__(self, ufunc: Any, method: str, /, *inputs: Any, **options: Any) -> Any: ...
 
-def begin_epoch() -> int:
-    """Start a new epoch and return its number."""
-
-def leaf_origin(leaf: Value, epoch: int, /) -> str:
-    """Where a leaf met in a recording comes from."""
-
-def order_since(roots: tuple[Value, ...], epoch: int, /) -> list[Value]:
-    """The inner nodes made since an epoch, in order."""
-
-def is_closed(roots: tuple[Value, ...], inputs: tuple[Value, ...], epoch: int, /) -> bool:
-    """Whether values depend on nothing but the inputs."""
-
-def gradients(
-    roots: tuple[Value, ...],
-    seeds: tuple[_Number, ...],
-    inputs: tuple[Value, ...],
-    epoch: int,
-    /,
-) -> list[float | None] | None:
-    """Gradients as numbers, touching no .grad."""
-
-def leaves_under(roots: tuple[Value, ...], /) -> list[Value]:
-    """The leaves under the roots that take gradients."""
-
-def survey(
-    roots: tuple[Value, ...],
-    seeds: tuple[_Number, ...],
-    parameters: tuple[Value, ...],
-    kinds: bytes,
-    limits: bytes,
-    /,
-) -> Survey:
-    """What the doctor asks of a graph, in one pass; see ``passes/survey.py``."""
-
-# modes of this thread
-
-def watch_cuts(watcher: Callable[[Value], object] | None, /) -> Callable[[Value], object] | None:
-    """Have no_grad() say what it takes the history of; returns who was told before."""
-
-def enter_no_grad() -> None:
-    """Keep no history in this thread."""
-
-def leave_no_grad() -> None:
-    """Undo one enter_no_grad."""
-
-def in_no_grad() -> bool:
-    """Whether this thread keeps no history."""
-
-def swap_no_grad(depth: int, /) -> int:
-    """Set how deep this thread is in no_grad."""
-
-def enter_anomaly() -> None:
-    """Raise at births in this thread."""
-
-def leave_anomaly() -> None:
-    """Undo one enter_anomaly."""
-
-def in_anomaly() -> bool:
-    """Whether this thread raises at births."""
-
-def enter_recording() -> None:
-    """Start to record a function."""
-
-def leave_recording() -> None:
-    """Undo one enter_recording."""
-
-def in_recording() -> bool:
-    """Whether this thread records a function."""
-
-# what the names of a recorded function mean
-
-_Key: TypeAlias = tuple[int, int, Any]
-
-@final
-class CallSite:
-    def __new__(cls, *parts: Any) -> CallSite: ...
-    def run(
-        self,
-        args: tuple[Any, ...],
-        allocate: Callable[[int], list[Any]],
-        threads: int | None,
-        /,
-    ) -> Any:
-        """The call again; None where it is another one."""
-
-class Names:
-    def __len__(self) -> int: ...
-    def read(self, kind: int, container: object, key: object, name: str, /) -> Any:
-        """What stands at a place, remembered."""
-
-    def unchanged(self) -> bool:
-        """Whether every place holds what it did."""
-
-    def changed(self) -> dict[_Key, str]:
-        """The places that hold something else now."""
-
-    def differing(self, other: Names, /) -> dict[_Key, str]:
-        """The places where two lists found different things."""
-
-    def drop(self, other: Names, /) -> int:
-        """Forget the places of another list."""
-
-    def prune(self) -> None:
-        """Forget the places in what nobody else refers to."""
-
-    def absorb(self, other: Names, keys: Iterable[_Key] | None = None, /) -> None:
-        """Take over places of another list."""
-
-    def keys(self) -> set[_Key]:
-        """The keys of all places."""
-
-def watch_entries(entered: Callable[[FrameType], bool], /) -> object:
-    """Be told of the functions this thread enters."""
-
-def unwatch_entries(watcher: object, /) -> None:
-    """Be told no longer."""
-
-def closures_of(frame: FrameType, /) -> list[tuple[CellType, ...]]:
-    """The closure cells of a frame's function."""
-
-# nodes taken apart, and put together
-
-OP_NAMES: tuple[str, ...]
-
-def read(
-    roots: tuple[Value, ...], epoch: int, /
-) -> tuple[
-    list[Value],
-    bytes,
-    bytes,
-    bytes,
-    bytes,
-    bytes,
-    bytes,
-    bytes,
-    bytes,
-    list[tuple[CodeType, int]],
-    dict[int, str],
-]:
-    """The graph under roots as flat arrays."""
-
-def pull(
-    starts: NDArray[np.int64],
-    inputs: NDArray[np.int64],
-    partials: NDArray[np.float64],
-    ruled: NDArray[np.bool_],
-    rule: Callable[[int, float], object],
-    gradients: NDArray[np.float64],
-    amounts: NDArray[np.float64],
-    befores: NDArray[np.float64],
-    /,
-) -> None:
-    """The backward pass over flat arrays."""
-
-def parts(value: Value, /) -> tuple[int, tuple[Value | None, ...], tuple[float, ...]]:
-    """A value's op, inputs and numbers."""
-
-def node(
-    op: int, data: float, inputs: tuple[Value | None, ...], numbers: tuple[_Number, ...], /
-) -> Value:
-    """A value from its parts."""
-
-def recompute(value: Value, /) -> float | None:
-    """What a value's op makes of its inputs now."""
-
-def recorded_op(value: Value, /) -> str:
-    """What only recordings make: stop, take, or neither."""
-
-def argument(number: _Number, /) -> Value:
-    """A fresh argument of a function being recorded."""
-
-def peek(value: Value, /) -> float:
-    """The number of a value, also while recording."""
-
-def hides(value: Value, /) -> bool:
-    """Whether a recording hides the number of a value now."""
-
-def take(values: list[Value | _Number], index: Value, /) -> Value:
-    """One of a list of values, chosen by a value."""
-
 def array(bound: Bound, operands: tuple[Any, ...], wholes: dict[str, Any], /) -> Any:
-    """One node of a bound row of the array law."""
+    """One node of a bound row."""
 
 def array_row(thing: Any, /) -> tuple[Bound, dict[str, Any]] | None:
-    """The bound row that made a thing, and all its whole numbers."""
+    """The bound row that made a thing, or None."""
 
 def array_node(
     bound: Bound, data: Any, operands: tuple[Any, ...], wholes: dict[str, Any], /
@@ -1273,33 +1293,16 @@ def key(thing: Any, /) -> int:
     """Who a node is."""
 
 def stale_input(thing: Any, /) -> Any:
-    """The input of an array row whose numbers were changed since."""
+    """The input that was changed since, or None."""
 
 def write_tensor(tensor: Any, array: NDArray[np.float64], /) -> None:
-    """Give a leaf other numbers of its shape."""
+    """Give a leaf other numbers."""
 
 def put(tensor: Any, bound: Bound, operand: Any, wholes: dict[str, Any], /) -> None:
-    """The handle becomes that of a node of the row put."""
+    """tensor[key] = operand."""
 
-def take_tensors(operated: Callable[..., Any], methods: type, /) -> None:
-    """Who answers what is out of the ordinary."""
-
-def take_ufuncs(codes: dict[Any, int], call: Callable[..., Any], /) -> None:
-    """How NumPy's functions are answered."""
-
-def instruction_of(value: Value, /) -> tuple[CodeType, int] | None:
-    """The code and offset that made a value."""
-
-# replay: parts are plans with their rows; inputs and outputs are buffers of (address, stride)
-
-def replay(
-    parts: list[PlanRows],
-    inputs: Any,
-    outputs: Any,
-    threads: int,
-    /,
-) -> None:
-    """Run plans over rows."""
+def take_tensors(operated: Callable[..., Any], methods: type[Any], /) -> None:
+    """Who answers for tensors what is out of the ordinary."""
 
 def array_map(op: int, out: Any, operands: tuple[Any, ...], /) -> None:
     """One row of the law on whole arrays."""
