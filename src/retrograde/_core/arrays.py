@@ -179,7 +179,7 @@ class Applied:
 
         A loop ``x[i + 1] = f(x[i])`` takes these a hundred thousand times, each in no time."""
         if self.bound.name == "put_at":
-            return not node._hooks and not node._retains and isinstance(node, TensorNode)
+            return isinstance(node, TensorNode) and not node._hooks and not node._retains
         at = self.bound.arguments.get("key", ()) if self.bound.name == "index" else ()
         return bool(at) and all(isinstance(entry, At) and entry[1] == () for entry in at)
 
@@ -193,9 +193,7 @@ class Applied:
                 amount = np.array(upstream[at])
                 shape = self.bound.shapes[1]
                 if amount.shape != shape:
-                    (amount,) = self.bound.contributions(
-                        ("y",), upstream, self.wholes, node._data
-                    )
+                    (amount,) = self.bound.contributions(("y",), upstream, self.wholes, node._data)
                 yield node._inputs[1], amount
             else:
                 if not upstream.flags.writeable:

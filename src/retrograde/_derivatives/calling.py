@@ -38,8 +38,8 @@ def keeping_history() -> Iterator[None]:
 
 
 def _fresh(item: Any, place: str) -> Any:
-    """A new value or tensor for an argument; connected to it where that takes gradients itself, and while
-    recording, where its number is another one at the next run."""
+    """A new value or tensor for an argument; connected to it where that takes gradients itself, and
+    while recording, where its number is another one at the next run."""
     if in_graph(item) and (item.requires_grad or core.in_recording()):
         value = item * 1.0
     elif isinstance(item, Tensor) or is_numeric(item):

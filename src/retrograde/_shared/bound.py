@@ -1,9 +1,9 @@
 """A row of the array law bound to shapes and arguments: what one node of an array op is made by.
 
 Both cores make nodes of a ``Bound`` and ask it for the statements to carry out, forward and for
-each gradient; NumPy carries out any of them (``run``, ``contribution``), so a core needs kernels of its
-own only for speed. Bounds are kept, so a program that repeats itself finds the same object again,
-and a core may hang its plan on it (``plan``).
+each gradient; NumPy carries out any of them (``run``, ``contributions``), so a core needs kernels
+of its own only for speed. Bounds are kept, so a program that repeats itself finds the same object
+again, and a core may hang its plan on it (``plan``).
 """
 
 from __future__ import annotations

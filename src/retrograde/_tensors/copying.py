@@ -112,7 +112,7 @@ def _leaf_parts(thing: Any) -> tuple[Any, ...]:
     return of_values._leaf_parts(thing)
 
 
-def _leaf(kind: type, data: Any, grad: Any, label: str | None, requires_grad: bool) -> Any:
+def _leaf(kind: Any, data: Any, grad: Any, label: str | None, requires_grad: bool) -> Any:
     if not issubclass(kind, Tensor):
         return of_values._blank(kind, data, grad, label, requires_grad)
     tensor = kind(data, label=label, requires_grad=requires_grad)

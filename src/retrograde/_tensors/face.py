@@ -34,7 +34,7 @@ for _name in OPS:
         setattr(Tensor, _name, methods.op_method(_name))
 for _part in (Methods, Operators, Printing, Copying):
     put_on(Tensor, _part)
-Tensor.clip = methods.clip
+Tensor.clip = methods.clip  # type: ignore[method-assign]
 
 from .protocols import Protocols  # noqa: E402  its table asks for methods
 

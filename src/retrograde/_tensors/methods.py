@@ -293,5 +293,7 @@ def clip(self: Any, min: Any = None, max: Any = None) -> Any:
 
 
 belongs_to_caller(sys.modules[__name__], Methods)
-belongs_to_caller(*(it.fget for it in vars(Methods).values() if isinstance(it, property)))
+belongs_to_caller(
+    *(it.fget for it in vars(Methods).values() if isinstance(it, property) and it.fget)
+)
 belongs_to_caller(Methods.computed)

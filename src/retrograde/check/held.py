@@ -1,5 +1,5 @@
-"""The single numbers of a point, some of which tensors hold: read, moved and asked for gradients one
-by one, as values are.
+"""The single numbers of a point, some of which tensors hold: read, moved and asked for gradients
+one by one, as values are.
 """
 
 from __future__ import annotations

@@ -243,9 +243,7 @@ def _packed(it: Contraction) -> Way | None:
     packed = _box(own)
     name = f"{COPY} {it.right}"
     laid = arranged(copy(name, packed, it.right, it.b, own, SET, it.made.guards))
-    fresh = Contraction(
-        replace(it.made, reads=((it.left, it.a), (name, packed)), guards=()), True
-    )
+    fresh = Contraction(replace(it.made, reads=((it.left, it.a), (name, packed)), guards=()), True)
     mode = ADD if any(n in it.over for n, _ in turns) else SET
     product = _product(fresh, down, across, along, (), mode)
     if not upright:

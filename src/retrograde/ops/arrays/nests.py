@@ -80,7 +80,13 @@ class Nest:
         to = said(self.to)
         reads = [word for name, it in self.reads for word in (array[name], *said(it))]
         guards = [word for kind, it in self.guards for word in (kind, *said(it))]
-        words = [NEST, self.mode, len(self.loops), *(length for _, length in self.loops), len(tables)]
+        words = [
+            NEST,
+            self.mode,
+            len(self.loops),
+            *(length for _, length in self.loops),
+            len(tables),
+        ]
         for names, index in tables:
             walked = [at[name] for name, _ in self.loops if name in names]
             formula = _formula(index, at, whole)

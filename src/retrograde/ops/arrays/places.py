@@ -326,7 +326,9 @@ def put_at(shapes: Mapping[str, Shape], count: int) -> Statement:
     rest = at[count:]
     own = _operand("y", shapes["y"], rest, shape[count:])
     names = [name for it in rest for name in letters_of(it)]
-    written = Term(z[(*here, *rest)], own, (), tuple((name, lengths[name]) for name in names))
+    written = Term(
+        Ref(z.name, (*here, *rest)), own, (), tuple((name, lengths[name]) for name in names)
+    )
     return Statement((*terms, written), shape)
 
 

@@ -147,9 +147,7 @@ def _needed(made: Sequence[Step], result: Operand) -> list[Step]:
     return kept[::-1]
 
 
-def _with_rooms(
-    made: Sequence[Step], result: Operand, numbers: tuple[float, ...]
-) -> Program:
+def _with_rooms(made: Sequence[Step], result: Operand, numbers: tuple[float, ...]) -> Program:
     """Rooms given to others once they are read for the last time."""
     last = {operand[1]: at for at, (_, _, operands) in enumerate(made) for operand in operands
             if operand[0] == ROOM}  # fmt: skip

@@ -87,7 +87,9 @@ def maps(ops: Iterable[Op]) -> str:
             amount = lanes(_upstream_times(partial))
             said = ", ".join((*inputs, f"vd {RESULT}", f"vd {UPSTREAM}"))
             functions.append(f"SIMD vd rgm_{op.name}_d{number}({said}) {{ return {amount}; }}")
-            partials.append(f"    X({op.name}, {number}, {_reads(op, partial)}, {_short(partial):d})")
+            partials.append(
+                f"    X({op.name}, {number}, {_reads(op, partial)}, {_short(partial):d})"
+            )
     lists = (("RG_FORWARD_MAPS", forward), ("RG_PARTIAL_MAPS", partials))
     return "\n\n".join(
         (
