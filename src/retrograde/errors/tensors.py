@@ -98,14 +98,6 @@ class TensorError(RetrogradeError, TypeError):
         )
 
     @classmethod
-    def assigned(cls) -> Self:
-        return cls(
-            "a tensor was assigned into a plain array: its gradient would be lost. Collect the "
-            "parts in a list and write rg.stack(parts) or rg.concatenate(parts), or make the "
-            "target a tensor and write t = t.put(i, v)."
-        )
-
-    @classmethod
     def operand(cls, op: str, got: object) -> Self:
         cure = "use tensors, values, numbers, or arrays and lists of numbers"
         if isinstance(got, str):
