@@ -98,6 +98,12 @@ static inline int is_saved(const RgBody *body, Py_ssize_t i) {
     return i < 8 ? body->saves >> i & 1 : body->saves != 0;
 }
 
+/* Whether the rule of a node reads an input whose data was changed since. */
+int rg_is_stale(const Value *v, Py_ssize_t i) {
+    return is_saved(rg_body(v), i) &&
+           v->entries[i].partial != (double)rg_body(v->entries[i].input)->version;
+}
+
 /* One reader less. A leaf keeps its data, from which all else can be had again. */
 void rg_unkeep(Value *v) {
     RgBody *body = rg_body(v);
@@ -141,6 +147,8 @@ void rg_tensor_forget(Value *z) {
     Py_ssize_t count = z->count;
     PyObject *rule = body->rule;
     if (z->op != RG_ARRAY) return;
+    if (body->saves_result && rg_is_node(z)) body->keep--; /* a leaf keeps its data: not unkeep */
+    body->saves_result = 0;
     release_saved(z);
     z->op = RG_LEAF;
     z->entries = body->inputs;
@@ -160,13 +168,16 @@ Value *rg_drop_body(Value *v, Value *list, Value *(*drop)(Value *, Value *)) {
     RgEntry *entries = v->entries;
     Py_ssize_t count = v->count, held = v->op == RG_ARRAY ? count : 0; /* else it was never whole */
     PyObject *rule = body->rule;
-    release_saved(v);
     v->op = RG_LEAF;
     v->flags &= (uint8_t)~RG_WIDE;
     v->in[0] = v->in[1] = NULL;
     rg_numbers_xdrop(body->buffer);
     rg_numbers_xdrop(body->gradient);
-    for (Py_ssize_t i = 0; i < held; i++) list = drop(entries[i].input, list);
+    for (Py_ssize_t i = 0; i < held; i++) {
+        Value *input = entries[i].input;
+        if (input && is_saved(body, i) && rg_is_node(input)) rg_unkeep(input);
+        list = drop(input, list);
+    }
     if (entries != body->inputs) rg_entries_free(entries, count);
     body_free(body);
     Py_XDECREF(rule);

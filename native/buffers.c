@@ -41,10 +41,8 @@ static RgBuffer *fresh(size_t room, int class) {
     RgBuffer *buffer = NULL;
     size_t bytes = sizeof(RgBuffer) + room * sizeof(double);
     if (room > (SIZE_MAX / sizeof(double)) / 2 || rg_failure_due() ||
-        posix_memalign((void **)&buffer, 64, bytes) != 0) {
-        rg_fail("GraphMemoryError", "of", "n", (Py_ssize_t)bytes);
+        posix_memalign((void **)&buffer, 64, bytes) != 0)
         return NULL;
-    }
     *buffer = (RgBuffer){.refs = 1, .room = room, .kept = class};
     return buffer;
 }
@@ -62,7 +60,7 @@ static RgBuffer *take_large(size_t count) {
     return NULL;
 }
 
-RgBuffer *rg_numbers_allocate(size_t count) {
+RgBuffer *rg_numbers_try(size_t count) {
     if (RG_UNLIKELY(rg_failures_counted())) return fresh(count ? count : 1, -1);
     if (count > MOST_CLASSED) {
         RgBuffer *buffer = take_large(count);
@@ -77,6 +75,13 @@ RgBuffer *rg_numbers_allocate(size_t count) {
     else
         rg_small_free--;
     buffer->refs = 1;
+    return buffer;
+}
+
+RgBuffer *rg_numbers_allocate(size_t count) {
+    RgBuffer *buffer = rg_numbers_try(count);
+    if (RG_UNLIKELY(buffer == NULL))
+        rg_fail("GraphMemoryError", "of", "n", (Py_ssize_t)(count * sizeof(double)));
     return buffer;
 }
 

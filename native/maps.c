@@ -49,16 +49,15 @@ typedef struct {
     int op, arity, plain; /* whether all that is read lies like the result */
     const double *at[RG_BACK];
     ptrdiff_t step[RG_BACK];
-    Py_ssize_t steps[RG_BACK][RG_MOST_AXES];
-    int spread; /* whether the steps are there */
 } Back;
 
 static void read_operands(Back *back, const Value *z, const double *upstream) {
     const RgBody *body = back->body = rg_body(z);
     back->op = body->code;
     back->arity = (int)z->count;
-    back->spread = 0;
     back->plain = body->at == NULL || body->contiguous;
+    back->at[1] = back->at[2] = NULL;
+    back->step[1] = back->step[2] = 0;
     for (int k = 0; k < back->arity; k++) {
         const RgEntry *entry = &z->entries[k];
         int array = entry->input && rg_is_node(entry->input);
@@ -66,30 +65,23 @@ static void read_operands(Back *back, const Value *z, const double *upstream) {
         back->step[k] = array;
         if (array && back->at[k]) back->plain &= lies_like(rg_body(entry->input), body);
     }
-    for (int k = back->arity; k < 3; k++) {
-        back->at[k] = NULL;
-        back->step[k] = 0;
-    }
     back->at[RG_RESULT_AT] = body->at;
     back->at[RG_UPSTREAM_AT] = upstream;
     back->step[RG_RESULT_AT] = back->step[RG_UPSTREAM_AT] = 1;
 }
 
 /* The contribution to an operand of other strides or of another shape. */
-static int pull_spread(Back *back, const Value *z, int which, int ndim, const Py_ssize_t *shape,
-                       double *to, RgHow how) {
+static __attribute__((noinline)) int pull_spread(const Back *back, const Value *z, int which,
+                                                 int ndim, const Py_ssize_t *shape, double *to,
+                                                 RgHow how) {
     const RgBody *body = back->body;
-    Py_ssize_t target[RG_MOST_AXES];
+    Py_ssize_t target[RG_MOST_AXES], steps[RG_BACK][RG_MOST_AXES];
     RgView in[RG_BACK];
-    if (!back->spread) {
-        for (int k = 0; k < back->arity; k++)
-            rg_spread(back->steps[k], body->ndim, body->shape, rg_array_of(&z->entries[k]));
-        memcpy(back->steps[RG_RESULT_AT], body->strides, body->ndim * sizeof(Py_ssize_t));
-        rg_spread_packed(back->steps[RG_UPSTREAM_AT], body->ndim, body->shape, body->ndim,
-                         body->shape);
-        back->spread = 1;
-    }
-    for (int k = 0; k < RG_BACK; k++) in[k] = (RgView){back->at[k], back->steps[k]};
+    for (int k = 0; k < back->arity; k++)
+        rg_spread(steps[k], body->ndim, body->shape, rg_array_of(&z->entries[k]));
+    memcpy(steps[RG_RESULT_AT], body->strides, body->ndim * sizeof(Py_ssize_t));
+    rg_spread_packed(steps[RG_UPSTREAM_AT], body->ndim, body->shape, body->ndim, body->shape);
+    for (int k = 0; k < RG_BACK; k++) in[k] = (RgView){back->at[k], steps[k]};
     rg_spread_packed(target, body->ndim, body->shape, ndim, shape);
     if (rg_map_back(back->op, which, body->ndim, body->shape, (RgTarget){to, target}, in, how) == 0)
         return 0;

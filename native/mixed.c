@@ -1,16 +1,20 @@
 /* The backward pass over graphs that hold tensors, values among them.
  *
- * Rules may run Python code and may fail for memory, so the pass works on a copy of the graph's edges
- * and keeps its totals aside: they are put in place in one go when it is whole, and a failure has
- * nothing to undo. What a pass brings to an inner tensor is let go as soon as it was handed on, unless
- * it is retained. It takes 12 bytes a node and 4 an input besides the arrays themselves. */
+ * Rules may fail for memory, so the pass keeps its totals aside: they are put in place in one go when
+ * it is whole, and a failure has nothing to undo. What a pass brings to an inner tensor is let go as
+ * soon as it was handed on, unless it is retained.
+ *
+ * A node finds its total by its place, which stands where its gradient does. Where Python code may
+ * run on the way that lasts only until the edges are copied; else until the end, and nobody sees it.
+ * A pass takes 16 bytes a node, or 12 and 4 an input, besides the arrays themselves. */
 #include "tensor.h"
 
 struct RgPass {
     RgGraph *graph;
     size_t nodes;
     RgTotal *totals;
-    uint32_t *edges; /* for each node in order the places of its inputs, then how many there are */
+    double *old;     /* of a pass in place: the gradients of values */
+    uint32_t *edges; /* of one on copied edges: for each node in order the places of its inputs, then how many there are */
     size_t edge_count;
     uint32_t *root_place;
     Value **roots;
@@ -21,6 +25,11 @@ struct RgPass {
     size_t at; /* the place of the node whose turn it is */
     int anomaly;
     int keep_all; /* the totals of inner tensors are asked for */
+    int python;   /* Python code may run on the way: edges are copied, nodes held */
+    int values;   /* whether there is one */
+    int retained; /* whether a tensor in order keeps its gradient */
+    int begun, settled;
+    const Value *stale; /* a node that reads data which was changed since */
 };
 
 static inline Value *node_at(const RgPass *pass, size_t i) { return rg_graph_node(pass->graph, i); }
@@ -35,90 +44,146 @@ static inline uint32_t place_of(const Value *v) {
     return (uint32_t)place;
 }
 
-/* Gradients wait among the totals while each node holds its place; no Python code runs here. */
-static void copy_edges(RgPass *pass) {
-    const RgNodes *order = &pass->graph->order;
-    uint32_t *edge = pass->edges;
-    for (size_t i = 0; i < pass->nodes; i++) {
-        pass->totals[i].number = node_at(pass, i)->grad;
-        set_place(node_at(pass, i), i);
-    }
-    for (size_t i = 0; i < order->count; i++) {
-        const Value *v = order->items[i];
-        uint32_t count = 0;
-        if (rg_is_leaf(v)) {
-            ;
-        } else if (v->flags & RG_WIDE) {
-            for (const RgEntry *entry = v->entries, *end = entry + v->count; entry < end; entry++)
-                *edge++ = entry->input ? place_of(entry->input) : RG_NOWHERE;
-            count = (uint32_t)v->count;
-        } else {
-            *edge++ = v->in[0] ? place_of(v->in[0]) : RG_NOWHERE;
-            *edge++ = v->in[1] ? place_of(v->in[1]) : RG_NOWHERE;
-            count = 2;
-        }
-        *edge++ = count;
-    }
-    pass->edge_count = (size_t)(edge - pass->edges);
+static void find_places(RgPass *pass) {
     for (Py_ssize_t r = 0; r < pass->root_count; r++)
         pass->root_place[r] = place_of(pass->roots[r]);
     for (Py_ssize_t i = 0; i < pass->input_count; i++)
         pass->input_place[i] = place_of(pass->inputs[i]); /* of no use where it is not reached */
-    for (size_t i = 0; i < pass->nodes; i++) {
-        node_at(pass, i)->grad = pass->totals[i].number;
-        if (rg_is_node(node_at(pass, i)))
-            pass->totals[i].array = NULL;
-        else
-            pass->totals[i].number = 0.0;
-    }
 }
 
-/* The first node that reads data which was changed since. */
-static int check_versions(const RgGraph *graph) {
-    for (size_t i = 0; i < graph->order.count; i++) {
-        Value *v = graph->order.items[i];
-        Value *stale = v->op == RG_ARRAY ? rg_stale_input(v, 0) : NULL;
-        if (stale == NULL) continue;
-        rg_fail("StaleGraph", "input", "NN", rg_face(v), rg_face(stale));
-        return -1;
+/* The places of a node's inputs; the input whose data was changed since the node's rule read it goes
+ * to `stale`. Only leaves are ever changed. */
+static inline uint32_t *copy_inputs(const Value *v, uint32_t *edge, const Value **stale) {
+    const RgBody *body = v->op == RG_ARRAY ? rg_body(v) : NULL;
+    for (Py_ssize_t k = 0; k < v->count; k++) {
+        const RgEntry *entry = &v->entries[k];
+        *edge++ = entry->input ? place_of(entry->input) : RG_NOWHERE;
+        if (body && entry->input && rg_is_leaf(entry->input) && rg_is_node(entry->input) &&
+            RG_UNLIKELY(rg_is_stale(v, k)))
+            *stale = v;
     }
-    return 0;
+    return edge;
+}
+
+/* Gradients of values wait among the totals while each node holds its place; no Python code runs
+ * here. Returns the first node that reads data which was changed since, or NULL. */
+static const Value *copy_edges(RgPass *pass) {
+    const RgNodes *order = &pass->graph->order;
+    uint32_t *edge = pass->edges;
+    const Value *stale = NULL;
+    for (size_t i = 0; i < pass->nodes; i++) {
+        Value *v = node_at(pass, i);
+        if (rg_is_node(v))
+            pass->totals[i].array = NULL;
+        else
+            pass->totals[i].number = v->grad;
+        set_place(v, i);
+    }
+    for (size_t i = 0; i < order->count; i++) {
+        const Value *v = order->items[i], *changed = NULL;
+        uint32_t *first = edge;
+        if (v->flags & RG_WIDE) {
+            edge = copy_inputs(v, edge, &changed);
+        } else if (!rg_is_leaf(v)) {
+            *edge++ = v->in[0] ? place_of(v->in[0]) : RG_NOWHERE;
+            *edge++ = v->in[1] ? place_of(v->in[1]) : RG_NOWHERE;
+        }
+        uint32_t count = (uint32_t)(edge - first);
+        *edge++ = count;
+        if (RG_UNLIKELY(changed != NULL) && stale == NULL) stale = changed;
+    }
+    pass->edge_count = (size_t)(edge - pass->edges);
+    find_places(pass);
+    for (size_t i = 0; i < pass->nodes; i++) {
+        Value *v = node_at(pass, i);
+        if (rg_is_node(v)) continue;
+        v->grad = pass->totals[i].number;
+        pass->totals[i].number = 0.0;
+        pass->values = 1;
+    }
+    return stale;
+}
+
+/* Every node knows its place until the pass ends; gradients of values are put aside. */
+static void begin_in_place(RgPass *pass) {
+    for (size_t i = 0; i < pass->nodes; i++) {
+        Value *v = node_at(pass, i);
+        v->flags &= (uint8_t)~RG_MARKS;
+        if (rg_is_node(v)) {
+            pass->totals[i].array = NULL;
+        } else {
+            pass->old[i] = v->grad;
+            pass->totals[i].number = 0.0;
+            pass->values = 1;
+        }
+        set_place(v, i);
+    }
+    find_places(pass);
+}
+
+static size_t count_edges(const RgNodes *order) {
+    size_t room = 1;
+    for (size_t i = 0; i < order->count; i++) {
+        const Value *v = order->items[i];
+        room += v->flags & RG_WIDE ? (size_t)v->count + 1 : 3;
+    }
+    return room;
 }
 
 static int pass_begin(RgPass *pass) {
-    const RgNodes *order = &pass->graph->order;
-    size_t room = 0, roots = (size_t)pass->root_count + 1;
-    pass->nodes = order->count + pass->graph->leaves.count;
-    for (size_t i = 0; i < order->count; i++) {
-        const Value *v = order->items[i];
-        room += rg_is_leaf(v) ? 1 : v->flags & RG_WIDE ? (size_t)v->count + 1 : 3;
-    }
-    rg_unmark(pass->graph);
-    if (pass->nodes >= RG_NOWHERE) {
-        PyErr_SetString(PyExc_OverflowError, "a pass over tensors takes at most 2**32 nodes");
-        return -1;
-    }
-    if (check_versions(pass->graph) < 0) return -1;
-    pass->totals = rg_buffer_resize(NULL, (pass->nodes + 1) * sizeof(RgTotal));
-    pass->edges = pass->totals ? rg_buffer_resize(NULL, (room + 1) * sizeof(uint32_t)) : NULL;
-    pass->root_place = pass->edges ? rg_buffer_resize(NULL, roots * sizeof(uint32_t)) : NULL;
+    RgGraph *graph = pass->graph;
+    pass->nodes = graph->order.count + graph->leaves.count;
+    pass->anomaly = rg_anomaly_enabled();
+    pass->python = graph->python || graph->callbacks || pass->anomaly;
+    int fits = pass->nodes < RG_NOWHERE;
+    size_t bytes = pass->python ? count_edges(&graph->order) * sizeof(uint32_t)
+                                : (pass->nodes + 1) * sizeof(double);
+    void *more = fits ? rg_buffer_try(NULL, bytes) : NULL;
+    pass->totals = more ? rg_buffer_try(NULL, (pass->nodes + 1) * sizeof(RgTotal)) : NULL;
+    size_t roots = (size_t)pass->root_count + 1;
+    pass->root_place = pass->totals ? rg_buffer_try(NULL, roots * sizeof(uint32_t)) : NULL;
+    *(pass->python ? (void **)&pass->edges : (void **)&pass->old) = more;
     if (pass->root_place == NULL) {
-        rg_buffer_free(pass->totals);
-        pass->totals = NULL;
+        rg_unmark(graph);
+        if (fits)
+            rg_fail("GraphMemoryError", "of", "n", (Py_ssize_t)(pass->nodes * 16));
+        else
+            PyErr_SetString(PyExc_OverflowError, "a pass over tensors takes at most 2**32 nodes");
         return -1;
     }
-    copy_edges(pass);
-    rg_hold(pass->graph);
-    return 0;
+    pass->begun = 1;
+    if (!pass->python) {
+        begin_in_place(pass);
+        return 0;
+    }
+    rg_unmark(graph);
+    pass->stale = copy_edges(pass);
+    rg_hold(graph);
+    return pass->stale ? -1 : 0;
 }
 
-static void pass_end(RgPass *pass) {
-    if (pass->totals) {
-        for (size_t i = 0; i < pass->nodes; i++)
-            if (rg_is_node(node_at(pass, i))) rg_numbers_xdrop(pass->totals[i].array);
-        rg_let_go(pass->graph);
+/* What Python may hear of a failure, now that everything is as it was. */
+static void explain_failure(const RgPass *pass) {
+    if (PyErr_Occurred()) return;
+    if (pass->stale)
+        rg_fail("StaleGraph", "input", "NN", rg_face((Value *)pass->stale),
+                rg_face(rg_stale_input(pass->stale, 0)));
+    else
+        rg_fail("GraphMemoryError", "of", "n", (Py_ssize_t)(pass->nodes * 16));
+}
+
+static void pass_end(RgPass *pass, int failed) {
+    for (size_t i = 0; pass->begun && !pass->settled && i < pass->nodes; i++) {
+        Value *v = node_at(pass, i);
+        if (rg_is_node(v))
+            rg_numbers_xdrop(pass->totals[i].array);
+        else if (!pass->python)
+            v->grad = pass->old[i];
     }
+    if (pass->begun && failed) explain_failure(pass);
+    if (pass->begun && pass->python) rg_let_go(pass->graph);
     rg_buffer_free(pass->totals);
+    rg_buffer_free(pass->old);
     rg_buffer_free(pass->edges);
     rg_buffer_free(pass->root_place);
 }
@@ -131,8 +196,8 @@ double *rg_pull_into(RgPass *pass, uint32_t place, Value *input, int *fresh) {
     size_t size = (size_t)rg_body(input)->size;
     *fresh = total->array == NULL;
     if (total->array && total->array->refs == 1) return total->array->data;
-    RgBuffer *buffer = rg_numbers_new(size);
-    if (buffer == NULL) return NULL;
+    RgBuffer *buffer = rg_numbers_new_or_not(size);
+    if (RG_UNLIKELY(buffer == NULL)) return NULL; /* said when the pass ends */
     if (total->array) {
         memcpy(buffer->data, total->array->data, size * sizeof(double));
         rg_numbers_drop(total->array);
@@ -386,7 +451,58 @@ static int pull_row_watched(RgPass *pass, Value *v, const uint32_t *places) {
     return 0;
 }
 
+/* One array row, in place. */
+static inline int pull_in_place(RgPass *pass, Value *v) {
+    RgTotal *total = &pass->totals[pass->at];
+    const RgBody *body = rg_body(v);
+    uint32_t places[3];
+    int array = rg_is_node(v);
+    if (array && total->array == NULL) return 0; /* nothing came: no use depends on it */
+    for (Py_ssize_t k = 0; k < v->count; k++) {
+        const Value *input = v->entries[k].input;
+        places[k] = input ? place_of(input) : RG_NOWHERE;
+        if (input && rg_is_leaf(input) && rg_is_node(input) && RG_UNLIKELY(rg_is_stale(v, k))) {
+            pass->stale = v;
+            return -1;
+        }
+    }
+    if (body->row->pull(pass, v, array ? total->array->data : &total->number, places) < 0)
+        return -1;
+    if (!array) return 0;
+    if (RG_LIKELY(!body->retains && !pass->keep_all)) {
+        rg_numbers_drop(total->array);
+        total->array = NULL;
+    } else {
+        pass->retained = 1;
+    }
+    return 0;
+}
+
+/* Where no Python code runs: rows of at most three inputs, and values. */
+static int walk_in_place(RgPass *pass) {
+    RgTotal *totals = pass->totals;
+    for (size_t i = pass->graph->order.count; i-- > 0;) {
+        Value *v = pass->graph->order.items[i];
+        pass->at = i;
+        if (v->op == RG_ARRAY) {
+            if (pull_in_place(pass, v) < 0) return -1;
+            continue;
+        }
+        if (rg_is_leaf(v)) continue;
+        double upstream = totals[i].number;
+        if (!(v->flags & RG_WIDE)) {
+            if (v->in[0]) totals[place_of(v->in[0])].number += v->partial[0] * upstream;
+            if (v->in[1]) totals[place_of(v->in[1])].number += v->partial[1] * upstream;
+            continue;
+        }
+        for (const RgEntry *entry = v->entries, *end = entry + v->count; entry < end; entry++)
+            if (entry->input) totals[place_of(entry->input)].number += entry->partial * upstream;
+    }
+    return 0;
+}
+
 static int walk(RgPass *pass) {
+    if (!pass->python) return walk_in_place(pass);
     const uint32_t *edge = pass->edges + pass->edge_count;
     for (size_t i = pass->graph->order.count; i-- > 0;) {
         Value *v = pass->graph->order.items[i];
@@ -412,20 +528,25 @@ static int walk(RgPass *pass) {
             failed = pass->anomaly ? pull_row_watched(pass, v, edge) : pull_row(pass, v, edge);
         }
         if (failed) return -1;
-        if (array && !rg_body(v)->retains && !pass->keep_all) {
+        if (!array) continue;
+        if (RG_LIKELY(!rg_body(v)->retains && !pass->keep_all)) {
             rg_numbers_drop(total->array);
             total->array = NULL;
+        } else {
+            pass->retained = 1;
         }
     }
     return 0;
 }
 
-/* Old and new gradient of every tensor leaf, still aside: what may fail comes first. */
+/* Old and new gradient of every tensor leaf, still aside: what may fail comes first. Leaves stand in
+ * the order only where they have hooks. */
 static int add_old(RgPass *pass) {
-    for (size_t i = 0; i < pass->nodes; i++) {
+    size_t first = pass->graph->callbacks ? 0 : pass->graph->order.count;
+    for (size_t i = first; i < pass->nodes; i++) {
         Value *v = node_at(pass, i);
         RgTotal *total = &pass->totals[i];
-        if (!rg_is_node(v) || total->array == NULL || !rg_is_leaf(v)) continue;
+        if (!rg_is_leaf(v) || !rg_is_node(v) || total->array == NULL) continue;
         RgBody *body = rg_body(v);
         if (body->gradient == NULL || !(v->flags & RG_REQUIRES_GRAD)) continue;
         int fresh;
@@ -437,25 +558,28 @@ static int add_old(RgPass *pass) {
     return 0;
 }
 
+static void settle_one(Value *v, RgTotal *total, const double *aside) {
+    int takes = v->flags & RG_REQUIRES_GRAD;
+    if (!rg_is_node(v)) {
+        double before = aside ? *aside : v->grad;
+        v->grad = !takes ? before : rg_is_leaf(v) ? before + total->number : total->number;
+        return;
+    }
+    RgBody *body = rg_body(v);
+    RgBuffer *old = body->gradient;
+    if (takes && (body->retains || (rg_is_leaf(v) && total->array))) {
+        body->gradient = total->array;
+        total->array = old;
+    }
+    rg_numbers_xdrop(total->array);
+}
+
 /* The pass is whole: no Python code runs until every gradient is in place. */
 static void settle(RgPass *pass) {
-    for (size_t i = 0; i < pass->nodes; i++) {
-        Value *v = node_at(pass, i);
-        RgTotal *total = &pass->totals[i];
-        if (!(v->flags & RG_REQUIRES_GRAD)) continue;
-        if (!rg_is_node(v)) {
-            v->grad = rg_is_leaf(v) ? v->grad + total->number : total->number;
-            continue;
-        }
-        RgBody *body = rg_body(v);
-        int keeps = total->array && (rg_is_leaf(v) || body->retains);
-        if (!rg_is_leaf(v) || keeps) {
-            RgBuffer *old = body->gradient;
-            body->gradient = keeps ? total->array : NULL;
-            if (keeps) total->array = NULL;
-            rg_numbers_xdrop(old);
-        }
-    }
+    int all = pass->values || pass->retained || pass->python;
+    for (size_t i = all ? 0 : pass->graph->order.count; i < pass->nodes; i++)
+        settle_one(node_at(pass, i), &pass->totals[i], pass->python ? NULL : &pass->old[i]);
+    pass->settled = 1;
 }
 
 static int seed(RgPass *pass, const RgTotal *seeds) {
@@ -482,14 +606,11 @@ static int seed(RgPass *pass, const RgTotal *seeds) {
 int rg_backward_mixed(RgGraph *graph, Value **roots, const RgTotal *seeds, Py_ssize_t count) {
     RgPass pass = {.graph = graph, .roots = roots, .root_count = count};
     int failed = pass_begin(&pass);
-    if (!failed) {
-        pass.anomaly = rg_anomaly_enabled();
-        failed = seed(&pass, seeds) < 0 || walk(&pass) < 0;
-        if (!failed) failed = rg_check_loans(graph, RG_ANY_THREAD);
-        if (!failed) failed = add_old(&pass);
-        if (!failed) settle(&pass);
-    }
-    pass_end(&pass);
+    if (!failed) failed = seed(&pass, seeds) < 0 || walk(&pass) < 0;
+    if (!failed && pass.python) failed = rg_check_loans(graph, RG_ANY_THREAD);
+    if (!failed) failed = add_old(&pass);
+    if (!failed) settle(&pass);
+    pass_end(&pass, failed);
     return failed ? -1 : 0;
 }
 
@@ -510,7 +631,7 @@ int rg_pull_mixed(RgGraph *graph, Value **roots, const RgTotal *seeds, Py_ssize_
         found[i] = pass.totals[places[i]];
         if (rg_is_node(inputs[i]) && found[i].array) rg_numbers_share(found[i].array);
     }
-    pass_end(&pass);
+    pass_end(&pass, failed);
     rg_buffer_free(places);
     return failed ? -1 : 0;
 }

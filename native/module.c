@@ -118,10 +118,13 @@ static int execute(PyObject *module) {
         PyModule_AddFunctions(module, rg_rebuild_methods) < 0 ||
         PyModule_AddFunctions(module, rg_array_methods) < 0 ||
         PyModule_AddFunctions(module, rg_row_methods) < 0 ||
+        PyModule_AddFunctions(module, rg_tensor_methods) < 0 ||
         PyModule_AddFunctions(module, rg_place_methods) < 0 ||
         PyModule_AddFunctions(module, rg_replay_methods) < 0 || rg_add_names(module) < 0 ||
         rg_add_entering(module) < 0 || rg_add_call_site(module) < 0)
         return -1;
+    Py_XSETREF(rg_plan_maker, PyObject_GetAttrString(module, "array_plan"));
+    if (rg_plan_maker == NULL) return -1;
     PyObject *names = rg_op_names();
     int failed = names == NULL || PyModule_AddObjectRef(module, "OP_NAMES", names) < 0;
     Py_XDECREF(names);

@@ -125,7 +125,10 @@ entered: /* an inner node met for the first time */
     v->flags |= RG_MARKS;
     if (RG_UNLIKELY(v->flags & (RG_WIDE | RG_HOOKED))) {
         if (v->op == RG_CLOSURE) graph->callbacks = graph->closures = 1;
-        if (v->op == RG_ARRAY) graph->tensors = 1;
+        if (v->op == RG_ARRAY) {
+            graph->tensors = 1;
+            graph->python |= rg_body(v)->row->python;
+        }
         if (v->flags & RG_HOOKED) graph->callbacks = 1;
         next = 0;
         if (v->flags & RG_WIDE) goto entries;
@@ -237,7 +240,8 @@ static Outcome order_once(RgGraph *graph, Value **roots, Py_ssize_t count) {
         rg_unmark(graph);
         unmark_waiting(&stack);
         graph->order.count = graph->leaves.count = 0;
-        graph->callbacks = graph->closures = graph->tensors = graph->takes_gradient = 0;
+        graph->callbacks = graph->closures = graph->takes_gradient = 0;
+        graph->tensors = graph->python = 0;
     }
     rg_buffer_free(stack.items);
     return outcome;

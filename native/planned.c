@@ -125,8 +125,9 @@ static PyObject *back_of(PyObject *rule, Py_ssize_t operand) {
     PyObject *number = PyLong_FromSsize_t(operand);
     PyObject *back = number ? PyDict_GetItemWithError(backs, number) : NULL;
     if (back == NULL && number && !PyErr_Occurred()) {
-        PyObject *made = rg_call("retrograde._shared.views", "back", "OnO",
-                                 PyTuple_GET_ITEM(rule, 0), operand, PyTuple_GET_ITEM(rule, 1));
+        PyObject *made = rg_call("retrograde._shared.views", "back", "OnOO",
+                                 PyTuple_GET_ITEM(rule, 0), operand, PyTuple_GET_ITEM(rule, 1),
+                                 rg_plan_maker);
         if (made && PyDict_SetItem(backs, number, made) == 0) back = made; /* held by the dict */
         Py_XDECREF(made);
     }
@@ -177,5 +178,7 @@ static int planned_pull(RgPass *pass, Value *z, const double *upstream, const ui
     }
     return 0;
 }
+
+PyObject *rg_plan_maker = NULL; /* array_plan, as Python calls it */
 
 const RgRow rg_planned_row = {NULL, planned_run, planned_pull, 1};

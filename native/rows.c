@@ -435,7 +435,7 @@ static PyObject *array_as_planned(PyObject *bound, PyObject *plan, PyObject *ope
 static PyObject *plan_of(PyObject *bound, PyObject *wholes) {
     PyObject *plan = PyObject_GetAttrString(bound, "plan");
     if (plan == Py_None)
-        Py_SETREF(plan, rg_call("retrograde._shared.views", "plan", "OO", bound, wholes));
+        Py_SETREF(plan, rg_call("retrograde._shared.views", "plan", "OOO", bound, wholes, rg_plan_maker));
     return plan;
 }
 
@@ -529,34 +529,6 @@ static PyObject *stale_input(PyObject *Py_UNUSED(module), PyObject *thing) {
     return stale ? rg_face(stale) : Py_NewRef(Py_None);
 }
 
-/* map(op, *operands): a row of the scalar law, spread as NumPy does it. */
-static PyObject *map(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count) {
-    const char *name = count > 0 ? PyUnicode_AsUTF8(args[0]) : NULL;
-    if (name == NULL) {
-        if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "map takes the name of a row");
-        return NULL;
-    }
-    for (int op = 0; op < RG_OP_COUNT; op++)
-        if (!strcmp(RG_OPS[op].name, name)) {
-            if (RG_OPS[op].arity == count - 1) return rg_tensor_map(op, args + 1);
-            break;
-        }
-    PyErr_Format(PyExc_ValueError, "no row '%s' of %zd operands", name, count - 1);
-    return NULL;
-}
-
-static PyObject *matmul(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count) {
-    if (count == 2) return rg_tensor_matmul(args[0], args[1]);
-    PyErr_SetString(PyExc_TypeError, "matmul takes two operands");
-    return NULL;
-}
-
-static PyObject *total(PyObject *Py_UNUSED(module), PyObject *x) {
-    if (rg_is_tensor(x)) return rg_tensor_sum(x);
-    PyErr_SetString(PyExc_TypeError, "total takes a tensor");
-    return NULL;
-}
-
 #define FAST(FUNCTION) (PyCFunction)(void (*)(void)) FUNCTION, METH_FASTCALL
 
 PyMethodDef rg_row_methods[] = {
@@ -570,9 +542,5 @@ PyMethodDef rg_row_methods[] = {
     {"key", key, METH_O, RG_DOC("key($module, thing, /)", "Who a node is.")},
     {"stale_input", stale_input, METH_O,
      RG_DOC("stale_input($module, thing, /)", "The input that was changed since, or None.")},
-    {"map", FAST(map),
-     RG_DOC("map($module, op, /, *operands)", "A row of the scalar law on every number.")},
-    {"matmul", FAST(matmul), RG_DOC("matmul($module, x, y, /)", "The product by NumPy's rules.")},
-    {"total", total, METH_O, RG_DOC("total($module, x, /)", "The sum of all numbers.")},
     {NULL, NULL, 0, NULL},
 };

@@ -226,17 +226,29 @@ static PyObject *tensor_retain(PyObject *self, PyObject *Py_UNUSED(ignored)) {
     Py_RETURN_NONE;
 }
 
-/* retrograde._tensors.methods.Methods.NAME(self, ...): what is not hot. */
+/* What Python does with operators and methods that are out of the ordinary: operated(name, left,
+ * right), and a class whose functions are methods. retrograde._tensors hands them in. */
+static PyObject *operated = NULL, *methods = NULL;
+
+static PyObject *take_tensors(PyObject *Py_UNUSED(module), PyObject *args) {
+    PyObject *function, *class;
+    if (!PyArg_ParseTuple(args, "OO:take_tensors", &function, &class)) return NULL;
+    Py_XSETREF(operated, Py_NewRef(function));
+    Py_XSETREF(methods, Py_NewRef(class));
+    Py_RETURN_NONE;
+}
+
+PyMethodDef rg_tensor_methods[] = {
+    {"take_tensors", take_tensors, METH_VARARGS,
+     RG_DOC("take_tensors($module, operated, methods, /)",
+            "Who answers for tensors what is out of the ordinary.")},
+    {NULL, NULL, 0, NULL},
+};
+
 static PyObject *call_with(const char *name, PyObject *self, PyObject *args, PyObject *kwargs) {
-    static PyObject *class = NULL;
-    if (class == NULL) {
-        PyObject *module = PyImport_ImportModule("retrograde._tensors.methods");
-        class = module ? PyObject_GetAttrString(module, "Methods") : NULL;
-        Py_XDECREF(module);
-        if (class == NULL) return NULL;
-    }
-    PyObject *method = PyObject_GetAttrString(class, name), *all = NULL, *result = NULL;
-    PyObject *first = method ? PyTuple_Pack(1, self) : NULL;
+    PyObject *method = methods ? PyObject_GetAttrString(methods, name) : NULL;
+    PyObject *first = method ? PyTuple_Pack(1, self) : NULL, *all = NULL, *result = NULL;
+    if (methods == NULL) PyErr_SetString(PyExc_TypeError, "tensors take whole numbers here");
     if (first) all = PySequence_Concat(first, args);
     if (all) result = PyObject_Call(method, all, kwargs);
     Py_XDECREF(all);
@@ -319,8 +331,9 @@ static Py_hash_t tensor_hash(PyObject *self) { return _Py_HashPointer(self); }
 /* Operands that are out of the ordinary: lists, mistakes, classes that answer for themselves. */
 static PyObject *otherwise(const char *op, PyObject *left, PyObject *right, PyObject *made) {
     if (RG_LIKELY(made != Py_NotImplemented)) return made;
+    if (operated == NULL) return made;
     Py_DECREF(made);
-    return rg_call("retrograde._tensors.operators", "operated", "sOO", op, left, right);
+    return PyObject_CallFunction(operated, "sOO", op, left, right);
 }
 
 #define BINARY_SLOT(NAME)                                                                          \
@@ -402,6 +415,15 @@ PyType_Spec rg_node_spec = {
     .slots = node_slots,
 };
 
+#define UNARY_METHOD(NAME)                                                                         \
+    static PyObject *method_##NAME(PyObject *self, PyObject *Py_UNUSED(ignored)) {                 \
+        return rg_tensor_map(RG_OP_##NAME, &self);                                                 \
+    }
+RG_UNARY_OPS(UNARY_METHOD)
+
+#define UNARY_ENTRY(NAME) {#NAME, method_##NAME, METH_NOARGS, "rg." #NAME " of every number."},
+static PyMethodDef row_methods[] = {RG_UNARY_OPS(UNARY_ENTRY){NULL, NULL, 0, NULL}};
+
 /* What the face must not replace: operators, and the rows as methods. */
 static const char *const operators[] = {
     "__add__", "__radd__", "__sub__",      "__rsub__",   "__mul__", "__rmul__", "__truediv__",
@@ -415,6 +437,14 @@ int rg_add_tensor_names(void) {
         PyObject *name = PyUnicode_FromString(operators[i]);
         failed = name == NULL || PyList_Append(names, name) < 0;
         Py_XDECREF(name);
+    }
+    for (PyMethodDef *method = row_methods; method->ml_name && !failed; method++) {
+        PyObject *descriptor = PyDescr_NewMethod(RgTensor_Type, method);
+        PyObject *name = descriptor ? PyUnicode_FromString(method->ml_name) : NULL;
+        failed = name == NULL || PyList_Append(names, name) < 0 ||
+                 PyObject_SetAttr((PyObject *)RgTensor_Type, name, descriptor) < 0;
+        Py_XDECREF(name);
+        Py_XDECREF(descriptor);
     }
     PyObject *tuple = failed ? NULL : PyList_AsTuple(names);
     failed = tuple == NULL ||

@@ -92,6 +92,7 @@ static inline Value *rg_any_node(PyObject *object) {
 
 /* buffers.c */
 RgBuffer *rg_numbers_allocate(size_t count);
+RgBuffer *rg_numbers_try(size_t count); /* sets no exception */
 void rg_numbers_free(RgBuffer *buffer);
 void rg_numbers_begin(void);
 size_t rg_numbers_held(const RgBuffer *buffer);
@@ -102,6 +103,16 @@ extern size_t rg_small_free;       /* how many there are */
 static inline RgBuffer *rg_numbers_new(size_t count) {
     RgBuffer *buffer = rg_small_numbers;
     if (RG_UNLIKELY(count > 8 || buffer == NULL)) return rg_numbers_allocate(count);
+    rg_small_numbers = buffer->next;
+    rg_small_free--;
+    buffer->refs = 1;
+    return buffer;
+}
+
+/* The same without an exception. */
+static inline RgBuffer *rg_numbers_new_or_not(size_t count) {
+    RgBuffer *buffer = rg_small_numbers;
+    if (RG_UNLIKELY(count > 8 || buffer == NULL)) return rg_numbers_try(count);
     rg_small_numbers = buffer->next;
     rg_small_free--;
     buffer->refs = 1;
@@ -132,6 +143,7 @@ void rg_hold_inputs(Value *z);
 int rg_tensor_restore(Value *v);
 RgEntry *rg_body_entries(Value *z, Py_ssize_t count);
 Value *rg_stale_input(const Value *v, int all);
+int rg_is_stale(const Value *v, Py_ssize_t i);
 int rg_tensor_watch(Value *z);
 void rg_handle_dealloc(PyObject *self);
 Py_ssize_t rg_body_bytes(const Value *v);
@@ -214,6 +226,7 @@ extern PyMethodDef rg_row_methods[];
 
 /* planned.c */
 extern const RgRow rg_planned_row;
+extern PyObject *rg_plan_maker;
 int rg_plan_forward(Value *z, PyObject *plan, PyObject *wholes, double *to);
 
 /* places.c */
@@ -240,6 +253,7 @@ void rg_pull_number(RgPass *pass, uint32_t place, double amount);
 extern PyType_Spec rg_tensor_spec;
 extern PyType_Spec rg_node_spec;
 int rg_add_tensor_names(void);
+extern PyMethodDef rg_tensor_methods[];
 PyObject *rg_call_method(const char *name, PyObject *self, PyObject *argument);
 int rg_call_set_item(PyObject *self, PyObject *key, PyObject *object);
 int rg_refuse_recording(const char *what);

@@ -18,6 +18,7 @@ typedef struct {
     int callbacks;       /* whether a hook or a closure will run Python code */
     int closures;        /* whether a closure will */
     int tensors;         /* whether an array row is among them */
+    int python;          /* whether one of those may run Python code */
     int takes_gradient;  /* whether any leaf does */
     Value *culprit;      /* the node that closes a cycle */
     size_t turns;        /* since the last look for Ctrl-C */

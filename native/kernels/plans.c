@@ -126,7 +126,7 @@ static int is_block(const Nest *nest) {
     int inner = nest->loops - 1;
     if (nest->loops < 2 || nest->instructions || nest->result_kind != REF || nest->tables)
         return 0;
-    if (nest->mode != SET && (nest->mode != ADD || nest->move[inner][0] == 0)) return 0;
+    if (nest->mode != SET && nest->mode != ADD) return 0;
     for (int p = 1 + nest->reads; p <= nest->reads + nest->guards; p++)
         if (nest->place[p].array != AT_MOST ||
             (nest->move[inner][p] && nest->move[inner - 1][p]))

@@ -5,22 +5,17 @@ The class is the core's own; ``_tensors/`` puts NumPy's methods, operators and p
 
 from __future__ import annotations
 
-from typing import Any, TypeGuard
+from typing import TYPE_CHECKING, Any
 
 from .value import Value, core
 
-
-class _Absent:
-    """Stands where a core has no tensors yet."""
-
-    def __init__(self, *given: Any, **named: Any) -> None:
-        raise NotImplementedError("this core has no tensors yet")
+if TYPE_CHECKING:
+    from ._native import Tensor as Tensor
+else:
+    Tensor = core.Tensor
 
 
-Tensor: Any = getattr(core, "Tensor", _Absent)
-
-
-def in_graph(thing: object) -> TypeGuard[Any]:
+def in_graph(thing: object) -> bool:
     """Whether a thing is a node of a graph: a value or a tensor."""
     return isinstance(thing, (Value, Tensor))
 

@@ -91,7 +91,9 @@ class Tensors:
     ) -> Any:
         """One row on tensors and numbers; split gives a list, every other row a tensor."""
         row = ARRAYS[name]
-        given = [it if isinstance(it, Tensor) else self.fill((), it) for it in operands]
+        given = [
+            it if isinstance(it, Tensor) else Tensor(it, requires_grad=False) for it in operands
+        ]
         if isinstance(row, Composed):
             return row.make(self, *given, **arguments)
         if isinstance(row, Implicit):

@@ -157,7 +157,7 @@ class Value(Node):
     def grad(self) -> float:
         if Recordings.now and recording.hides(self):
             raise RecordingError.grad(self)
-        return self._grad
+        return self._grad  # type: ignore[no-any-return]
 
     @grad.setter
     def grad(self, grad: float) -> None:
@@ -283,7 +283,7 @@ class Value(Node):
             if recording.here.depth:
                 return Conditions.truth(self)
             _refuse_elsewhere(self)
-        return self._data != 0.0
+        return bool(self._data != 0.0)
 
     __iter__ = None  # __getitem__ alone would make it iterable
 

@@ -47,7 +47,7 @@ def _partials_now(op: str, data: float, numbers: list[float]) -> Sequence[float]
 
 def peek(value: Value, /) -> float:
     """The number of a value."""
-    return value._data
+    return value._data  # type: ignore[no-any-return]
 
 
 def recompute(value: Value, /) -> float | None:

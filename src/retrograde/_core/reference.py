@@ -65,8 +65,9 @@ class Node:
     """
 
     __slots__ = (
-        "_array", "_closure", "_custom", "_data", "_epoch", "_grad", "_hooks", "_inputs", "_inside", "_label",
-        "_made_at", "_number", "_op_name", "_own", "_partials", "_requires_grad", "_traced",
+        "_array", "_closure", "_custom", "_data", "_epoch", "_grad", "_hooks", "_inputs", "_inside",
+        "_label", "_made_at", "_number", "_op_name", "_own", "_partials", "_requires_grad",
+        "_traced",
     )  # fmt: skip
 
     _data: Any  # a float, or the array of a tensor

@@ -4,20 +4,19 @@ it. Methods, operators and NumPy's protocols are put on the class by ``_tensors/
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from sys import getrefcount
 from typing import Any
 from weakref import ref
 
 import numpy as np
 
-from .._shared import hooks
 from .._shared.arrays import floats
 from .._shared.bound import Bound
 from .._shared.lending import refuse_lent
 from .._shared.sites import Site, site_of
 from ..errors import AliasError, LeafError, RecordingError, TensorError
 from . import arrays
-from .arrays import TensorNode, read_only, tensor_node, watch
+from .arrays import Applied, TensorNode, read_only, tensor_node, watch
 from .public import _checked_label
 from .recording import here
 from .reference import Node, modes, run_backward
@@ -149,8 +148,8 @@ class Tensor:
         return self._node._hooks
 
     @_hooks.setter
-    def _hooks(self, hooks: Any) -> None:
-        self._node._hooks = hooks
+    def _hooks(self, pairs: Any) -> None:
+        self._node._hooks = pairs
 
     # ---- backward ------------------------------------------------------------------------------
 
@@ -164,11 +163,6 @@ class Tensor:
     def retain_grad(self) -> None:
         """Keep the gradient of an interior tensor after each backward pass, in ``.grad``."""
         self._node._retains = True
-
-    def register_hook(self, hook: Callable[[Any], Any]) -> hooks.HookHandle:
-        """Let ``hook(total)`` see the gradient each pass brings here, an array, and replace it if
-        it returns one."""
-        return hooks.register(self, hook)  # type: ignore[arg-type]
 
     def detach(self) -> Tensor:
         """The same numbers as a leaf that takes no gradient."""
@@ -258,4 +252,40 @@ def put(tensor: Tensor, bound: Bound, operand: Any, wholes: dict[str, Any], /) -
 
     In place where nothing else holds the numbers of the tensor.
     """
-    raise AliasError.held(tensor)
+    if here.depth:
+        raise RecordingError.tensor("t[i] = v")
+    old = node_of(tensor)
+    given = node_of(operand)
+    value = given if isinstance(given, Node) else arrays.constant(given)
+    if not _is_alone(old):
+        raise AliasError.held(tensor)
+    buffer = old._data.base
+    _written(bound, buffer, value._data, wholes)
+    takes = old._requires_grad or value._requires_grad
+    if modes.no_grad or not takes:
+        old._version += 1
+        return
+    node = tensor_node(bound.name, buffer, (old, value), True)
+    node._array = Applied(bound, (old, value), {}, dict(wholes))
+    node._label, node._handle = old._label, ref(tensor)
+    old._data, old._handle, tensor._node = None, None, node
+    if modes.anomaly:
+        watch(node)
+
+
+def _is_alone(node: TensorNode) -> bool:
+    """Whether nothing else holds the numbers of a node: no result, no array from .data."""
+    shown = node._data
+    buffer = shown.base
+    if type(buffer) is not np.ndarray or not buffer.flags.writeable:
+        return False
+    return getrefcount(shown) == 3 and getrefcount(buffer) == 3  # its own, the name, the argument
+
+
+def _written(bound: Bound, buffer: Any, numbers: Any, wholes: dict[str, Any]) -> None:
+    if bound.name == "put_at":
+        place = tuple(int(wholes[f"n{axis + 1}"]) for axis in range(bound.arguments["count"]))
+        buffer[place] = numbers
+    else:
+        known = {"x": np.array(buffer), "y": np.asarray(numbers), **wholes}
+        buffer[...] = bound.run(known)[0]

@@ -28,7 +28,7 @@ def contributions(
     """What a node hands to the inputs wanted; None where one receives nothing."""
     bound, wholes = row
     if bound.statement is None:
-        return bound.rule_on_tensors(node, operands, wanted, upstream)  # type: ignore[attr-defined]
+        return bound.rule_on_tensors(node, operands, wanted, upstream)
     known = dict(zip(bound.operands, operands))
     upstream = _undone(bound, upstream, node, known)
     found: list[Amount | None] = []

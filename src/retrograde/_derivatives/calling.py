@@ -16,7 +16,7 @@ import numpy as np
 from .._shared.operands import is_real_scalar
 from .._values.nests import Nest, is_numeric, mapped, take_apart
 from .._values.sequences import ComputingSequence
-from ..errors import ArgumentError, FunctionResultError, UnusedInputError
+from ..errors import AliasError, ArgumentError, FunctionResultError, UnusedInputError
 from ..errors.wording import kind_of
 from ..tensor import Tensor, in_graph, number_of
 from ..value import Value, core
@@ -38,8 +38,8 @@ def keeping_history() -> Iterator[None]:
 
 
 def _fresh(item: Any, place: str) -> Any:
-    """A new value or tensor for an argument; connected to it where that takes gradients itself, and while
-    recording, where its number is another one at the next run."""
+    """A new value or tensor for an argument; connected to it where that takes gradients itself, and
+    while recording, where its number is another one at the next run."""
     if in_graph(item) and (item.requires_grad or core.in_recording()):
         value = item * 1.0
     elif isinstance(item, Tensor) or is_numeric(item):
@@ -113,6 +113,18 @@ class Call:
             item if in_graph(item) and key(item) in outside else _plain(number_of(item))
             for item in items
         ]
+
+    @contextmanager
+    def reopened(self) -> Iterator[None]:
+        """Inside, the fresh tensors take gradients again: a pull after the results went out."""
+        closed = [v for v in self.inputs if isinstance(v, Tensor) and not v.requires_grad]
+        for v in closed:
+            v.requires_grad = True
+        try:
+            yield
+        finally:
+            for v in closed:
+                v.requires_grad = False
 
     def _outside(self, roots: tuple[Value, ...]) -> set[int]:
         """The ids of what depends on values that take gradients and are not this call's own."""
@@ -211,7 +223,11 @@ def called(
         else:
             named[where] = nest.argument(fresh)
     here.begun = begun = here.begun + 1
+    before = [key(v) for v in inputs]
     result = function(*arguments, **named)
+    for v, was in zip(inputs, before):
+        if key(v) != was:
+            raise AliasError.argument(name, v)
     nested = here.begun > begun
     return Call(name, result, nests, not isinstance(wrt, tuple), inputs, since, nested)
 

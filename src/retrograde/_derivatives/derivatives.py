@@ -168,7 +168,8 @@ def vjp(function: Callable[..., Any], *args: Any) -> tuple[Any, Callable[[Any], 
         with keeping_history():
             pairs = [(o, s) for o, s in zip(outputs.items, seeds) if in_graph(o)]
             roots, used = [o for o, _ in pairs], [s for _, s in pairs]
-            found = call.settled(pull_back(roots, used, call.inputs, call.since), "zero")
+            with call.reopened():
+                found = call.settled(pull_back(roots, used, call.inputs, call.since), "zero")
             return call.shaped(call.released(found))
 
     return value, pull

@@ -25,8 +25,7 @@ from . import arrays
 
 Number = Any  # a float or an array, or a node where it depends on values from outside
 
-key: Callable[[Any], int] = getattr(core, "key", id)
-array_row: Callable[[Any], Any] = getattr(core, "array_row", lambda thing: None)
+key, array_row = core.key, core.array_row
 
 
 @cache
@@ -109,14 +108,14 @@ def _distinct(items: Iterable[Number | None], taken: set[int]) -> list[Number | 
     steps ``x`` and then ``y`` must not find the gradient of ``y`` changed with ``x``."""
     results = []
     for item in items:
-        if in_graph(item):
+        if item is not None and in_graph(item):
             item = item * 1.0 if key(item) in taken else item
             taken.add(key(item))
         results.append(item)
     return results
 
 
-def _dependents(nodes: Iterable[Value], inputs: Sequence[Value]) -> dict[int, list[int]]:
+def _dependents(nodes: Iterable[Value], inputs: Sequence[Any]) -> dict[int, list[int]]:
     """Which nodes depend on the inputs, and through which of their own inputs."""
     depends: dict[int, list[int]] = {key(value): [] for value in inputs}
     recording = core.in_recording()
@@ -131,7 +130,7 @@ def _dependents(nodes: Iterable[Value], inputs: Sequence[Value]) -> dict[int, li
 
 
 def pull_values(
-    roots: Sequence[Value], seeds: Sequence[Number], inputs: Sequence[Value], since: int
+    roots: Sequence[Any], seeds: Sequence[Number], inputs: Sequence[Any], since: int
 ) -> list[Number | None]:
     """Gradients as values: backward once more, in ops instead of numbers."""
     nodes = core.order_since(tuple(roots), since)
@@ -164,7 +163,7 @@ def pull_values(
 
 
 def pull_back(
-    roots: Sequence[Value], seeds: Sequence[Number], inputs: Sequence[Value], since: int
+    roots: Sequence[Any], seeds: Sequence[Number], inputs: Sequence[Any], since: int
 ) -> list[Number | None]:
     """Gradients as numbers where nothing from outside is involved, else as values."""
     if not any(in_graph(seed) for seed in seeds):
@@ -176,7 +175,7 @@ def pull_back(
     return pull_values(roots, seeds, inputs, since)
 
 
-def _refuse_absent(roots: Sequence[Value], inputs: Sequence[Value], since: int) -> None:
+def _refuse_absent(roots: Sequence[Value], inputs: Sequence[Any], since: int) -> None:
     """Raise where a NaN among gradients stands for a partial that the law does not state."""
     nodes = core.order_since(tuple(roots), since)
     depends = _dependents(nodes, inputs)
@@ -193,7 +192,7 @@ def _lacks(node: Value, through: Sequence[int]) -> bool:
 
 
 def push_forward(
-    roots: Sequence[Value], inputs: Sequence[Value], tangents: Sequence[Number], since: int
+    roots: Sequence[Any], inputs: Sequence[Any], tangents: Sequence[Number], since: int
 ) -> list[Number]:
     """Tangents of the roots: the chain rule in the forward direction.
 

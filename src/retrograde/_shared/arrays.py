@@ -5,15 +5,17 @@ Both cores and the rooms above take data, seeds and operands in through here.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..errors import TensorError
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
-def floats(thing: Any, what: str) -> npt.NDArray[np.float64]:
+
+def floats(thing: Any, what: str) -> NDArray[np.float64]:
     """A thing as a float64 array, without a copy where it is one already.
 
     >>> floats([1, 2], "data")

@@ -1,9 +1,9 @@
 """A row of the array law bound to shapes and arguments: what one node of an array op is made by.
 
 Both cores make nodes of a ``Bound`` and ask it for the statements to carry out, forward and for
-each gradient; NumPy carries out any of them (``run``, ``contribution``), so a core needs kernels of its
-own only for speed. Bounds are kept, so a program that repeats itself finds the same object again,
-and a core may hang its plan on it (``plan``).
+each gradient; NumPy carries out any of them (``run``, ``contributions``), so a core needs kernels
+of its own only for speed. Bounds are kept, so a program that repeats itself finds the same object
+again, and a core may hang its plan on it (``plan``).
 """
 
 from __future__ import annotations
@@ -102,6 +102,12 @@ class Bound:
     def __repr__(self) -> str:
         said = ", ".join(f"{name}: {shape}" for name, shape in zip(self.operands, self.shapes))
         return f"Bound({self.name}; {said} -> {self.shape})"
+
+    def __reduce__(self) -> Any:
+        shape = self.shape if self.implicit is not None else None
+        implicit = None if self.implicit is None else self.implicit.name
+        parts = (self.name, self.statement, self.operands, self.shapes, shape, implicit)
+        return _again, (*parts, dict(self.arguments))
 
     @property
     def chosen(self) -> tuple[Chosen, ...]:
@@ -265,6 +271,21 @@ def _bound(
     }
     statement = row.state(given, **arguments)
     return Bound(name, statement, operands, shapes, arguments=arguments)
+
+
+def _again(
+    name: str,
+    statement: Statement,
+    operands: Sequence[str],
+    shapes: Sequence[Shape],
+    shape: Shape | None,
+    implicit: str | None,
+    arguments: Mapping[str, Any],
+) -> Bound:
+    """A bound row from a pickle."""
+    row = None if implicit is None else ARRAYS[implicit]
+    assert row is None or isinstance(row, Implicit)
+    return Bound(name, statement, operands, shapes, shape, row, arguments)
 
 
 def _implicit(row: Implicit, shapes: Sequence[Shape]) -> Bound:

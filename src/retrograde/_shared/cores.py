@@ -408,6 +408,37 @@ class NativeCore(Core[V], Protocol[V]):
     ) -> Survey:
         """What the doctor asks of a graph, in one pass."""
 
+    def take_tensors(self, operated: Callable[..., Any], methods: type[Any], /) -> None:
+        """Who answers for tensors what is out of the ordinary."""
+
+    def array_map(self, op: int, out: Any, operands: tuple[Any, ...], /) -> None:
+        """One row of the law on whole arrays."""
+
+    def array_back(
+        self, op: int, which: int, out: Any, sources: tuple[Any, ...], add: bool, /
+    ) -> None:
+        """What one row adds to the gradient of an operand."""
+
+    def array_product(self, a: Any, b: Any, c: Any, add: bool, /) -> None:
+        """A matrix product into c."""
+
+    def array_total(self, x: Any, /) -> float:
+        """The sum of an array."""
+
+    def array_choose(self, by: int, x: Any, out: Any, /) -> None:
+        """Where the largest or smallest stands along the middle axis, or the order."""
+
+    def array_plan(self, words: bytes, numbers: bytes, /) -> Any:
+        """A plan of the array law, ready to run."""
+
+    def array_run(
+        self, plan: Any, out: Any, arrays: tuple[Any, ...], wholes: tuple[Any, ...], add: bool, /
+    ) -> None:
+        """Carry a plan out."""
+
+    def array_threads(self, most: int, /) -> None:
+        """How many threads a product may take; 0: all."""
+
     def CallSite(self, *parts: Any) -> Any:  # noqa: N802  a class
         """A call that was made before: see ``program/callsites.py``."""
 

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..ops import OPS
 from ..ops.arrays.bodies import Arithmetic
@@ -33,8 +32,11 @@ from ..ops.index import (
     refs,
 )
 
-Numbers = npt.NDArray[np.float64]
-Places = npt.NDArray[np.intp]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Numbers = NDArray[np.float64]
+    Places = NDArray[np.intp]
 Arrays = Mapping[str, Any]
 
 SMALL = 4096

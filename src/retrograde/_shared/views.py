@@ -6,7 +6,7 @@ the loops, needs no loops at all: its result is the operand with other strides.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from math import prod
 from typing import Any
 
@@ -19,10 +19,13 @@ from ..ops.index import Index, Letter, Read, Ref, Shape
 from .bound import Bound, bound
 from .loops import choose
 
+Make = Callable[[bytes, bytes], Any]
+"""Makes a native plan of words and numbers."""
+
 _CODES = {name: code for code, name in enumerate(OPS)}
 
 
-def plan(row: Bound, wholes: Mapping[str, Any]) -> Any:
+def plan(row: Bound, wholes: Mapping[str, Any], make: Make) -> Any:
     """How the native core carries out a row, kept on it.
 
     The number of a scalar row; the name of a row that it has itself; a view: for each axis of
@@ -30,15 +33,15 @@ def plan(row: Bound, wholes: Mapping[str, Any]) -> Any:
     axis of the result steps; or a list: the step forward, those backward by operand as they are
     asked for, and whether whole numbers have to be chosen. False where NumPy does it.
 
-    >>> plan(bound("transpose", ((2, 3),)), {}), plan(bound("mul", ((2,), ())), {})
+    >>> plan(bound("transpose", ((2, 3),)), {}, print), plan(bound("mul", ((2,), ())), {}, print)
     (((0, None, 0, 1), (0, None, 1, 0)), 2)
     """
     if row.plan is None:
-        row.plan = _plan(row, wholes)
+        row.plan = _plan(row, wholes, make)
     return row.plan
 
 
-def _plan(row: Bound, wholes: Mapping[str, Any]) -> Any:
+def _plan(row: Bound, wholes: Mapping[str, Any], make: Make) -> Any:
     if row.scalar is not None and len(row.operands) == OPS[row.scalar].arity:
         return _CODES[row.scalar]
     if row.name == "matmul" or row.name == "reshape":
@@ -50,7 +53,7 @@ def _plan(row: Bound, wholes: Mapping[str, Any]) -> Any:
         return found
     places = _looked_up(row, wholes)
     sources = {name: number for number, name in enumerate(row.operands)}
-    return [_step(row, sources, places), {}, bool(row.chosen)]
+    return [_step(row, sources, places, make), {}, bool(row.chosen)]
 
 
 def _looked_up(row: Bound, wholes: Mapping[str, Any]) -> dict[str, Shape]:
@@ -63,20 +66,20 @@ def _looked_up(row: Bound, wholes: Mapping[str, Any]) -> dict[str, Shape]:
     return places
 
 
-def _step(row: Bound, sources: Mapping[str, int], places: Mapping[str, Shape]) -> tuple[Any, ...]:
+def _step(
+    row: Bound, sources: Mapping[str, int], places: Mapping[str, Shape], make: Make
+) -> tuple[Any, ...]:
     """One statement as a plan: the plan itself, where its arrays come from, its whole numbers."""
-    from .._native import array_plan
-
     made = planned(row.statement, {**dict(zip(row.operands, row.shapes)), **places})
     order = tuple(sources[name] for name in made.arrays)
-    return array_plan(made.words, made.numbers), order, made.wholes
+    return make(made.words, made.numbers), order, made.wholes
 
 
 UPSTREAM, RESULT, FIRST_MADE = -1, -2, -3
 """Sources of a step backward besides operands; what is made first counts on down."""
 
 
-def back(row: Bound, operand: int, wholes: Mapping[str, Any]) -> tuple[Any, ...] | None:
+def back(row: Bound, operand: int, wholes: Mapping[str, Any], make: Make) -> tuple[Any, ...] | None:
     """The steps that make an operand's gradient; None where it receives none."""
     found = row.adjoint(row.operands[operand])
     if found is None:
@@ -86,9 +89,9 @@ def back(row: Bound, operand: int, wholes: Mapping[str, Any]) -> tuple[Any, ...]
     sources.update({found.upstream: UPSTREAM, found.own: RESULT})
     steps = []
     for number, (name, other) in enumerate(found.others):
-        steps.append(_step(other, sources, places))
+        steps.append(_step(other, sources, places, make))
         sources[name] = FIRST_MADE - number
-    return (*steps, _step(found.bound, sources, places))
+    return (*steps, _step(found.bound, sources, places, make))
 
 
 def chosen(row: Bound, arrays: Mapping[str, Any]) -> dict[str, Any]:
@@ -96,7 +99,7 @@ def chosen(row: Bound, arrays: Mapping[str, Any]) -> dict[str, Any]:
     found = {name: arrays[name] for name in row.wholes}
     for it in row.chosen:
         places = choose(it, arrays[it.array])
-        found.update((n, np.ascontiguousarray(p)) for n, p in zip(it.names, places))
+        found.update((n, np.asarray(p, order="C")) for n, p in zip(it.names, places))
     return found
 
 

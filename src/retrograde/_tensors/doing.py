@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .._shared.arrays import floats
-from .._shared.bound import Bound, bound, numeric
+from .._shared.bound import Bound, Numeric, bound, numeric
 from .._shared.loops import choose
 from .._shared.loops import run as carried_out
 from .._shared.operands import is_real_scalar
@@ -22,6 +22,7 @@ from .._values import elementwise
 from ..errors import FitError, NumberError, TensorError, TensorIndexError
 from ..ops import OPS
 from ..ops.array import ARRAYS
+from ..ops.arrays import composed, implicit
 from ..ops.arrays.binding import normal_axes
 from ..ops.arrays.places import located, moved
 from ..ops.arrays.row import Composed
@@ -67,7 +68,6 @@ class Doing:
         if name in OPS and not any(map(np.ndim, given)):
             return getattr(elementwise, name)(*given)
         wholes = {key: _wholes(arguments.pop(key), name) for key in row.wholes if key in arguments}
-        wholes.update(arguments.pop("named", {}))
         return self.node(name, given, wholes, arguments)
 
     def node(
@@ -225,4 +225,5 @@ def _counted(turns: Statement, x: Any, wholes: dict[str, Any]) -> dict[str, Any]
 
 do = Doing()
 
-belongs_to_caller(sys.modules[__name__], Doing)
+belongs_to_caller(sys.modules[__name__], Doing, composed, implicit)
+belongs_to_caller(sys.modules[bound.__module__], Bound, Numeric)

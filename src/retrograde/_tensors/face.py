@@ -9,10 +9,11 @@ from typing import Any
 
 from ..ops import OPS
 from ..tensor import Tensor
+from ..value import core_name, native_core
 from . import methods
 from .copying import Copying
 from .methods import Methods
-from .operators import Operators
+from .operators import Operators, operated
 from .printing import Printing
 
 _OF_PYTHON = ("__dict__", "__weakref__", "__doc__", "__module__", "__qualname__", "__slots__")
@@ -33,8 +34,10 @@ for _name in OPS:
         setattr(Tensor, _name, methods.op_method(_name))
 for _part in (Methods, Operators, Printing, Copying):
     put_on(Tensor, _part)
-Tensor.clip = methods.clip
+Tensor.clip = methods.clip  # type: ignore[method-assign]
 
 from .protocols import Protocols  # noqa: E402  its table asks for methods
 
 put_on(Tensor, Protocols)
+if core_name == "native":
+    native_core.take_tensors(operated, Methods)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .._shared import hooks
 from ..errors import TensorError, TensorIndexError
 from ..ops import OPS
 from ..ops.arrays.binding import normal_axes
@@ -170,7 +171,7 @@ class Methods:
 
     def copy(self: Any) -> Any:
         """The same numbers in a tensor of their own."""
-        return do.index(self, Ellipsis)
+        return do("mul", self, 1.0)  # a view would share them
 
     # ---- picked --------------------------------------------------------------------------------
 
@@ -239,6 +240,19 @@ class Methods:
         """Set the gradient of this tensor and of everything under it to zero."""
         core.zero_under((self,))
 
+    def register_hook(self: Any, hook: hooks.Hook) -> hooks.HookHandle:
+        """Let ``hook(total)`` see the gradient each pass brings here, an array, and replace it if
+        it returns one of its shape.
+
+        >>> import retrograde as rg
+        >>> x = rg.Tensor([1.0, 2.0])
+        >>> handle = x.register_hook(lambda total: total * 10)
+        >>> (x * 2).sum().backward(); x.grad
+        array([20., 20.])
+        >>> handle.remove()
+        """
+        return hooks.register(self, hook)
+
     @staticmethod
     def computed(function: Any, operands: tuple[Any, ...]) -> Any:
         """How a function of values is applied where an operand is a tensor."""
@@ -279,5 +293,7 @@ def clip(self: Any, min: Any = None, max: Any = None) -> Any:
 
 
 belongs_to_caller(sys.modules[__name__], Methods)
-belongs_to_caller(*(it.fget for it in vars(Methods).values() if isinstance(it, property)))
+belongs_to_caller(
+    *(it.fget for it in vars(Methods).values() if isinstance(it, property) and it.fget)
+)
 belongs_to_caller(Methods.computed)

@@ -10,6 +10,7 @@ import inspect
 import operator
 import sys
 from collections.abc import Callable
+from inspect import isfunction
 from math import pi
 from typing import Any
 
@@ -99,7 +100,7 @@ def _spread(name: str) -> Callable[..., Any]:
 
 
 def _choosing(name: str, first: int | None) -> Callable[..., Any]:
-    def chosen(a: Any, axis: Any = first, *, keepdims: bool = False) -> Any:
+    def chosen(a: Any, axis: Any = first, *, keepdims: Any = np._NoValue) -> Any:
         return do.choice(name, a, axis_of(axis), keepdims is not np._NoValue and bool(keepdims))
 
     return chosen
@@ -296,8 +297,8 @@ def _ptp(a: Any, axis: Any = None) -> Any:
     return do("sub", do("max", a, axis=axis_of(axis)), do("min", a, axis=axis_of(axis)))
 
 
-def _meshgrid(*xi: Any, indexing: str = "xy") -> list[Any]:
-    shapes = np.meshgrid(*[np.arange(np.size(number_of(x))) for x in xi], indexing=indexing)
+def _meshgrid(*xi: Any, indexing: Any = "xy") -> list[Any]:
+    shapes: Any = np.meshgrid(*[np.arange(np.size(number_of(x))) for x in xi], indexing=indexing)
     return [functions.flat(operand(x, "meshgrid"))[grid] for x, grid in zip(xi, shapes)]
 
 
@@ -414,3 +415,4 @@ class Protocols:
 
 
 belongs_to_caller(sys.modules[__name__], Protocols)
+belongs_to_caller(*(f for f in (*_FUNCTIONS.values(), *_UFUNCS.values()) if isfunction(f)))

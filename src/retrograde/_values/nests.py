@@ -19,10 +19,9 @@ import numpy as np
 from .._shared.operands import is_real_scalar
 from ..errors import ArgumentError, ShapeError
 from ..tensor import Tensor
-from ..value import Value, core
+from ..value import Value
 from .sequences import ComputingSequence, sequence
 
-HAS_TENSORS = hasattr(core, "Tensor")
 DEEPEST = 2_000
 """So many levels a nest may have; a list that holds itself has more."""
 
@@ -313,14 +312,13 @@ def take_apart(
     """
     if isinstance(nest, (Value, float)):
         return Nest([nest], _ONE, name)
-    tensors = whole and HAS_TENSORS
 
     def is_item(part: Any) -> bool:
-        return is_real_scalar(part) or (tensors and is_numeric(part))
+        return is_real_scalar(part) or (whole and is_numeric(part))
 
     items, structure = flatten(nest, is_item)
     for index, item in enumerate(items):
-        if tensors and isinstance(item, Tensor):
+        if whole and isinstance(item, Tensor):
             continue
         if not isinstance(item, (Value, float)) and not is_item(item):
             raise refusal(structure.places(name)[index], item)

@@ -91,6 +91,8 @@ class FunctionResultError(RetrogradeError, TypeError):
         cure = "Return one value."
         if got is None:
             cure = "Did it forget its return?"
+        elif hasattr(got, "requires_grad"):
+            cure = "A gradient is of one number: return its sum(), or use jacobian or vjp."
         elif isinstance(got, (list, tuple, dict)) or getattr(got, "ndim", 0) > 0:
             cure = "For several outputs use jacobian or vjp; for extra outputs has_aux=True."
             if getattr(getattr(got, "dtype", None), "kind", "O") != "O":

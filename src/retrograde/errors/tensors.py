@@ -98,14 +98,6 @@ class TensorError(RetrogradeError, TypeError):
         )
 
     @classmethod
-    def assigned(cls) -> Self:
-        return cls(
-            "a tensor was assigned into a plain array: its gradient would be lost. Collect the "
-            "parts in a list and write rg.stack(parts) or rg.concatenate(parts), or make the "
-            "target a tensor and write t = t.put(i, v)."
-        )
-
-    @classmethod
     def operand(cls, op: str, got: object) -> Self:
         cure = "use tensors, values, numbers, or arrays and lists of numbers"
         if isinstance(got, str):
@@ -219,11 +211,18 @@ class AliasError(RetrogradeError, RuntimeError):
         )
 
     @classmethod
+    def argument(cls, function: str, tensor: Tensor) -> Self:
+        return cls(
+            f"{function}: the function assigned into its argument ({describe(tensor)}), so that "
+            "the argument it was given is gone. Write t = t.put(i, v), or t = t.copy() before it."
+        )
+
+    @classmethod
     def gone(cls, tensor: Tensor) -> Self:
         return cls(
             with_place(
-                f"the numbers of a tensor of shape {tensor.shape} were let go: t[i] = v has written "
-                "others in their place. Write t = t.put(i, v) to keep both.",
+                f"the numbers of a tensor of shape {tensor.shape} were let go: t[i] = v has "
+                "written others in their place. Write t = t.put(i, v) to keep both.",
                 tensor,
             )
         )

@@ -213,6 +213,12 @@ class ShapeError(RetrogradeError, ValueError):
         return cls(f"assign: the values have keys {sorted(map(str, nest))}, the numbers {given}.")
 
     @classmethod
+    def parts(cls, count: int, numbers: object) -> Self:
+        return cls(
+            f"assign: {count} parts of a nest, and {kind_of(numbers)} for them; give as many."
+        )
+
+    @classmethod
     def assign(cls, nest: tuple[int, ...], array: tuple[int, ...]) -> Self:
         return cls(f"assign: the values have shape {nest}, the numbers {array}; make them agree.")
 

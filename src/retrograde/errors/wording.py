@@ -43,8 +43,7 @@ def describe(value: Value) -> str:
     if not value.label and value.op == "leaf":
         name = "a leaf" if value.requires_grad else "the number"
     if shape := getattr(value, "shape", ()):
-        name = name.replace("the number", "an array")
-        return f"{name}, a tensor of shape {shape}".replace("an array, a tensor", "an array")
+        return f"{name.replace('the number', 'an array')} of shape {shape}"
     return f"{name} = {shown(value)}"
 
 

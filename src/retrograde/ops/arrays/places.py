@@ -210,6 +210,10 @@ class At(tuple[str, Shape]):
         """Name the array."""
         return super().__new__(cls, (name, shape))
 
+    def __getnewargs__(self) -> tuple[str, Shape]:
+        """How pickle makes it again."""
+        return self[0], self[1]
+
 
 def located(shape: Shape, key: Key) -> tuple[list[Index], list[Index], dict[str, int], Shape]:
     """The places a key names: indices of the array, indices of the selection, loops, its shape."""
@@ -288,6 +292,8 @@ def put(shapes: Mapping[str, Shape], selection: Shape, writer: str = "w") -> Sta
     """
     shape = shapes["x"]
     at, lengths = walked(shape, (writer,))
+    if 0 in selection:  # nothing is replaced
+        return Statement((moved(at, x[tuple(at)], lengths),), shape)
     who = Wholes(writer)[tuple(at)]
     steps = [prod(selection[n + 1 :]) for n in range(len(selection))]
     counted = [
@@ -320,7 +326,9 @@ def put_at(shapes: Mapping[str, Shape], count: int) -> Statement:
     rest = at[count:]
     own = _operand("y", shapes["y"], rest, shape[count:])
     names = [name for it in rest for name in letters_of(it)]
-    written = Term(z[(*here, *rest)], own, (), tuple((name, lengths[name]) for name in names))
+    written = Term(
+        Ref(z.name, (*here, *rest)), own, (), tuple((name, lengths[name]) for name in names)
+    )
     return Statement((*terms, written), shape)
 
 
