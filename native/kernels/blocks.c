@@ -5,8 +5,7 @@
 
 static inline void move_row(Count n, double *restrict to, const double *restrict from) {
     enum { FOUR = 4 };
-    for (; n >= FOUR; n -= FOUR, to += FOUR, from += FOUR)
-        memcpy(to, from, FOUR * sizeof(double));
+    for (; n >= FOUR; n -= FOUR, to += FOUR, from += FOUR) memcpy(to, from, FOUR * sizeof(double));
     for (Count i = 0; i < n; i++) to[i] = from[i];
 }
 
