@@ -5,8 +5,7 @@
 
 static inline void move_row(Count n, double *restrict to, const double *restrict from) {
     enum { FOUR = 4 };
-    for (; n >= FOUR; n -= FOUR, to += FOUR, from += FOUR)
-        memcpy(to, from, FOUR * sizeof(double));
+    for (; n >= FOUR; n -= FOUR, to += FOUR, from += FOUR) memcpy(to, from, FOUR * sizeof(double));
     for (Count i = 0; i < n; i++) to[i] = from[i];
 }
 
@@ -51,6 +50,8 @@ static void add_rows(Count rows, Count n, double *to, const double *from, const 
         else if (out == 1 && (in == 0 || in == 1))
             rg_arrays->forward[RG_OP_add](n, to, (const double *const[3]){to, from, NULL},
                                           (const Count[3]){1, in, 0});
+        else if (out == 0)
+            *to += rg_arrays->products->sum(n, from, in);
         else
             for (Count j = 0; j < n; j++) to[j * out] += from[j * in];
     }

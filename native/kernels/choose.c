@@ -14,8 +14,29 @@ static inline int wins(int by, double x, double best) {
     return by == RG_ARGMAX ? x > best : x < best;
 }
 
+enum { WIDTH = 64, LONG = 4 * WIDTH };
+
+/* A long line: first the best number, then where it stands. */
+static int64_t best_of_long(int by, Count n, const double *x) {
+    RgForward better = rg_arrays->forward[by == RG_ARGMAX ? RG_OP_maximum : RG_OP_minimum];
+    double best[WIDTH];
+    memcpy(best, x, sizeof best);
+    for (Count i = WIDTH; i < n; i += WIDTH)
+        better(n - i < WIDTH ? n - i : WIDTH, best, (const double *const[3]){best, x + i, NULL},
+               (const Count[3]){1, 1, 0});
+    for (Count i = 1; i < WIDTH; i++)
+        if (wins(by, best[i], best[0])) best[0] = best[i];
+    int64_t place = 0;
+    if (best[0] != best[0])
+        while (x[place] == x[place]) place++;
+    else
+        while (x[place] != best[0]) place++;
+    return place;
+}
+
 /* One line of numbers that stand side by side. */
 static int64_t best_of(int by, Count n, const double *x) {
+    if (n >= LONG) return best_of_long(by, n, x);
     int64_t place = 0;
     double best = x[0];
     for (Count i = 1; i < n; i++)

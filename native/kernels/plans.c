@@ -124,12 +124,10 @@ static void read_program(Words *words, Nest *nest, const RgPlan *plan) {
 /* Whether a nest moves numbers in blocks: no guard asks about both of the last two loops. */
 static int is_block(const Nest *nest) {
     int inner = nest->loops - 1;
-    if (nest->loops < 2 || nest->instructions || nest->result_kind != REF || nest->tables)
-        return 0;
-    if (nest->mode != SET && (nest->mode != ADD || nest->move[inner][0] == 0)) return 0;
+    if (nest->loops < 2 || nest->instructions || nest->result_kind != REF || nest->tables) return 0;
+    if (nest->mode != SET && nest->mode != ADD) return 0;
     for (int p = 1 + nest->reads; p <= nest->reads + nest->guards; p++)
-        if (nest->place[p].array != AT_MOST ||
-            (nest->move[inner][p] && nest->move[inner - 1][p]))
+        if (nest->place[p].array != AT_MOST || (nest->move[inner][p] && nest->move[inner - 1][p]))
             return 0;
     return 1;
 }

@@ -63,6 +63,9 @@ def choose(chosen: Chosen, array: Numbers) -> tuple[Places, ...]:
     """The places that a row finds by looking: one array for each name."""
     if chosen.by == "argsort":
         return (np.argsort(array, axis=chosen.axes[0], kind="stable"),)
+    if len(chosen.axes) == 1 and array.size:  # the usual case, without detours
+        find = array.argmax if chosen.by == "argmax" else array.argmin
+        return (np.asarray(find(chosen.axes[0])),)
     over = tuple(array.shape[axis] for axis in chosen.axes)
     moved = np.moveaxis(array, chosen.axes, range(array.ndim - len(over), array.ndim))
     free = moved.shape[: array.ndim - len(over)]
