@@ -339,3 +339,22 @@ def test_nests_of_tensors(rg: Any) -> None:
     assert not w.grad.any()
     assert s.grad == 0.0
     (w * w).sum().zero_grad()
+
+
+def test_births_name_the_first_bad_index(rg: Any) -> None:
+    x = rg.Tensor([[1.0, 0.0], [2.0, 3.0]], label="x")
+    found = rg.births((np.log(x) * 0.5).sum())
+    assert [(each.op, each.index, each.result) for each in found.forward] == [
+        ("log", (0, 1), -np.inf)
+    ]
+    assert (found.values, found.roots_are_finite) == (3, False)
+    slopes = rg.births(np.sqrt(x).sum() * 2.0)
+    assert not slopes.forward
+    (birth,) = slopes.backward
+    assert (birth.op, birth.index, birth.partial) == ("sqrt", (0, 1), np.inf)
+    assert "rg.sqrt(x + 1e-12)" in str(birth)
+    assert "route to the root: sum" in str(birth)
+    assert not rg.births((x * x).sum())
+    with pytest.raises(rg.errors.AnomalyError, match=r"-inf at \[0, 1\]"):
+        rg.births(np.log(x).sum(), raising=True)
+    assert not x.grad.any()

@@ -86,9 +86,13 @@ def backward(node: Any, number: int, before: Any, amount: Any, roots: Sequence[A
     cause, cure = _cause(partial, float(amount[index]), old), ""
     if partial is not None and not isfinite(partial):
         cure = OPS[node.op].cure
+    made: float | None = None
+    if cause == INFINITE_PARTIAL and np.shape(node.data) == total.shape:
+        there = float(np.asarray(node.data)[index])
+        made = None if isfinite(there) else there
     birth = Birth(
         BACKWARD, cause, node.op, node.label or None, float(total[index]), operands, more,
-        describe(target), partial, None, old, cure=cure, index=index,
+        describe(target), partial, None, old, made, cure=cure, index=index,
         amount=float(amount[index]),
     )  # fmt: skip
     return placed(birth, node, roots)
