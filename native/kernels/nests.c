@@ -386,9 +386,9 @@ int rg_run_nest(const Run *run, const Nest *nest, const Count *turn) {
     if (nest->moves_block) last--;
     for (;;) {
         int failed = nest->moves_block ? rg_move_block(run, nest, walk.at)
-                     : runs           ? running(&walk)
-                     : nest->guards ? guarded(&walk)
-                                    : do_run(&walk, 0, walk.n);
+                     : runs            ? running(&walk)
+                     : nest->guards    ? guarded(&walk)
+                                       : do_run(&walk, 0, walk.n);
         if (failed) return failed;
         int loop = last - 1;
         for (; loop >= 0; loop--) {

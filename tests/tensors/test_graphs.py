@@ -123,9 +123,11 @@ def test_hooks_see_arrays_and_may_replace_them(rg: Any) -> None:
     assert len(seen) == 1
     for wrong in (np.zeros(3), "text", 1.0):
         x.grad = None
-        with y.register_hook(lambda g, wrong=wrong: wrong):
-            with pytest.raises(rg.errors.HookError, match="an array of its shape"):
-                y.sum().backward()
+        with (
+            y.register_hook(lambda g, wrong=wrong: wrong),
+            pytest.raises(rg.errors.HookError, match="an array of its shape"),
+        ):
+            y.sum().backward()
         assert not x.grad.any()
 
 

@@ -161,9 +161,9 @@ def rmsprop(
     _moved(leaves, move)
 
 
-def grad_norm(leaves: Sequence[Any], kind: float, /) -> float:
-    """The length of the gradients of leaves, by the sum of their powers, in order."""
-    sizes = [abs(gradient) for gradient in _gradients(_checked(leaves)).tolist()]
+def grad_norm(values: Sequence[Any], kind: float, /) -> float:
+    """The length of the gradients of values, by the sum of their powers, in order."""
+    sizes = [abs(gradient) for gradient in _gradients(_checked(values)).tolist()]
     if any(isnan(size) for size in sizes):
         return float("nan")
     if kind == inf:
@@ -182,14 +182,14 @@ def _power(number: float, exponent: float) -> float:
         return inf
 
 
-def scale_grad(leaves: Sequence[Any], factor: float, /) -> None:
-    """Multiply the gradients of leaves."""
-    _change_gradients(leaves, lambda gradients: gradients * factor)
+def scale_grad(values: Sequence[Any], factor: float, /) -> None:
+    """Multiply the gradients of values."""
+    _change_gradients(values, lambda gradients: gradients * factor)
 
 
-def clip_grad(leaves: Sequence[Any], limit: float, /) -> None:
-    """Clip the gradients of leaves into a range; NaN stays."""
-    _change_gradients(leaves, lambda gradients: np.clip(gradients, -limit, limit))
+def clip_grad(values: Sequence[Any], limit: float, /) -> None:
+    """Clip the gradients of values into a range; NaN stays."""
+    _change_gradients(values, lambda gradients: np.clip(gradients, -limit, limit))
 
 
 def _change_gradients(leaves: Sequence[Any], change: Callable[[Array], Array]) -> None:
