@@ -32,6 +32,10 @@ from ..value import Value, belongs_to_caller, core
 from .keys import is_one_place, named_key
 
 
+WIDEST = 32
+"""How many operands one node of a row that takes any number of them has at most."""
+
+
 def operand(thing: Any, op: str) -> Any:
     """Something to compute with: a tensor, a value, a float, or an array of floats."""
     if isinstance(thing, (Tensor, Value, float)):
@@ -39,7 +43,7 @@ def operand(thing: Any, op: str) -> Any:
     if is_real_scalar(thing):
         return float(thing)
     if isinstance(thing, (list, tuple)) and any(map(in_graph, thing)):
-        return do("stack", *thing)
+        return do.stacked(thing)
     if isinstance(thing, (str, bytes, complex, dict, set)) or thing is None:
         raise TensorError.operand(op, thing)
     try:
@@ -98,6 +102,20 @@ class Doing:
             raise FitError.of(str(error), operands) from None
         except IndexError as error:
             raise TensorIndexError.of(str(error), operands[0]) from None
+
+    def stacked(self, parts: Sequence[Any], axis: int = 0) -> Any:
+        """Parts along a new axis; many of them group by group, so that no node is too wide."""
+        if len(parts) <= WIDEST:
+            return self("stack", *parts, axis=axis)
+        groups = [parts[start : start + WIDEST] for start in range(0, len(parts), WIDEST)]
+        return self.joined([self("stack", *group, axis=axis) for group in groups], axis)
+
+    def joined(self, parts: Sequence[Any], axis: int = 0) -> Any:
+        """Parts one behind the other along an axis, group by group."""
+        while len(parts) > WIDEST:
+            groups = [parts[start : start + WIDEST] for start in range(0, len(parts), WIDEST)]
+            parts = [self("concatenate", *group, axis=axis) for group in groups]
+        return self("concatenate", *parts, axis=axis)
 
     # ---- what compositions ask for -------------------------------------------------------------
 

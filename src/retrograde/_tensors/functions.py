@@ -79,7 +79,7 @@ def stack(parts: Iterable[Any], axis: int = 0) -> Any:
     >>> rg.stack([rg.Value(1.0), rg.Value(2.0), 3.0]).data
     array([1., 2., 3.])
     """
-    return do("stack", *_some("stack", parts), axis=int(axis))
+    return do.stacked(_some("stack", parts), int(axis))
 
 
 def concatenate(parts: Iterable[Any], axis: int | None = 0) -> Any:
@@ -96,8 +96,8 @@ def concatenate(parts: Iterable[Any], axis: int | None = 0) -> Any:
                 f"concatenate: item {number} has no axes; write rg.stack, or part[None]", given
             )
     if axis is None:
-        return do("concatenate", *map(flat, given), axis=0)
-    return do("concatenate", *given, axis=int(axis))
+        return do.joined([flat(part) for part in given])
+    return do.joined(given, int(axis))
 
 
 def split(x: Any, sections: int | Sequence[int], axis: int = 0) -> list[Any]:
