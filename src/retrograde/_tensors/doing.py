@@ -31,7 +31,6 @@ from ..tensor import Tensor, in_graph
 from ..value import Value, belongs_to_caller, core
 from .keys import is_one_place, named_key
 
-
 WIDEST = 32
 """How many operands one node of a row that takes any number of them has at most."""
 
@@ -69,7 +68,7 @@ class Doing:
             return _fitting(name, given, lambda: _plain(numeric(name, *given, **arguments)))
         if isinstance(row, Composed):
             return _fitting(name, given, lambda: row.make(self, *given, **arguments))
-        if name in OPS and not any(map(np.ndim, given)):
+        if name in OPS and not any(map(axes_of, given)):
             return getattr(elementwise, name)(*given)
         wholes = {key: _wholes(arguments.pop(key), name) for key in row.wholes if key in arguments}
         return self.node(name, given, wholes, arguments)
@@ -94,7 +93,7 @@ class Doing:
         self, name: str, operands: Sequence[Any], wholes: dict[str, Any], arguments: dict[str, Any]
     ) -> Bound:
         """A row on the shapes of operands."""
-        shapes = [np.shape(it) if type(it) is np.ndarray else _shape(it) for it in operands]
+        shapes = [_shape(it) for it in operands]
         named = {key: it.shape for key, it in wholes.items()}
         try:
             return bound(name, shapes, named, **arguments)
@@ -121,7 +120,7 @@ class Doing:
 
     def shape(self, it: Any) -> Shape:
         """The shape of an operand."""
-        return np.shape(it) if type(it) is np.ndarray else _shape(it)
+        return _shape(it)
 
     def fill(self, shape: Shape, number: float) -> Any:
         """An array of one number."""
@@ -189,6 +188,11 @@ class Doing:
             shape = (1,) * data.ndim if axis is None else _kept(data.shape, one)
             return found.reshape(shape)
         return found if np.ndim(found) else int(found)
+
+
+def axes_of(it: Any) -> int:
+    """How many axes an operand has; np.ndim would ask a tensor the long way round."""
+    return int(getattr(it, "ndim", 0))
 
 
 def _kept(shape: Shape, axis: int) -> Shape:
