@@ -123,11 +123,10 @@ def test_hooks_see_arrays_and_may_replace_them(rg: Any) -> None:
     assert len(seen) == 1
     for wrong in (np.zeros(3), "text", 1.0):
         x.grad = None
-        with (
-            y.register_hook(lambda g, wrong=wrong: wrong),
-            pytest.raises(rg.errors.HookError, match="an array of its shape"),
-        ):
+        handle = y.register_hook(lambda g, wrong=wrong: wrong)
+        with pytest.raises(rg.errors.HookError, match="an array of its shape"):
             y.sum().backward()
+        handle.remove()
         assert not x.grad.any()
 
 
@@ -241,6 +240,18 @@ def test_deep_graphs_need_no_stack(rg: Any) -> None:
     pickle.loads(pickle.dumps(z))
     copy.deepcopy(z)
     del z
+
+
+def test_many_parts_make_one_tensor(rg: Any) -> None:
+    values = [rg.Value(float(n)) for n in range(1100)]
+    made = rg.stack(values)
+    assert made.data.tolist() == [float(n) for n in range(1100)]
+    (made * made).sum().backward()
+    assert [v.grad for v in values[::500]] == [0.0, 1000.0, 2000.0]
+    rows = rg.concatenate([rg.Tensor(np.full((2, 3), float(n))) for n in range(70)], axis=1)
+    assert rows.shape == (2, 210)
+    assert rows.data[1, -1] == 69.0
+    assert rg.stack([rg.Tensor(np.ones(2))] * 40, axis=1).shape == (2, 40)
 
 
 def test_sites_are_the_callers_lines(rg: Any) -> None:

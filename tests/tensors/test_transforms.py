@@ -154,3 +154,39 @@ def test_functions_written_in_numpy_run_as_they_are(rg: Any) -> None:
 
     assert rg.minimize(rosenbrock, np.zeros(4)).x == pytest.approx(np.ones(4), abs=1e-4)
     assert rg.grad(loops)(W) == pytest.approx(np.cos(W) * W + np.sin(W))
+
+
+@pytest.mark.parametrize("against", ["torch", "jax", "finite-differences"])
+def test_compared_with_other_engines(rg: Any, against: str) -> None:
+    if against != "finite-differences":
+        pytest.importorskip(against, reason=f"{against} is an extra")
+
+    def function(w: Any, s: Any) -> Any:
+        h = np.tanh(X @ w) * s
+        square = w.T @ w + np.eye(2)
+        return (
+            rg.cross_entropy(h, TARGETS) + rg.slogdet(square)[1] + rg.cholesky(square).sum()
+            + rg.solve(square, w.T).sum() + rg.cumsum(h, 0).prod() + h[h > 0].sum() + rg.norm(w)
+            + rg.conv1d(h.T[None], np.ones((1, 2, 2)), padding=1).max() + rg.sin(s) * rg.sum([s, s])
+        )  # fmt: skip
+
+    found = rg.compare(function, (W, 1.5), against=against)
+    assert found.agrees, str(found)
+    assert [row.place for row in found.rows][:2] == ["w[0, 0]", "w[0, 1]"]
+    weight = rg.Tensor(W, label="W")
+    assert rg.compare(lambda: (weight * weight).sum(), [weight], against=against).agrees
+
+
+def test_a_wrong_rule_is_found_by_its_index(rg: Any) -> None:
+    @rg.custom_op
+    def wrong(x: Any) -> Any:
+        return x**2
+
+    @wrong.vjp
+    def _(upstream: Any, x: Any) -> Any:
+        slope = 2 * upstream * x
+        slope[3] *= 1.01
+        return slope
+
+    with pytest.raises(rg.errors.GradcheckError, match=r"at x\[3\] = .*off by 0.99 %"):
+        rg.gradcheck(lambda x: wrong(x).sum(), np.linspace(1.0, 2.0, 60))

@@ -14,7 +14,8 @@ import numpy as np
 
 from .._shared.bound import Back, Bound, numeric
 from .._tensors.doing import do
-from ..errors import NotDifferentiable
+from .._tensors.keys import is_one_place
+from ..errors import AliasError, NotDifferentiable
 from ..tensor import Tensor, in_graph
 from ..value import belongs_to_caller, core
 
@@ -23,10 +24,19 @@ Amount = Any  # a float, an array, a value or a tensor
 
 def contributions(
     node: Any, row: tuple[Bound, dict[str, Any]], operands: Sequence[Any], wanted: Sequence[int],
-    upstream: Amount,
+    upstream: Amount, owned: bool = False,
 ) -> list[Amount | None]:  # fmt: skip
-    """What a node hands to the inputs wanted; None where one receives nothing."""
+    """What a node hands to the inputs wanted; None where one receives nothing.
+
+    An upstream that is ``owned`` may be changed: nobody else asks for it.
+    """
     bound, wholes = row
+    at = _one_place(bound, wholes)
+    if at is not None and bound.name == "index":
+        return [Placed(at, upstream)]
+    if at is not None and bound.shape[len(at) :] == bound.shapes[1]:
+        written = upstream[at]  # read before the place is cleared
+        return [written if index else _cleared(upstream, at, owned) for index in wanted]
     if bound.statement is None:
         return bound.rule_on_tensors(node, operands, wanted, upstream)
     known = dict(zip(bound.operands, operands))
@@ -41,6 +51,73 @@ def contributions(
         have[back.upstream] = upstream
         found.append(carried_out(back.bound, have, wholes))
     return found
+
+
+class Placed:
+    """A contribution to one place of a tensor: x[i] hands one back.
+
+    It is added there and nowhere else, so that a loop ``x[i + 1] = f(x[i])`` stays linear.
+    """
+
+    __slots__ = ("amount", "at")
+
+    def __init__(self, at: tuple[int, ...], amount: Amount) -> None:
+        self.at, self.amount = at, amount
+
+
+def total(parts: Sequence[Any], like: Any, owned: bool) -> Amount:
+    """All that arrived at a tensor; ``owned`` says that the first may be changed."""
+    whole = [part for part in parts if not isinstance(part, Placed)]
+    places = [part for part in parts if isinstance(part, Placed)]
+    result = whole[0] if whole else np.zeros(like.shape)
+    for part in whole[1:]:
+        result = added(result, part)
+    if not places:
+        return result
+    if whole and len(whole) == 1 and not owned:
+        result = result.copy()
+    for part in places:
+        result = _placed(result, part)
+    return result
+
+
+def _placed(whole: Any, part: Placed) -> Any:
+    if not in_graph(whole):
+        if not in_graph(part.amount):
+            whole = whole if whole.flags.writeable else whole.copy()
+            whole[part.at] += part.amount
+            return whole
+        whole = Tensor(whole, requires_grad=False)
+    return _assigned(whole, part.at, added(whole[part.at], part.amount))
+
+
+def _cleared(whole: Any, at: tuple[int, ...], owned: bool) -> Any:
+    """An upstream without what stood at a place."""
+    if not owned:
+        whole = whole.copy()
+    if in_graph(whole):
+        return _assigned(whole, at, 0.0)
+    whole = whole if whole.flags.writeable else whole.copy()
+    whole[at] = 0.0
+    return whole
+
+
+def _assigned(tensor: Any, at: tuple[int, ...], number: Any) -> Any:
+    """In place where nothing else holds the numbers."""
+    try:
+        tensor[at] = number
+    except AliasError:
+        return tensor.put(at, number)
+    return tensor
+
+
+def _one_place(bound: Bound, wholes: Mapping[str, Any]) -> tuple[int, ...] | None:
+    """The place of x[i] and of x[i] = v, whole numbers in front of whole axes; else None."""
+    if bound.name not in ("index", "put_at") or bound.statement is None:
+        return None
+    if bound.name == "index" and not is_one_place(bound.arguments["key"]):
+        return None
+    return tuple(int(wholes[f"n{axis + 1}"]) for axis in range(len(wholes)))
 
 
 def tangent(
@@ -123,6 +200,14 @@ def carried_out(bound: Bound, have: Mapping[str, Any], wholes: Mapping[str, Any]
     }  # fmt: skip
     result = bound.run({**arrays, **numbers})[0]
     return result if bound.shape else float(result)
+
+
+def numbers_of(thing: Any) -> Any:
+    """The numbers of a value or a tensor; itself where t[i] = v has let them go."""
+    try:
+        return thing.data
+    except AliasError:
+        return thing
 
 
 def added(left: Amount, right: Amount) -> Amount:

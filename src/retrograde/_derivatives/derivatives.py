@@ -279,7 +279,7 @@ def _rows_of_tensor(call: Call, output: Any, unused: Unused) -> list[Number]:
 
 def _together(parts: list[Number], shape: tuple[int, ...], like: Any) -> Number:
     if any(map(in_graph, parts)):
-        return do("reshape", do("stack", *parts), shape=(*shape, *like.shape))
+        return do("reshape", do.stacked(parts), shape=(*shape, *like.shape))
     return np.array(parts, dtype=float).reshape(*shape, *like.shape)
 
 

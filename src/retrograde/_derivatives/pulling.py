@@ -9,7 +9,7 @@ differentiated further. Nodes of an earlier epoch than the transform's are left 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache, reduce
+from functools import cache
 from math import isnan
 from typing import Any
 
@@ -73,12 +73,16 @@ def _operands(inputs: Sequence[Value]) -> list[Any]:
 
 
 def _contributions(
-    node: Value, inputs: Sequence[Value], wanted: Sequence[int], upstream: Number
+    node: Value,
+    inputs: Sequence[Value],
+    wanted: Sequence[int],
+    upstream: Number,
+    owned: bool = False,
 ) -> list[Number]:
     """What a node hands to the inputs wanted, as values."""
     row = array_row(node)
     if row is not None:
-        return arrays.contributions(node, row, _operands(inputs), wanted, upstream)
+        return arrays.contributions(node, row, inputs, wanted, upstream, owned)
     if node._rule is not None and node._rule.has_vjp:
         operands = _operands(inputs)
         given = node._rule.vjp_on_values(node, operands, upstream)
@@ -95,11 +99,11 @@ def _times(partial: Number, upstream: Number) -> Number:
     return partial * upstream
 
 
-def _total(contributions: list[Number]) -> Number:
+def _total(contributions: list[Number], like: Any = None, owned: bool = False) -> Number:
+    if getattr(like, "ndim", 0):
+        return arrays.total(contributions, like, owned)
     if len(contributions) == 1:
         return contributions[0]
-    if any(getattr(one, "ndim", 0) for one in contributions):
-        return reduce(arrays.added, contributions)
     return sum(contributions)
 
 
@@ -137,6 +141,7 @@ def pull_values(
     depends = _dependents(nodes, inputs)
     arrived: dict[int, list[Number]] = {}
     taken = {key(seed) for seed in seeds}
+    given_away = {key(v) for v in (*roots, *inputs)}  # somebody else holds what arrives there
     recording, reached = core.in_recording(), Reached()
     for root, seed in zip(roots, seeds):
         arrived.setdefault(key(root), []).append(seed)
@@ -146,19 +151,20 @@ def pull_values(
         if not through or key(node) not in arrived:
             continue
         _check_fresh(node)
-        upstream = _total(arrived[key(node)])
+        owned = key(node) not in given_away
+        upstream = _total(arrived[key(node)], node, owned)
         arrived[key(node)] = [upstream]
         node_inputs = node.inputs
         taken.update(key(v) for v in (node, *node_inputs) if v.requires_grad)
         if recording and is_chosen(node):
             given = reached.chosen(node, node_inputs, through, upstream)
         else:
-            given = _contributions(node, node_inputs, through, upstream)
+            given = _contributions(node, node_inputs, through, upstream, owned)
             given = reached.handed_on(node, node_inputs, through, given) if recording else given
         for index, contribution in zip(through, given):
             if contribution is not None:
                 arrived.setdefault(key(node_inputs[index]), []).append(contribution)
-    found = (_total(arrived[key(v)]) if key(v) in arrived else None for v in inputs)
+    found = (_total(arrived[key(v)], v) if key(v) in arrived else None for v in inputs)
     return _distinct(found, taken)
 
 
@@ -215,7 +221,7 @@ def push_forward(
         row = array_row(node)
         if row is not None:
             _check_fresh(node)
-            given = [v.data for v in node_inputs] if in_numbers else _operands(node_inputs)
+            given = [arrays.numbers_of(v) for v in node_inputs] if in_numbers else node_inputs
             moves = [moving[key(node_inputs[index])] for index in through]
             moving[key(node)] = arrays.tangent(node, row, given, through, moves, _pulled)
             continue

@@ -31,6 +31,9 @@ from ..tensor import Tensor, in_graph
 from ..value import Value, belongs_to_caller, core
 from .keys import is_one_place, named_key
 
+WIDEST = 32
+"""How many operands one node of a row that takes any number of them has at most."""
+
 
 def operand(thing: Any, op: str) -> Any:
     """Something to compute with: a tensor, a value, a float, or an array of floats."""
@@ -39,7 +42,7 @@ def operand(thing: Any, op: str) -> Any:
     if is_real_scalar(thing):
         return float(thing)
     if isinstance(thing, (list, tuple)) and any(map(in_graph, thing)):
-        return do("stack", *thing)
+        return do.stacked(thing)
     if isinstance(thing, (str, bytes, complex, dict, set)) or thing is None:
         raise TensorError.operand(op, thing)
     try:
@@ -65,7 +68,7 @@ class Doing:
             return _fitting(name, given, lambda: _plain(numeric(name, *given, **arguments)))
         if isinstance(row, Composed):
             return _fitting(name, given, lambda: row.make(self, *given, **arguments))
-        if name in OPS and not any(map(np.ndim, given)):
+        if name in OPS and not any(map(axes_of, given)):
             return getattr(elementwise, name)(*given)
         wholes = {key: _wholes(arguments.pop(key), name) for key in row.wholes if key in arguments}
         return self.node(name, given, wholes, arguments)
@@ -90,7 +93,7 @@ class Doing:
         self, name: str, operands: Sequence[Any], wholes: dict[str, Any], arguments: dict[str, Any]
     ) -> Bound:
         """A row on the shapes of operands."""
-        shapes = [np.shape(it) if type(it) is np.ndarray else _shape(it) for it in operands]
+        shapes = [_shape(it) for it in operands]
         named = {key: it.shape for key, it in wholes.items()}
         try:
             return bound(name, shapes, named, **arguments)
@@ -99,11 +102,25 @@ class Doing:
         except IndexError as error:
             raise TensorIndexError.of(str(error), operands[0]) from None
 
+    def stacked(self, parts: Sequence[Any], axis: int = 0) -> Any:
+        """Parts along a new axis; many of them group by group, so that no node is too wide."""
+        if len(parts) <= WIDEST:
+            return self("stack", *parts, axis=axis)
+        groups = [parts[start : start + WIDEST] for start in range(0, len(parts), WIDEST)]
+        return self.joined([self("stack", *group, axis=axis) for group in groups], axis)
+
+    def joined(self, parts: Sequence[Any], axis: int = 0) -> Any:
+        """Parts one behind the other along an axis, group by group."""
+        while len(parts) > WIDEST:
+            groups = [parts[start : start + WIDEST] for start in range(0, len(parts), WIDEST)]
+            parts = [self("concatenate", *group, axis=axis) for group in groups]
+        return self("concatenate", *parts, axis=axis)
+
     # ---- what compositions ask for -------------------------------------------------------------
 
     def shape(self, it: Any) -> Shape:
         """The shape of an operand."""
-        return np.shape(it) if type(it) is np.ndarray else _shape(it)
+        return _shape(it)
 
     def fill(self, shape: Shape, number: float) -> Any:
         """An array of one number."""
@@ -171,6 +188,11 @@ class Doing:
             shape = (1,) * data.ndim if axis is None else _kept(data.shape, one)
             return found.reshape(shape)
         return found if np.ndim(found) else int(found)
+
+
+def axes_of(it: Any) -> int:
+    """How many axes an operand has; np.ndim would ask a tensor the long way round."""
+    return int(getattr(it, "ndim", 0))
 
 
 def _kept(shape: Shape, axis: int) -> Shape:

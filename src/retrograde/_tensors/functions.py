@@ -15,7 +15,7 @@ import numpy as np
 from ..errors import FitError
 from ..tensor import in_graph
 from ..value import belongs_to_caller
-from .doing import do, operand
+from .doing import axes_of, do, operand
 from .methods import Axis, axis_of, shape_of
 
 # ---- products ----------------------------------------------------------------------------------
@@ -79,7 +79,7 @@ def stack(parts: Iterable[Any], axis: int = 0) -> Any:
     >>> rg.stack([rg.Value(1.0), rg.Value(2.0), 3.0]).data
     array([1., 2., 3.])
     """
-    return do("stack", *_some("stack", parts), axis=int(axis))
+    return do.stacked(_some("stack", parts), int(axis))
 
 
 def concatenate(parts: Iterable[Any], axis: int | None = 0) -> Any:
@@ -91,13 +91,13 @@ def concatenate(parts: Iterable[Any], axis: int | None = 0) -> Any:
     """
     given = [operand(part, "concatenate") for part in _some("concatenate", parts)]
     for number, part in enumerate(given):
-        if np.ndim(part) == 0 and axis is not None:
+        if axes_of(part) == 0 and axis is not None:
             raise FitError.of(
                 f"concatenate: item {number} has no axes; write rg.stack, or part[None]", given
             )
     if axis is None:
-        return do("concatenate", *map(flat, given), axis=0)
-    return do("concatenate", *given, axis=int(axis))
+        return do.joined([flat(part) for part in given])
+    return do.joined(given, int(axis))
 
 
 def split(x: Any, sections: int | Sequence[int], axis: int = 0) -> list[Any]:
@@ -143,9 +143,9 @@ def pad(x: Any, widths: Any, value: float = 0.0) -> Any:
     """
     given = _with_axes(x, "pad")
     try:
-        spread = np.broadcast_to(np.asarray(widths), (np.ndim(given), 2)).tolist()
+        spread = np.broadcast_to(np.asarray(widths), (axes_of(given), 2)).tolist()
     except ValueError:
-        raise FitError.of(f"pad: widths {widths} for {np.ndim(given)} axes", [given]) from None
+        raise FitError.of(f"pad: widths {widths} for {axes_of(given)} axes", [given]) from None
     return do("pad", given, widths=tuple(map(tuple, spread)), value=float(value))
 
 
@@ -284,7 +284,7 @@ def conv2d(
 
 def _convolved(name: str, axes: int, x: Any, w: Any, *settings: Any) -> Any:
     given = [operand(x, name), operand(w, name)]
-    if any(np.ndim(it) != axes + 2 for it in given):
+    if any(axes_of(it) != axes + 2 for it in given):
         raise FitError.of(
             f"{name}: x is (batch, channels, …) and w (out, channels, …) of {axes + 2} axes, not "
             f"{np.shape(given[0])} and {np.shape(given[1])}",
@@ -353,7 +353,7 @@ def solve(a: Any, b: Any) -> Any:
     array([1., 1.])
     """
     left, right = operand(a, "solve"), operand(b, "solve")
-    if np.ndim(right) == 1:
+    if axes_of(right) == 1:
         return do("reshape", do("solve", left, _column(right)), shape=(*np.shape(left)[:-2], -1))
     return do("solve", left, right)
 
@@ -428,7 +428,7 @@ def flat(x: Any) -> Any:
 
 def _with_axes(x: Any, name: str) -> Any:
     given = operand(x, name)
-    if np.ndim(given) == 0:
+    if axes_of(given) == 0:
         raise FitError.of(f"{name}: a number has no axes; give a tensor or an array", [given])
     return given
 

@@ -157,7 +157,7 @@ def _stacked(items: list[Any], shape: tuple[int, ...]) -> Any:
     """Tensors, and arrays among them, as one tensor."""
     from .._tensors.doing import do
 
-    return do("reshape", do("stack", *items), shape=shape + tuple(items[0].shape))
+    return do("reshape", do.stacked(items), shape=shape + tuple(items[0].shape))
 
 
 # ---- taken apart, and put together -------------------------------------------------------------

@@ -74,6 +74,10 @@ class Subject:
         """The graph: its root, and a leaf a number; None where there is too much of it."""
         raise NotImplementedError
 
+    def mixed(self, numbers: Sequence[float]) -> Graph | None:
+        """The graph, tensors or not: its root, and the leaf or the place in one of each number."""
+        return None
+
     def _checked(self, result: Any, begun: int) -> Value:
         """The one value a function returned."""
         if is_real_scalar(result) and not isinstance(result, Value) and here.begun > begun:
@@ -122,6 +126,10 @@ class Arguments(Subject):
     def graph(self, numbers: Sequence[float]) -> Graph | None:
         """The function's graph on fresh leaves."""
         return of_values_alone(*self._called(numbers))
+
+    def mixed(self, numbers: Sequence[float]) -> Graph | None:
+        """The function's graph on fresh leaves, some of them tensors."""
+        return self._called(numbers)
 
 
 class Parameters(Subject):
@@ -182,6 +190,12 @@ class Parameters(Subject):
             begun = here.begun
             root = self._with(numbers, lambda: self._checked(function(), begun))
         return of_values_alone(root, self._leaves)
+
+    def mixed(self, numbers: Sequence[float]) -> Graph | None:
+        """The loss over the parameters, some of them in tensors."""
+        if isinstance(self.function, Compiled):
+            return None
+        return self._with(numbers, self._root), self._leaves
 
 
 class Replayed(Subject):

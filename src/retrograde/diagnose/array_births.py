@@ -105,7 +105,7 @@ def _all_finite(node: Any) -> bool:
 
 
 def _contributions(node: Any, upstream: Any) -> Iterator[tuple[int, Any, float | None]]:
-    """What a node hands to each input that takes gradients, and the partial if it is a value's."""
+    """What a node hands to each input that takes gradients, and the partial of a value's."""
     row = core.array_row(node)
     if row is None:
         partials = node.partials if isinstance(node, Value) else ()
