@@ -251,6 +251,21 @@ def test_closures_among_tensors(rg: Any) -> None:
     assert x.grad.tolist() == [24.0 + 24.0] * 3
 
 
+def test_a_value_made_from_tensors_contributes_in_a_pass_only(native: Any) -> None:
+    total = native.Tensor([1.0, 2.0]).sum()
+    with pytest.raises(native.errors.ClosureStyleError, match="made from tensors"):
+        total._backward()
+
+
+def test_a_survey_of_values_refuses_tensors(native: Any) -> None:
+    from retrograde.value import native_core
+
+    x = native.Value(2.0)
+    root = (native.Tensor([1.0, 2.0]) * x).sum()
+    with pytest.raises(native.errors.TensorError, match="a survey looks at values"):
+        native_core.survey((root,), (1.0,), (x,), bytes(256), bytes(2048))
+
+
 # ---- data that is let go ------------------------------------------------------------------------
 
 
