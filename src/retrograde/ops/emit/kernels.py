@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..expr import Call, Condition, Expr, Num, Var, calls, variables
+from ..expr import Absent, Call, Condition, Expr, Num, Var, calls, variables
 from ..op import PRIMITIVES, RESULT, Op
 from ..routine import Routine
 from ..special import ROUTINES
@@ -38,7 +38,6 @@ _LANES = Notation(
     where="v_select({}, {}, {})",
     either="vm_or({}, {})",
     both="vm_and({}, {})",
-    absent='v_set(__builtin_nan(""))',
 )
 
 
@@ -84,7 +83,7 @@ def maps(ops: Iterable[Op]) -> str:
         short = _short(op.value) and not (op.tuned or op.vectored)
         forward.append(f"    X({op.name}, {(1 << op.arity) - 1}, {short:d})")
         for number, partial in enumerate(op.partials):
-            amount = lanes(_upstream_times(partial))
+            amount = NOBODY_KNOWS if isinstance(partial, Absent) else lanes(_times(partial))
             said = ", ".join((*inputs, f"vd {RESULT}", f"vd {UPSTREAM}"))
             functions.append(f"SIMD vd rgm_{op.name}_d{number}({said}) {{ return {amount}; }}")
             entry = (op.name, number, _reads(op, partial), int(_short(partial)))
@@ -102,12 +101,13 @@ def maps(ops: Iterable[Op]) -> str:
     )
 
 
+NOBODY_KNOWS = 'v_set(__builtin_nan(""))'
 UPSTREAM = "upstream"
 SPARE = ("spare0", "spare1", "spare2")
 
 
-def _upstream_times(partial: Expr) -> Expr:
-    """A factor of 1 or -1 is not multiplied by."""
+def _times(partial: Expr) -> Expr:
+    """The upstream gradient times a partial; a factor of 1 or -1 is not multiplied by."""
     up = Var(UPSTREAM)
     if isinstance(partial, Num) and abs(partial.value) == 1.0:
         return up if partial.value == 1.0 else Call("neg", (up,))
