@@ -100,8 +100,7 @@ static int pass_begin(Pass *pass) {
 /* The roots as a tuple, for the route from a birth to where the pass began. */
 PyObject *rg_tuple_of(Value **roots, Py_ssize_t count) {
     PyObject *tuple = PyTuple_New(count);
-    for (Py_ssize_t r = 0; tuple && r < count; r++)
-        PyTuple_SET_ITEM(tuple, r, rg_face(roots[r]));
+    for (Py_ssize_t r = 0; tuple && r < count; r++) PyTuple_SET_ITEM(tuple, r, rg_face(roots[r]));
     return tuple;
 }
 

@@ -186,8 +186,8 @@ Value *rg_drop_body(Value *v, Value *list, Value *(*drop)(Value *, Value *)) {
 
 /* ---- handles ------------------------------------------------------------------------------ */
 
-/* A handle around a node that has none; a new reference. It holds the node. */
-PyObject *rg_tensor_handle(Value *v) {
+/* A handle around a node that has none, whose reference it takes over, also in failure. */
+PyObject *rg_tensor_wrap(Value *v) {
     RgTensor *handle = free_handles;
     if (RG_LIKELY(handle != NULL)) {
         free_handles = (RgTensor *)handle->node;
@@ -199,15 +199,22 @@ PyObject *rg_tensor_handle(Value *v) {
 #endif
     } else {
         handle = PyObject_Malloc(sizeof(RgTensor));
-        if (handle == NULL) return PyErr_NoMemory();
-        Py_SET_TYPE((PyObject *)handle, RgTensor_Type); /* which outlives them: no reference to it */
+        if (handle == NULL) {
+            Py_DECREF((PyObject *)v);
+            return PyErr_NoMemory();
+        }
+        Py_SET_TYPE((PyObject *)handle,
+                    RgTensor_Type); /* which outlives them: no reference to it */
         _Py_NewReference((PyObject *)handle);
     }
-    handle->node = (Value *)Py_NewRef((PyObject *)v);
+    handle->node = v;
     rg_body(v)->handle = (PyObject *)handle;
     rg_body(v)->keep++;
     return (PyObject *)handle;
 }
+
+/* The same around a node that others hold too. */
+PyObject *rg_tensor_handle(Value *v) { return rg_tensor_wrap((Value *)Py_NewRef((PyObject *)v)); }
 
 void rg_handle_dealloc(PyObject *self) {
     RgTensor *handle = (RgTensor *)self;

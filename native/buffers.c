@@ -10,7 +10,8 @@
 #define MOST_CLASSED ((size_t)1 << 14)
 #define CLASSES 24
 #define KEPT_SMALL ((size_t)32 << 20)
-#define MOST_SMALLEST ((size_t)1 << 18) /* of up to eight numbers, which take as much for themselves */
+#define MOST_SMALLEST                                                                              \
+    ((size_t)1 << 18) /* of up to eight numbers, which take as much for themselves */
 #define KEPT_LARGE ((size_t)64 << 20)
 
 RgBuffer *rg_small_numbers = NULL;
@@ -112,7 +113,8 @@ void rg_numbers_free(RgBuffer *buffer) {
         return;
     }
     if (buffer->kept < 0 && buffer->room > MOST_CLASSED && bytes <= KEPT_LARGE) {
-        if (large_bytes + bytes > KEPT_LARGE) free_large(); /* a program has moved on to other sizes */
+        if (large_bytes + bytes > KEPT_LARGE)
+            free_large(); /* a program has moved on to other sizes */
         buffer->next = large;
         large = buffer;
         large_bytes += bytes;

@@ -36,7 +36,8 @@ int rg_floats_of(PyObject *object, const char *what, PyObject **owner, Py_buffer
         PyBuffer_Release(view);
         PyErr_Format(PyExc_ValueError, "%s has %d axes; a tensor has at most %d", what, view->ndim,
                      RG_MOST_AXES);
-    } else if (PyErr_ExceptionMatches(PyExc_BufferError) || PyErr_ExceptionMatches(PyExc_ValueError)) {
+    } else if (PyErr_ExceptionMatches(PyExc_BufferError) ||
+               PyErr_ExceptionMatches(PyExc_ValueError)) {
         PyErr_Clear(); /* its numbers lie in another order */
         PyObject *packed = rg_call("numpy", "ascontiguousarray", "(O)", *owner);
         Py_SETREF(*owner, packed);
@@ -192,9 +193,8 @@ PyObject *rg_shape_tuple(int ndim, const Py_ssize_t *shape) {
 void rg_spread(Py_ssize_t *steps, int ndim, const Py_ssize_t *shape, RgArray array) {
     int more = ndim - array.ndim;
     for (int d = 0; d < ndim; d++)
-        steps[d] = d < more || (array.shape[d - more] == 1 && shape[d] != 1)
-                       ? 0
-                       : array.strides[d - more];
+        steps[d] =
+            d < more || (array.shape[d - more] == 1 && shape[d] != 1) ? 0 : array.strides[d - more];
 }
 
 /* The same of an array in the order of C. */
@@ -210,7 +210,6 @@ RgBuffer *rg_packed(const Value *v) {
     const RgBody *body = rg_body(v);
     if (body->contiguous && body->at == body->buffer->data) return rg_numbers_share(body->buffer);
     RgBuffer *buffer = rg_numbers_new((size_t)body->size);
-    if (buffer)
-        rg_pack(body->ndim, body->shape, buffer->data, (RgView){body->at, body->strides});
+    if (buffer) rg_pack(body->ndim, body->shape, buffer->data, (RgView){body->at, body->strides});
     return buffer;
 }

@@ -32,8 +32,7 @@ static void settle(Debt *debt) {
 static inline Value *drop(Value *v, Value *list) {
     if (v == NULL) return list;
 #ifndef Py_REF_DEBUG
-    if (Py_REFCNT((PyObject *)v) == 1 &&
-        (RG_LIKELY(rg_is_plain((PyObject *)v)) || rg_is_node(v))) {
+    if (Py_REFCNT((PyObject *)v) == 1 && (RG_LIKELY(rg_is_plain((PyObject *)v)) || rg_is_node(v))) {
         v->next = list;
         return v;
     }

@@ -223,9 +223,75 @@ static PyObject *make(int op, Operands *given) {
     return rg_tensor_finish(z, given->flags);
 }
 
-/* A row on operands of which one at least is a tensor or an array. NotImplemented where another is
- * nothing it knows. */
-PyObject *rg_tensor_map(int op, PyObject *const *operands) {
+/* The common case, without a turn that could be spared: tensors of one shape that lie in the order of
+ * C, and floats, of which something takes gradients, in no mode. NULL, without an exception, where
+ * anything is out of the ordinary. */
+static inline PyObject *make_quick(int op, PyObject *const *operands, int arity) {
+    Value *nodes[2] = {NULL, NULL};
+    double numbers[2] = {0.0, 0.0};
+    const double *at[3] = {NULL, NULL, NULL};
+    ptrdiff_t step[3] = {0, 0, 0};
+    const RgBody *first = NULL;
+    uint8_t flags = 0;
+    int reads = 0;
+    for (int k = 0; k < arity; k++) {
+        if (RG_UNLIKELY(!rg_is_tensor(operands[k]))) {
+            if (!PyFloat_CheckExact(operands[k])) return NULL;
+            numbers[k] = PyFloat_AS_DOUBLE(operands[k]);
+            at[k] = &numbers[k];
+            continue;
+        }
+        Value *node = nodes[k] = rg_node_of(operands[k]);
+        const RgBody *body = rg_body(node);
+        if (RG_UNLIKELY(body->at == NULL || !body->contiguous ||
+                        (first && first != body && !has_same_shape(first, body))))
+            return NULL;
+        first = body;
+        at[k] = body->at;
+        step[k] = 1;
+        flags |= node->flags;
+        if (node->flags & RG_REQUIRES_GRAD) reads |= rg_partial_reads[op][k];
+    }
+    if (RG_UNLIKELY(first == NULL || !(flags & RG_REQUIRES_GRAD) || first->ndim > RG_INLINE_AXES ||
+                    RG_OPS[op].absent))
+        return NULL;
+    Value *z = rg_tensor_blank(first->ndim, 0);
+    if (RG_UNLIKELY(z == NULL)) goto failed;
+    RgBody *body = rg_body(z);
+    RgBuffer *buffer = rg_numbers_new_or_not((size_t)first->size);
+    if (RG_UNLIKELY(buffer == NULL)) {
+        Py_DECREF((PyObject *)z);
+        goto failed;
+    }
+    memcpy(body->axes, first->axes, sizeof body->axes);
+    body->size = first->size;
+    body->contiguous = 1;
+    body->buffer = buffer;
+    body->at = buffer->data;
+    rg_arrays->forward[op](first->size, buffer->data, at, step);
+    body->row = &rg_map_row;
+    body->code = (uint16_t)op;
+    body->saves = reads & 7;
+    body->saves_result = reads >> RG_RESULT_AT & 1;
+    z->op = RG_ARRAY;
+    z->flags |= flags & RG_INHERITED;
+    z->count = arity;
+    for (int k = 0; k < arity; k++) {
+        Value *input = nodes[k];
+        body->inputs[k] = (RgEntry){input, numbers[k]};
+        if (input == NULL) continue;
+        Py_INCREF((PyObject *)input);
+        body->inputs[k].partial = (double)rg_body(input)->version;
+        rg_body(input)->keep += reads >> k & 1;
+    }
+    body->keep += reads >> RG_RESULT_AT & 1;
+    return rg_tensor_wrap(z);
+failed:
+    PyErr_Clear(); /* the thorough way says it */
+    return NULL;
+}
+
+static __attribute__((noinline)) PyObject *map_thorough(int op, PyObject *const *operands) {
     Operands given;
     given.arity = RG_OPS[op].arity;
     given.same = 1;
@@ -270,6 +336,17 @@ PyObject *rg_tensor_map(int op, PyObject *const *operands) {
         made = make(op, &given);
     release(&given);
     return made;
+}
+
+/* A row on operands of which one at least is a tensor or an array. NotImplemented where another is
+ * nothing it knows. */
+PyObject *rg_tensor_map(int op, PyObject *const *operands) {
+    int arity = RG_OPS[op].arity;
+    if (RG_LIKELY(arity <= 2 && rg_modes_active == 0)) {
+        PyObject *made = arity == 2 ? make_quick(op, operands, 2) : make_quick(op, operands, 1);
+        if (RG_LIKELY(made != NULL)) return made;
+    }
+    return map_thorough(op, operands);
 }
 
 /* x to a whole power from 3 to 8, by repeated multiplication: the highest bit is x itself. */

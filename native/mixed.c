@@ -13,8 +13,9 @@ struct RgPass {
     RgGraph *graph;
     size_t nodes;
     RgTotal *totals;
-    double *old;     /* of a pass in place: the gradients of values */
-    uint32_t *edges; /* of one on copied edges: for each node in order the places of its inputs, then how many there are */
+    double *old; /* of a pass in place: the gradients of values */
+    uint32_t *
+        edges; /* of one on copied edges: for each node in order the places of its inputs, then how many there are */
     size_t edge_count;
     uint32_t *root_place;
     Value **roots;
@@ -323,8 +324,10 @@ static int pull_watched(RgPass *pass, Value *v, const double *upstream, const ui
         if (!(input->flags & RG_REQUIRES_GRAD)) continue;
         RgTotal *total = &pass->totals[places[k]], before = *total;
         int finite = is_finite_total(input, total);
-        if (rg_is_node(input)) total->array = NULL; /* so that the contribution stands alone */
-        else total->number = 0.0;
+        if (rg_is_node(input))
+            total->array = NULL; /* so that the contribution stands alone */
+        else
+            total->number = 0.0;
         for (uint32_t j = 0; j < count; j++) all[j] = j == k ? places[j] : RG_NOWHERE;
         failed = rg_body(v)->row->pull(pass, v, upstream, all) < 0;
         PyObject *amount = failed ? NULL : rg_total_shown(input, total);
@@ -378,9 +381,8 @@ int rg_tensor_watch(Value *z) {
     if (born && !isnan(number))
         for (Py_ssize_t k = 0; k < z->count && born; k++) {
             Value *input = z->entries[k].input;
-            RgBuffer *read = input && rg_is_node(input) && rg_body(input)->buffer
-                                 ? rg_packed(input)
-                                 : NULL;
+            RgBuffer *read =
+                input && rg_is_node(input) && rg_body(input)->buffer ? rg_packed(input) : NULL;
             const double *numbers_read = read ? read->data : &z->entries[k].partial;
             Py_ssize_t count = read ? rg_body(input)->size : input && rg_is_node(input) ? 0 : 1;
             for (Py_ssize_t i = 0; i < count && born; i++) born = !isinf(numbers_read[i]);
@@ -519,9 +521,8 @@ static int walk(RgPass *pass) {
         if (v->op == RG_ARRAY) {
             if (array && total->array == NULL) continue; /* nothing came: no use depends on it */
             const double *upstream = array ? total->array->data : &total->number;
-            failed = RG_UNLIKELY(pass->anomaly)
-                         ? pull_watched(pass, v, upstream, edge, count)
-                         : rg_body(v)->row->pull(pass, v, upstream, edge);
+            failed = RG_UNLIKELY(pass->anomaly) ? pull_watched(pass, v, upstream, edge, count)
+                                                : rg_body(v)->row->pull(pass, v, upstream, edge);
         } else if (v->op == RG_CLOSURE) {
             failed = pull_closure(pass, v, edge, count);
         } else {

@@ -316,8 +316,8 @@ static PyObject *rmsprop(PyObject *Py_UNUSED(module), PyObject *const *args, Py_
         release(&leaves);
         return NULL;
     }
-    const Rms r = {settings[0], settings[1], settings[2], settings[3], settings[4],
-                   settings[5] != 0.0};
+    const Rms r = {settings[0], settings[1], settings[2],
+                   settings[3], settings[4], settings[5] != 0.0};
     double *steps = leaves.state[0], *square = leaves.state[1], *mean = leaves.state[2];
     double *velocity = leaves.state[3];
     if (leaves.tensors)

@@ -10,9 +10,9 @@
 /* ---- a block ----------------------------------------------------------------------------------- */
 
 typedef struct {
-    int count;            /* whole numbers given */
-    Py_ssize_t place;     /* where it begins, in the order of C */
-    Py_ssize_t begin;     /* the same by the tensor's own strides */
+    int count;        /* whole numbers given */
+    Py_ssize_t place; /* where it begins, in the order of C */
+    Py_ssize_t begin; /* the same by the tensor's own strides */
 } Block;
 
 /* One number of a key onto the block; 0 where Python has to say what is wrong with it. */
@@ -64,7 +64,8 @@ static Py_ssize_t block_begin(const RgBody *x, int count, Py_ssize_t place) {
 static int index_run(Value *z, double *to) {
     const RgBody *body = rg_body(z), *x = rg_body(z->entries[0].input);
     const double *from = x->at + block_begin(x, body->code, body->place);
-    rg_pack(x->ndim - body->code, x->shape + body->code, to, (RgView){from, x->strides + body->code});
+    rg_pack(x->ndim - body->code, x->shape + body->code, to,
+            (RgView){from, x->strides + body->code});
     return 0;
 }
 

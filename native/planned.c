@@ -92,7 +92,8 @@ static int run_step(PyObject *step, const Value *z, PyObject *wholes, const doub
         failed = read_array(&reading, i, z, PyLong_AsLong(PyTuple_GET_ITEM(sources, i)), upstream,
                             made, plan->array_size[i + 1]) < 0;
     for (int i = 0; i < plan->wholes && !failed; i++)
-        failed = read_whole(&reading, i, wholes, PyTuple_GET_ITEM(names, i), plan->whole_size[i]) < 0;
+        failed =
+            read_whole(&reading, i, wholes, PyTuple_GET_ITEM(names, i), plan->whole_size[i]) < 0;
     if (!failed) {
         int code = rg_plan_run(plan, to, reading.arrays, reading.wholes, how);
         if (code == RG_NO_MEMORY) PyErr_NoMemory();
@@ -125,9 +126,9 @@ static PyObject *back_of(PyObject *rule, Py_ssize_t operand) {
     PyObject *number = PyLong_FromSsize_t(operand);
     PyObject *back = number ? PyDict_GetItemWithError(backs, number) : NULL;
     if (back == NULL && number && !PyErr_Occurred()) {
-        PyObject *made = rg_call("retrograde._shared.views", "back", "OnOO",
-                                 PyTuple_GET_ITEM(rule, 0), operand, PyTuple_GET_ITEM(rule, 1),
-                                 rg_plan_maker);
+        PyObject *made =
+            rg_call("retrograde._shared.views", "back", "OnOO", PyTuple_GET_ITEM(rule, 0), operand,
+                    PyTuple_GET_ITEM(rule, 1), rg_plan_maker);
         if (made && PyDict_SetItem(backs, number, made) == 0) back = made; /* held by the dict */
         Py_XDECREF(made);
     }

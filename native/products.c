@@ -69,8 +69,8 @@ static void set_matrices(Matrices *of, int side, int ndim, const Py_ssize_t *sha
     of->matrix.column = ndim > 1 ? strides[ndim - 1] : side ? 0 : strides[0];
     int more = p->batch_ndim - (ndim > 2 ? ndim - 2 : 0);
     for (int d = 0; d < p->batch_ndim; d++)
-        of->steps[d] = d < more || (shape[d - more] == 1 && p->batch[d] != 1) ? 0
-                                                                            : strides[d - more];
+        of->steps[d] =
+            d < more || (shape[d - more] == 1 && p->batch[d] != 1) ? 0 : strides[d - more];
 }
 
 static void packed_strides(int ndim, const Py_ssize_t *shape, Py_ssize_t *strides) {
@@ -228,7 +228,8 @@ static int matmul_pull(RgPass *pass, Value *z, const double *upstream, const uin
         if (fresh && !kept) memset(to, 0, (size_t)of->size * sizeof(double));
         RgHow how = fresh && kept ? RG_REPLACE : RG_ADD;
         if (p.turns && p.m && p.n && p.k)
-            failed = side ? pull_right(&p, y, upstream, to, how) : pull_left(&p, x, upstream, to, how);
+            failed =
+                side ? pull_right(&p, y, upstream, to, how) : pull_left(&p, x, upstream, to, how);
     }
     rg_numbers_xdrop(numbers);
     return failed ? no_memory() : 0;

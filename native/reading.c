@@ -93,7 +93,8 @@ static int fill(const RgGraph *graph, PyObject **arrays, uint32_t *instructions,
         for (Py_ssize_t k = 0; k < width; k++, edge++) {
             RgEntry entry = rg_input_at(v, k);
             AT(int64_t, INPUTS)[edge] = entry.input ? (int64_t)entry.input->instruction : -1;
-            AT(double, NUMBERS)[edge] =
+            AT(double, NUMBERS)
+            [edge] =
                 v->op == RG_ARRAY && entry.input ? NAN : entry.partial; /* it has no one partial */
         }
     }

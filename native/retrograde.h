@@ -213,7 +213,6 @@ typedef union {
     RgBuffer *array;
 } RgTotal;
 
-
 int rg_backward(Value **roots, const RgTotal *seeds, Py_ssize_t count);
 PyObject *rg_contribute_now(PyObject *self, PyObject *ignored);
 

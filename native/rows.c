@@ -435,7 +435,8 @@ static PyObject *array_as_planned(PyObject *bound, PyObject *plan, PyObject *ope
 static PyObject *plan_of(PyObject *bound, PyObject *wholes) {
     PyObject *plan = PyObject_GetAttrString(bound, "plan");
     if (plan == Py_None)
-        Py_SETREF(plan, rg_call("retrograde._shared.views", "plan", "OOO", bound, wholes, rg_plan_maker));
+        Py_SETREF(plan,
+                  rg_call("retrograde._shared.views", "plan", "OOO", bound, wholes, rg_plan_maker));
     return plan;
 }
 
@@ -452,7 +453,8 @@ PyObject *rg_array_of_row(PyObject *bound, PyObject *operands, PyObject *wholes)
     if (plan && any_tensor(operands))
         Py_SETREF(made, array_as_planned(bound, plan, operands, wholes));
     if (made == Py_NotImplemented)
-        Py_SETREF(made, array_made(bound, PyList_Check(plan) ? plan : NULL, operands, wholes, NULL));
+        Py_SETREF(made,
+                  array_made(bound, PyList_Check(plan) ? plan : NULL, operands, wholes, NULL));
     Py_XDECREF(plan);
     return made;
 }

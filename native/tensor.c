@@ -12,8 +12,8 @@ int rg_refuse_recording(const char *what) {
 /* Two tensors whose shapes do not fit: the law says why, the error where they were made. */
 void rg_call_unfit(const char *op, Value *left, Value *right) {
     const RgBody *x = rg_body(left), *y = rg_body(right);
-    PyObject *shapes = Py_BuildValue("(NN)", rg_shape_tuple(x->ndim, x->shape),
-                                     rg_shape_tuple(y->ndim, y->shape));
+    PyObject *shapes =
+        Py_BuildValue("(NN)", rg_shape_tuple(x->ndim, x->shape), rg_shape_tuple(y->ndim, y->shape));
     PyObject *operands = shapes ? Py_BuildValue("(NN)", rg_face(left), rg_face(right)) : NULL;
     PyObject *text =
         operands ? rg_call("retrograde._shared.views", "unfit", "sO", op, shapes) : NULL;
@@ -67,8 +67,8 @@ static int has_gradient(PyObject *self) {
 static PyObject *get_grad(PyObject *self, void *Py_UNUSED(closure)) {
     const RgBody *body = rg_body(rg_node_of(self));
     if (!has_gradient(self)) return NULL;
-    RgBuffer *gradient = body->gradient ? rg_numbers_share(body->gradient)
-                                        : rg_numbers_new((size_t)body->size);
+    RgBuffer *gradient =
+        body->gradient ? rg_numbers_share(body->gradient) : rg_numbers_new((size_t)body->size);
     if (gradient == NULL) return NULL;
     if (body->gradient == NULL) memset(gradient->data, 0, (size_t)body->size * sizeof(double));
     PyObject *array = rg_export(gradient, gradient->data, body->ndim, body->shape, NULL);
@@ -366,14 +366,15 @@ static PyObject *slot_power(PyObject *base, PyObject *exponent, PyObject *modulu
 }
 
 static PyType_Slot tensor_slots[] = {
-    {Py_tp_doc, "Tensor(data, *, label=None, requires_grad=True)\n--\n\n"
-                "An array of numbers that remembers how it was made.\n\n"
-                ">>> import retrograde as rg\n"
-                ">>> x = rg.Tensor([[1.0, 2.0], [3.0, 4.0]])\n"
-                ">>> (x * x).sum().backward()\n"
-                ">>> x.grad\n"
-                "array([[2., 4.],\n"
-                "       [6., 8.]])\n"},
+    {Py_tp_doc,
+     "Tensor(data, *, label=None, requires_grad=True)\n--\n\n"
+     "An array of numbers that remembers how it was made.\n\n"
+     ">>> import retrograde as rg\n"
+     ">>> x = rg.Tensor([[1.0, 2.0], [3.0, 4.0]])\n"
+     ">>> (x * x).sum().backward()\n"
+     ">>> x.grad\n"
+     "array([[2., 4.],\n"
+     "       [6., 8.]])\n"},
     {Py_tp_new, tensor_new},
     {Py_tp_dealloc, rg_handle_dealloc},
     {Py_tp_hash, tensor_hash},
@@ -425,10 +426,11 @@ RG_UNARY_OPS(UNARY_METHOD)
 static PyMethodDef row_methods[] = {RG_UNARY_OPS(UNARY_ENTRY){NULL, NULL, 0, NULL}};
 
 /* What the face must not replace: operators, and the rows as methods. */
-static const char *const operators[] = {
-    "__add__", "__radd__", "__sub__",      "__rsub__",   "__mul__", "__rmul__", "__truediv__",
-    "__rtruediv__", "__pow__", "__rpow__", "__matmul__", "__rmatmul__", "__neg__",  "__abs__",
-    "__pos__", "__hash__", "__getitem__", "__setitem__", "__delitem__", "sum"};
+static const char *const operators[] = {"__add__",     "__radd__",    "__sub__",     "__rsub__",
+                                        "__mul__",     "__rmul__",    "__truediv__", "__rtruediv__",
+                                        "__pow__",     "__rpow__",    "__matmul__",  "__rmatmul__",
+                                        "__neg__",     "__abs__",     "__pos__",     "__hash__",
+                                        "__getitem__", "__setitem__", "__delitem__", "sum"};
 
 int rg_add_tensor_names(void) {
     PyObject *names = PyList_New(0);

@@ -49,10 +49,10 @@ struct RgBody {
     double *at;
     RgBuffer *gradient; /* of a leaf, or retained; NULL: zeros */
     PyObject *handle;   /* borrowed; NULL while Python holds none */
-    PyObject *rule;     /* what the row needs besides: a bound row with its whole numbers; or NULL */
-    int32_t keep;       /* handles and rules that read the data */
-    uint32_t version;   /* how often the data of this leaf was changed */
-    uint16_t code;      /* which row of the scalar law, of a map; how many whole numbers, of an index */
+    PyObject *rule;   /* what the row needs besides: a bound row with its whole numbers; or NULL */
+    int32_t keep;     /* handles and rules that read the data */
+    uint32_t version; /* how often the data of this leaf was changed */
+    uint16_t code; /* which row of the scalar law, of a map; how many whole numbers, of an index */
     uint8_t ndim;
     uint8_t saves; /* a bit an input whose data the rule reads, as far as there are bits for them */
     uint8_t saves_result;
@@ -60,7 +60,7 @@ struct RgBody {
     uint8_t retains; /* the gradient of an inner node is kept */
     uint8_t open;    /* the law states no slope along an input that takes gradients */
     Py_ssize_t size;
-    Py_ssize_t place; /* where an index begins, in the order of C */
+    Py_ssize_t place;            /* where an index begins, in the order of C */
     Py_ssize_t *shape, *strides; /* in doubles; into `axes`, or one block of their own */
     Py_ssize_t axes[2 * RG_INLINE_AXES];
     RgEntry inputs[3]; /* more have a block of their own. `partial` holds a value's number as it was
@@ -135,6 +135,7 @@ static inline void rg_numbers_xdrop(RgBuffer *buffer) {
 /* bodies.c */
 Value *rg_tensor_blank(int ndim, int as_value);
 PyObject *rg_tensor_handle(Value *v);
+PyObject *rg_tensor_wrap(Value *v);
 Value *rg_drop_body(Value *v, Value *list, Value *(*drop)(Value *, Value *));
 void rg_unkeep(Value *v);
 void rg_tensor_forget(Value *z);
@@ -163,9 +164,7 @@ static inline PyObject *rg_tensor_finish(Value *z, uint8_t flags) {
     z->flags |= flags & RG_INHERITED;
     rg_hold_inputs(z);
     if (!rg_is_node(z)) return (PyObject *)z;
-    PyObject *handle = rg_tensor_handle(z);
-    Py_DECREF((PyObject *)z);
-    return handle;
+    return rg_tensor_wrap(z);
 }
 
 /* Give a new node contiguous strides, its size, and room for its numbers. */

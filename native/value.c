@@ -256,8 +256,7 @@ static PyObject *value_detach(PyObject *self, PyObject *Py_UNUSED(ignored)) {
 static PyObject *value_sizeof(PyObject *self, PyObject *Py_UNUSED(ignored)) {
     Value *v = (Value *)self;
     Py_ssize_t entries = v->flags & RG_WIDE ? v->count : 0;
-    if (rg_has_body(v))
-        return PyLong_FromSsize_t(Py_TYPE(self)->tp_basicsize + rg_body_bytes(v));
+    if (rg_has_body(v)) return PyLong_FromSsize_t(Py_TYPE(self)->tp_basicsize + rg_body_bytes(v));
     return PyLong_FromSsize_t(Py_TYPE(self)->tp_basicsize + entries * (Py_ssize_t)sizeof(RgEntry));
 }
 

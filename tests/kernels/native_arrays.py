@@ -80,8 +80,5 @@ class Native:
         flat = np.ascontiguousarray(moved).reshape(int(np.prod(free)), int(np.prod(over)), 1)
         found = np.empty(flat.shape[:1], np.int64)
         native.array_choose(BY[chosen.by], flat, found)
-        return (
-            tuple(np.asarray(it) for it in np.unravel_index(found.reshape(free), over))
-            if over
-            else ()
-        )
+        places = np.unravel_index(found.reshape(free), over) if over else ()
+        return tuple(map(np.asarray, places))

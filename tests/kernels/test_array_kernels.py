@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -89,7 +90,7 @@ def test_a_partial_is_the_laws_to_its_last_digits(name: str) -> None:
     for which, inner in enumerate(row.inputs):
         if inner in row.absent:
             continue
-        made = at_all_levels(lambda: went_back(name, which, operands, upstream))
+        made = at_all_levels(partial(went_back, name, which, operands, upstream))
         wanted = [contributions(row, g, *at)[which] for g, *at in zip(upstream, *operands)]
         np.testing.assert_allclose(made, wanted, rtol=1e-13, atol=1e-300, err_msg=name)
 
@@ -139,8 +140,8 @@ def test_maps_of_any_shape_and_layout(operands: Any, name: str) -> None:
         row = OPS[name]
         flat = [np.broadcast_to(it, g.shape).ravel().tolist() for it in (g, x, y)]
         partials = np.array([row.backward(*at) for at in zip(*flat)]).reshape(*g.shape, 2)
-    for which, operand in enumerate((x, y) if g.size else ()):  # an empty buffer has no strides
-        got = at_all_levels(lambda: went_back(name, which, (x, y), g))
+    for which, operand in enumerate((x, y) if g.size else ()):  # empty buffers have no strides
+        got = at_all_levels(partial(went_back, name, which, (x, y), g))
         np.testing.assert_allclose(
             got, reduced(partials[..., which], operand.shape), rtol=1e-10, atol=1e-10
         )
@@ -152,7 +153,7 @@ def test_maps_of_any_shape_and_layout(operands: Any, name: str) -> None:
         assert np.array_equal(added, onto + got)
 
 
-# ---- products -------------------------------------------------------------------------------------
+# ---- products ------------------------------------------------------------------------------------
 
 
 def product_of(a: Any, b: Any, onto: Any = None) -> Any:
@@ -190,7 +191,9 @@ def test_products_of_all_sizes_and_layouts(
     assert np.array_equal(at_all_levels(lambda: product_of(a, b, onto)), onto + made)
 
 
-@pytest.mark.parametrize("m, n, k", [(40, 50, 2100), (130, 70, 300), (97, 3100, 20), (5, 9, 1025)])
+@pytest.mark.parametrize(
+    ("m", "n", "k"), [(40, 50, 2100), (130, 70, 300), (97, 3100, 20), (5, 9, 1025)]
+)
 def test_large_products_add_in_the_stated_order(m: int, n: int, k: int) -> None:
     draw = np.random.default_rng(m)
     a, b = draw.standard_normal((m, k)), draw.standard_normal((k, n))
@@ -241,10 +244,10 @@ def test_sums_in_any_layout(shape: tuple[int, ...]) -> None:
     assert native.array_total(apart) == made
 
 
-# ---- choosers -------------------------------------------------------------------------------------
+# ---- choosers ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("outer, n, inner", [*product((0, 1, 3), (1, 2, 40, 500), (0, 1, 4))])
+@pytest.mark.parametrize(("outer", "n", "inner"), [*product((0, 1, 3), (1, 2, 40, 500), (0, 1, 4))])
 def test_choosers_are_numpys(outer: int, n: int, inner: int) -> None:
     draw = np.random.default_rng(n)
     x = draw.integers(-5, 5, (outer, n, inner)).astype(float)

@@ -94,7 +94,7 @@ CONVOLUTIONS = [
 ]
 
 
-@pytest.mark.parametrize("shapes, arguments", CONVOLUTIONS)
+@pytest.mark.parametrize(("shapes", "arguments"), CONVOLUTIONS)
 @pytest.mark.parametrize("awkward", [False, True])
 def test_convolutions_large_enough_to_be_matrix_products(
     shapes: Any, arguments: Any, awkward: bool

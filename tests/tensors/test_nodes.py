@@ -136,7 +136,7 @@ def _after(rg: Any, seed: int) -> list[Any]:
     return leaves
 
 
-# ---- passes that fail -----------------------------------------------------------------------------
+# ---- passes that fail ----------------------------------------------------------------------------
 
 
 def mixed(rg: Any) -> tuple[list[Any], Any]:
@@ -182,8 +182,9 @@ def test_making_nodes_without_memory_leaves_nothing_behind(native: Any) -> None:
 
     x, v = native.Tensor(np.ones((2, 3))), native.Value(2.0)
     forms = [
-        lambda: x * v, lambda: x @ np.ones((3, 2)), lambda: x.sum(), lambda: x[1], lambda: x[1, 2],
-        lambda: x.T, lambda: x.reshape(6), lambda: x.max(axis=1), lambda: x.detach(), lambda: x + x[0],
+        lambda: x * v, lambda: x @ np.ones((3, 2)), lambda: x.sum(), lambda: x[1],
+        lambda: x[1, 2], lambda: x.T, lambda: x.reshape(6), lambda: x.max(axis=1),
+        lambda: x.detach(), lambda: x + x[0],
     ]  # fmt: skip
     for form in forms:
         form()
@@ -201,7 +202,7 @@ def test_making_nodes_without_memory_leaves_nothing_behind(native: Any) -> None:
 def test_a_failing_hook_changes_nothing(rg: Any) -> None:
     leaves, root = mixed(rg)
     before = state(leaves)
-    v, w, t = leaves
+    _v, w, _t = leaves
 
     def fail(total: Any) -> None:
         raise ValueError("no")
@@ -224,7 +225,8 @@ def test_a_hook_may_go_backward_itself(rg: Any) -> None:
 
     y.register_hook(again)
     y.sum().backward()
-    assert x.grad.tolist() == [9.0, 9.0] and seen[0].tolist() == [1.0, 1.0]
+    assert x.grad.tolist() == [9.0, 9.0]
+    assert seen[0].tolist() == [1.0, 1.0]
 
 
 def test_hooks_replace_gradients_of_tensors(rg: Any) -> None:
@@ -247,6 +249,21 @@ def test_closures_among_tensors(rg: Any) -> None:
     out._backward = rule
     (out * x).sum().backward()
     assert x.grad.tolist() == [24.0 + 24.0] * 3
+
+
+def test_a_value_made_from_tensors_contributes_in_a_pass_only(native: Any) -> None:
+    total = native.Tensor([1.0, 2.0]).sum()
+    with pytest.raises(native.errors.ClosureStyleError, match="made from tensors"):
+        total._backward()
+
+
+def test_a_survey_of_values_refuses_tensors(native: Any) -> None:
+    from retrograde.value import native_core
+
+    x = native.Value(2.0)
+    root = (native.Tensor([1.0, 2.0]) * x).sum()
+    with pytest.raises(native.errors.TensorError, match="a survey looks at values"):
+        native_core.survey((root,), (1.0,), (x,), bytes(256), bytes(2048))
 
 
 # ---- data that is let go ------------------------------------------------------------------------
@@ -276,7 +293,8 @@ def test_views_see_nothing_of_later_writes(rg: Any) -> None:
     x = rg.Tensor(np.arange(6.0).reshape(2, 3), requires_grad=False)
     rows, array = x.T, x.data
     _core(rg).write_tensor(x, np.zeros((2, 3)))
-    assert rows.data.tolist() == [[0, 3], [1, 4], [2, 5]] and array.sum() == 15.0
+    assert rows.data.tolist() == [[0, 3], [1, 4], [2, 5]]
+    assert array.sum() == 15.0
     assert not x.data.any()
 
 

@@ -95,6 +95,13 @@ class ClosureStyleError(RetrogradeError, AttributeError):
         )
 
     @classmethod
+    def array(cls, value: Value) -> Self:
+        return cls(
+            f"_backward() of {describe(value)}: it was made from tensors, whose gradients are not "
+            "added one node at a time. Call backward() on it, or on what was made from it."
+        )
+
+    @classmethod
     def not_callable(cls, value: Value, got: object) -> Self:
         return cls(f"_backward must be callable without arguments, got {kind_of(got)}.")
 

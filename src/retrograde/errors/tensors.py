@@ -75,6 +75,13 @@ class TensorError(RetrogradeError, TypeError):
         )
 
     @classmethod
+    def surveyed(cls) -> Self:
+        return cls(
+            "a survey looks at values, and tensors are among these: rg.doctor reads such graphs "
+            "number by number. Ask it of a graph of values, or look at t.grad and rg.births."
+        )
+
+    @classmethod
     def truth(cls, shape: Shape) -> Self:
         return cls(
             f"the truth of a tensor of shape {shape}: each of its numbers has its own. Write "

@@ -1,10 +1,10 @@
 """Sums of products of two arrays, by matrix products.
 
-The letters of a nest say what a matrix product it is: those of one factor and the result are its rows
-or columns, those of both factors and not of the result are summed over. Where letters do not lie
-evenly, or a window or a condition stands in the way, a factor is copied first (``packed``), or the
-product is made apart and brought to its places afterwards (``spread``). That is how convolutions and
-both their gradients run.
+The letters of a nest say what matrix product it is: those of one factor and the result are its
+rows or columns, those of both factors and not of the result are summed over. Where letters do not
+lie evenly, or a window or a condition stands in the way, a factor is copied first (``_packed``), or
+the product is made apart and brought to its places afterwards (``_spread``). That is how
+convolutions and both their gradients run.
 """
 
 from __future__ import annotations

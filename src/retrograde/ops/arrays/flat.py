@@ -15,7 +15,7 @@ from ..index import Atom, Index, Letter, Quotient, Read, Remainder, Shape, as_in
 
 @dataclass(frozen=True)
 class Place:
-    """Where: ``base``, a step for each letter that has one, and the rest by the letters it reads."""
+    """Where: ``base``, a step for each letter that has one, the rest by the letters it reads."""
 
     base: int
     steps: Mapping[str, int]
@@ -90,7 +90,7 @@ class Flat:
             return Index() if self.lengths[atom.name] == 1 else Index((((atom,), 1),))
         if isinstance(atom, (Quotient, Remainder)):
             of, by = self.normal(atom.of), atom.by.number
-            assert by is not None and by > 0, "divisors are known once the shapes are"
+            assert by is not None, "divisors are known once the shapes are"
             quotient = self._quotient(of, by)
             return quotient if isinstance(atom, Quotient) else of - quotient * by
         assert isinstance(atom, Read), "sizes and given numbers are settled when a row is bound"

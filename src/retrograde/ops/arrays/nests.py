@@ -80,13 +80,8 @@ class Nest:
         to = said(self.to)
         reads = [word for name, it in self.reads for word in (array[name], *said(it))]
         guards = [word for kind, it in self.guards for word in (kind, *said(it))]
-        words = [
-            NEST,
-            self.mode,
-            len(self.loops),
-            *(length for _, length in self.loops),
-            len(tables),
-        ]
+        words = [NEST, self.mode, len(self.loops), *(length for _, length in self.loops)]
+        words.append(len(tables))
         for names, index in tables:
             walked = [at[name] for name, _ in self.loops if name in names]
             formula = _formula(index, at, whole)
@@ -212,8 +207,10 @@ def running(made: Nest) -> Nest | None:
         walk = replace(
             made,
             mode=RUN_ADD if made.mode == ADD else RUN_MULTIPLY,
-            loops=tuple(loop for loop in made.loops if loop[0] not in (kept, over))
-            + ((over, lengths[over]),),
+            loops=(
+                *(loop for loop in made.loops if loop[0] not in (kept, over)),
+                (over, lengths[over]),
+            ),
             to=_renamed(made.to, kept, over),
             guards=rest,
         )

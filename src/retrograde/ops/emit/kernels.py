@@ -87,9 +87,8 @@ def maps(ops: Iterable[Op]) -> str:
             amount = lanes(_upstream_times(partial))
             said = ", ".join((*inputs, f"vd {RESULT}", f"vd {UPSTREAM}"))
             functions.append(f"SIMD vd rgm_{op.name}_d{number}({said}) {{ return {amount}; }}")
-            partials.append(
-                f"    X({op.name}, {number}, {_reads(op, partial)}, {_short(partial):d})"
-            )
+            entry = (op.name, number, _reads(op, partial), int(_short(partial)))
+            partials.append(f"    X({', '.join(map(str, entry))})")
     lists = (("RG_FORWARD_MAPS", forward), ("RG_PARTIAL_MAPS", partials))
     return "\n\n".join(
         (
