@@ -96,8 +96,9 @@ def test_the_function_is_given_values_in_the_containers_of_the_caller(rg):
     assert isinstance(nest["a"][1][1], Point)
     assert type(nest["b"]) is rg.Tensor
     assert nest["b"].shape == (2,)
-    assert all(isinstance(item, rg.Value) for item in flatten(nest))
-    assert [item.data for item in flatten(nest)] == [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
+    assert all(isinstance(item, rg.Value) for item in flatten(nest["a"]))
+    assert [item.data for item in flatten(nest["a"])] == [1.0, 2.0, 3.0, 4.0]
+    assert nest["b"].data.tolist() == [5.0, 6.0]
     assert given_nest["a"] == [1.0, (2.0, Point(3.0, 4.0))]
     assert given_nest["b"].tolist() == [5.0, 6.0]
 

@@ -1,9 +1,9 @@
 """Derivatives as functions: gradients, grad, value_and_grad, vjp, jvp, jacobian, hessian, hvp.
 
 None of them reads or writes any ``.grad``, and they compose to any order. A transform calls the
-function on fresh values (``calling.py``) and then pulls gradients back through what the function
-made (``pulling.py``), and nothing else: nodes of an earlier epoch are left alone, so a transform
-inside another does not walk the outer one's graph.
+function on fresh values, and on tensors in the place of arrays (``calling.py``), and then pulls
+gradients back through what the function made (``pulling.py``), and nothing else: nodes of an
+earlier epoch are left alone, so a transform inside another does not walk the outer one's graph.
 
 Memory: the graph of the function, 80 bytes an operation, while it runs; a pull-back in values adds
 about three nodes an operation and some 200 bytes a node of bookkeeping.
@@ -308,7 +308,7 @@ def jacobian(
 
 def hessian(function: Callable[..., Any], wrt: Wrt = 0) -> Callable[..., Any]:
     """A function that returns all second derivatives: the argument's nest, with the gradient of
-    each first derivative in its place.
+    each first derivative in its place; an array has one block of them with each other part.
 
     >>> import retrograde as rg
     >>> rg.hessian(lambda v: v[0]**2 * v[1])([3.0, 2.0])
