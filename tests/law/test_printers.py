@@ -20,7 +20,7 @@ from retrograde.ops.emit.javascript import javascript, row
 from retrograde.ops.emit.kernels import header as kernels
 from retrograde.ops.emit.kernels import lanes
 from retrograde.ops.emit.python import python, source
-from retrograde.ops.expr import Absent, Call, Num, Var, equal, fold, function, where
+from retrograde.ops.expr import Call, Num, Var, equal, fold, function, where
 from retrograde.ops.op import RESULT
 
 from .expressions import evaluate, float_call, same_bits

@@ -53,13 +53,6 @@ def visit_ops(rg, capsys, tmp_path):
         assert [v.grad for v in values] == pytest.approx(list(partials), rel=1e-13)
 
 
-def visit__tensors(rg, capsys, tmp_path):
-    x, w = rg.Tensor([[1.0, 2.0], [3.0, 4.0]]), rg.Tensor([[10.0], [1.0]], label="w")
-    (np.exp(x @ w * 0.01) + x.sum(axis=1, keepdims=True))[1].sum().backward()
-    slope = 0.01 * math.exp(0.34)
-    assert w.grad == pytest.approx(np.array([[3.0 * slope], [4.0 * slope]]))
-
-
 def visit_errors(rg, capsys, tmp_path):
     with pytest.raises(rg.errors.NumberError, match="must be a real number"):
         rg.Value("3")

@@ -106,8 +106,8 @@ CHAPTERS = {
             *_named(
                 "rg.",
                 "retrograde._tensors.functions",
-                "matmul einsum outer tensordot stack concatenate split flip roll pad tril triu diag "
-                "sort cumsum gather scatter embedding conv1d conv2d max_pool avg_pool log_softmax "
+                "matmul einsum outer tensordot stack concatenate split flip roll pad tril triu "
+                "diag sort cumsum gather scatter embedding conv1d conv2d max_pool avg_pool log_softmax "
                 "cross_entropy solve cholesky inverse slogdet det",
             ),
         ),
