@@ -107,8 +107,8 @@ CHAPTERS = {
                 "rg.",
                 "retrograde._tensors.functions",
                 "matmul einsum outer tensordot stack concatenate split flip roll pad tril triu "
-                "diag sort cumsum gather scatter embedding conv1d conv2d max_pool avg_pool log_softmax "
-                "cross_entropy solve cholesky inverse slogdet det",
+                "diag sort cumsum gather scatter embedding conv1d conv2d max_pool avg_pool "
+                "log_softmax cross_entropy solve cholesky inverse slogdet det",
             ),
         ),
         {"rg.matmul": "Functions"},
