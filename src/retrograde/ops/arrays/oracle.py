@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
+from typing import Protocol
 
 from ..index import (
     Atom,
@@ -54,7 +55,13 @@ class Plain:
         return place
 
 
-Arrays = Mapping[str, Plain]
+class Numbers(Protocol):
+    """An array that gives single numbers by their places."""
+
+    def __getitem__(self, at: tuple[int, ...], /) -> float: ...
+
+
+Arrays = Mapping[str, Numbers]
 
 
 def evaluate(statement: Statement, arrays: Arrays) -> Plain:

@@ -32,8 +32,13 @@ class Amount:
         return f"{self.number:g} = {product}"
 
 
-def unfold(statement: Statement, arrays: Arrays, at: tuple[int, ...]) -> list[Amount]:
-    """All that is added into one place.
+def unfold(
+    statement: Statement,
+    arrays: Arrays,
+    at: tuple[int, ...],
+    names: Mapping[str, str] | None = None,
+) -> list[Amount]:
+    """All that is added into one place; ``names`` are what texts call the arrays.
 
     >>> from ..array import ARRAYS
     >>> from .adjoint import adjoint
@@ -53,7 +58,7 @@ def unfold(statement: Statement, arrays: Arrays, at: tuple[int, ...]) -> list[Am
         parts = _factors(term.body)
         for turn in turns(term, arrays, fixed) if fixed is not None else ():
             if places(term.to.at, turn, arrays) == at:
-                factors = tuple(_factor(part, turn, arrays) for part in parts)
+                factors = tuple(_factor(part, turn, arrays, names or {}) for part in parts)
                 found.append(Amount(amount(turn), turn, factors))
     return found if statement.how != "=" else found[-1:]
 
@@ -83,11 +88,13 @@ def _factors(body: Expr) -> tuple[Expr, ...]:
     return body.args if isinstance(body, Call) and body.name == "mul" else (body,)
 
 
-def _factor(part: Expr, turn: Turn, arrays: Arrays) -> tuple[str, float]:
+def _factor(
+    part: Expr, turn: Turn, arrays: Arrays, names: Mapping[str, str]
+) -> tuple[str, float]:
     found = refs(part)
     numbers = [arrays[ref.array][places(ref.at, turn, arrays)] for ref in found]
 
     def here(ref: Ref) -> Ref:
-        return Array(ref.array)[places(ref.at, turn, arrays)]
+        return Array(names.get(ref.array, ref.array))[places(ref.at, turn, arrays)]
 
     return body_text(map_refs(part, here)), float(FLOATS.body(part, found)(*numbers))

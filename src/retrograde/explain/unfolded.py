@@ -1,0 +1,120 @@
+"""One number of a gradient as the products it is the sum of, read off the adjoint of each use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._shared import loops
+from .._shared.bound import Bound, numeric
+from ..ops.arrays.unfolding import unfold
+from ..passes.handing import handed
+from ..value import core
+
+Place = tuple[int, ...]
+
+
+class Product(NamedTuple):
+    """One product: what it is called, the partial, the upstream gradient, and their product."""
+
+    label: str
+    partial: float
+    upstream: float
+    amount: float
+
+
+class _Floats:
+    """An array whose numbers are floats, read by place."""
+
+    def __init__(self, array: Any) -> None:
+        self._array = np.asarray(array)
+
+    def __getitem__(self, at: Place) -> float:
+        return float(self._array[at])
+
+
+def products(
+    node: Any, position: int, upstream: Any, at: Place, names: Mapping[int, str]
+) -> list[Product]:
+    """What a use hands to one number of its operand at a position, product by product.
+
+    ``names`` are what nodes are called, by ``core.key``.
+    """
+    row = core.array_row(node)
+    if row is None:
+        return _of_value(node, position, float(upstream))
+    bound, wholes = row
+    if bound.statement is None:  # a custom op: its rule is a Python function
+        return _by_masking(node, position, np.asarray(upstream), at)
+    return _of_row(bound, wholes, node, position, upstream, at, names)
+
+
+def _of_value(node: Any, position: int, upstream: float) -> list[Product]:
+    amount = handed(node, upstream)[position]
+    if amount is None:
+        return []
+    partial = float(node.partials[position]) if node._rule is None else amount / (upstream or 1.0)
+    return [Product(node.label or node.op, partial, upstream, float(amount))]
+
+
+def _of_row(
+    bound: Bound,
+    wholes: Mapping[str, Any],
+    node: Any,
+    position: int,
+    upstream: Any,
+    at: Place,
+    names: Mapping[int, str],
+) -> list[Product]:
+    back = bound.adjoint(bound.operands[position])
+    if back is None:
+        return []
+    operands = {name: np.asarray(v.data) for name, v in zip(bound.operands, node.inputs)}
+    result = np.asarray(node.data)
+    above = bound.undone(numeric, np.asarray(upstream), result, operands)
+    arrays = {**operands, **wholes, back.upstream: above, back.own: result}
+    for name, other in back.others:
+        arrays[name] = loops.run(other.statement, arrays)
+    called = {
+        name: names.get(core.key(v), name) for name, v in zip(bound.operands, node.inputs)
+    }
+    called |= {back.upstream: "upstream", back.own: names.get(core.key(node), "result")}
+    floats = {name: _Whole(it) if name in wholes else _Floats(it) for name, it in arrays.items()}
+    found = unfold(back.statement, floats, at, called)
+    return [_product(each.factors, each.number) for each in found]
+
+
+class _Whole(_Floats):
+    """An array of whole numbers, read by place."""
+
+    def __getitem__(self, at: Place) -> int:
+        return int(self._array[at])
+
+
+def _product(factors: tuple[tuple[str, float], ...], amount: float) -> Product:
+    """The upstream gradient comes first, its partial behind it."""
+    (said, upstream), *rest = factors
+    if not rest:
+        return Product(said, 1.0, upstream, amount)
+    ((label, partial),) = rest
+    return Product(label, partial, upstream, amount)
+
+
+def _by_masking(node: Any, position: int, upstream: Any, at: Place) -> list[Product]:
+    """Any rule at all: it is linear in the upstream gradient, so handing that on row by row takes
+    a contribution apart by row."""
+    rows = upstream.shape[0] if upstream.ndim else 1
+    found = []
+    for row in range(rows):
+        masked = np.zeros_like(upstream)
+        here = (row,) if upstream.ndim else ()
+        masked[here] = upstream[here]
+        amount = handed(node, masked)[position]
+        if amount is not None:
+            number = float(np.asarray(amount)[at])
+            label = f"{node.op}, row {row}" if prod(upstream.shape) > 1 else node.op
+            found.append(Product(label, 1.0, number, number))
+    return found

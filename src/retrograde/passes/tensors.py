@@ -1,0 +1,190 @@
+"""The reader for graphs with tensors: the graph under roots, and the pass over it on arrays.
+
+The backward pass is walked beside the graph, node by node with the engine's own kernels and in its
+order, so every gradient has its bits and no ``.grad`` changes. An array is let go as soon as it was
+summarised and handed on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from .._shared.bound import Bound
+from ..ops import OPS, STRUCTURAL
+from ..ops.expr import Call
+from ..ops.index import Ref
+from ..tensor import Tensor
+from ..value import core
+from .arrays import Arrays, share
+from .flat import Pass
+from .handing import handed
+from .summary import Summary
+from .values import read, sizes_of
+
+MOST_PICTURED = 32
+"""How many rows and columns of an array a picture has at most."""
+
+
+@dataclass
+class Walk:
+    """A backward pass on arrays, step by step. ``upstream`` of the node whose turn it is, and what
+    it hands on: (edge, input, amount)."""
+
+    node: int
+    upstream: Any
+    handed: list[tuple[int, int, Any]] = field(default_factory=list)
+
+
+def holds_tensors(roots: Sequence[Any]) -> bool:
+    """Whether a tensor is somewhere under the roots."""
+    return any(isinstance(node, Tensor) for node in core.order(tuple(roots)))
+
+
+def walked(
+    graph: Pass, seeds: Mapping[int, Any], stops: Container[int] = ()
+) -> Iterator[Walk]:
+    """The backward pass over a pass, in the engine's order; leaves have a turn too. What stands at
+    one of the ``stops`` hands nothing on."""
+    assert graph.values is not None
+    totals = dict(seeds)
+    for index in range(len(graph) - 1, -1, -1):
+        upstream = totals.pop(index, None)
+        if upstream is None:
+            continue
+        turn = Walk(index, upstream)
+        start = int(graph.starts[index])
+        inner = graph.widths[index] and index not in stops
+        given = handed(graph.values[index], upstream) if inner else []
+        for edge, amount in enumerate(given, start):
+            target = int(graph.inputs[edge])
+            if amount is None or target < 0:
+                continue
+            turn.handed.append((edge, target, amount))
+            with np.errstate(all="ignore"):
+                totals[target] = amount if target not in totals else totals[target] + amount
+        yield turn
+
+
+def read_arrays(
+    roots: Sequence[Any], seeds: Sequence[Any], *, backward: bool = True, pictures: bool = False
+) -> Pass:
+    """Everything under the roots with summaries of values, gradients and contributions.
+
+    >>> import retrograde as rg
+    >>> w = rg.Tensor([3.0, 4.0], label="w")
+    >>> graph = read_arrays([(w * w).sum()], [1.0])
+    >>> print(graph.arrays.grads[0], graph.arrays.parameters)
+    norm 10, mean 7, 6 … 8 {0: 'w'}
+    """
+    graph = read(roots, sites=True)
+    assert graph.values is not None
+    found = Arrays(
+        shapes=[_shape(v) for v in graph.values],
+        dtypes=["float64"] * len(graph),
+        kinds=[kind_of(v) for v in graph.values],
+        values=[summary_of(v.data) for v in graph.values],
+        grads=[None] * len(graph),
+        amounts={},
+        groups=[""] * len(graph),
+        calls=[""] * len(graph),
+        saved=np.array(sizes_of(graph), np.int64),
+        parameters={
+            index: label for index, label in graph.labels.items() if graph.codes[index] == 0
+        },
+    )
+    if pictures:
+        found.pictures = {i: (picture(v.data), None) for i, v in enumerate(graph.values)}
+    if backward:
+        _pull(graph, found, started(graph, roots, seeds), pictures)
+    return replace(graph, arrays=found, data=np.array([_size(s) for s in found.values]))
+
+
+def started(graph: Pass, roots: Sequence[Any], seeds: Sequence[Any]) -> dict[int, Any]:
+    """Seeds by place; those of one root that stands there twice are added."""
+    found: dict[int, Any] = {}
+    for place, seed in zip(places_of(graph, roots), seeds):
+        found[place] = seed if place not in found else found[place] + seed
+    return found
+
+
+def places_of(graph: Pass, nodes: Sequence[Any]) -> list[int]:
+    """Where nodes stand in a pass; -1 for one that is no part of it. A tensor has many handles."""
+    assert graph.values is not None
+    places = {core.key(value): index for index, value in enumerate(graph.values)}
+    return [places.get(core.key(node), -1) for node in nodes]
+
+
+def _pull(graph: Pass, found: Arrays, seeds: dict[int, Any], pictures: bool) -> None:
+    uses = {target: len(edges) for target, edges in graph.uses.items()}
+    waiting: dict[int, list[tuple[int, Any]]] = {}
+    for turn in walked(graph, seeds):
+        index = turn.node
+        found.grads[index] = summary_of(turn.upstream)
+        if pictures:
+            found.pictures[index] = (found.pictures[index][0], picture(turn.upstream))
+        if graph.widths[index]:
+            found.order.append(index)
+        for edge, amount in waiting.pop(index, ()):
+            found.shares[edge] = share(np.asarray(amount), np.asarray(turn.upstream))
+        for edge, target, amount in turn.handed:
+            if uses[target] > 1:
+                found.amounts[edge] = summary_of(amount)
+                waiting.setdefault(target, []).append((edge, amount))
+
+
+def kind_of(node: Any) -> str:
+    """How the rule of a node behaves, in the words of ``ops/words.py``; "weigh" for products."""
+    row = core.array_row(node)
+    if row is not None:
+        return _kind_of_row(row[0])
+    if node.op == "leaf":
+        return "leaf"
+    if node.op in OPS:
+        return OPS[node.op].kind
+    return STRUCTURAL[node.op].kind if node.op in STRUCTURAL else "custom"
+
+
+def _kind_of_row(bound: Bound) -> str:
+    if bound.scalar is not None:
+        return OPS[bound.scalar].kind
+    if bound.statement is None or bound.implicit is not None:
+        return "custom"
+    if bound.chosen:
+        return "choose"
+    body = bound.statement.terms[0].body if bound.statement.terms else None
+    if isinstance(body, Call) and body.name == "mul" and all(isinstance(a, Ref) for a in body.args):
+        return "weigh"
+    if isinstance(body, Call) and body.name in OPS:
+        return OPS[body.name].kind
+    return "swap" if bound.statement.how == "*=" else "copy"
+
+
+def summary_of(numbers: Any) -> Summary:
+    """The summary of a number or an array."""
+    array = np.asarray(numbers)
+    return Summary.of(array) if array.ndim else Summary.number(float(array))
+
+
+def picture(numbers: Any) -> list[list[float]] | None:
+    """An array as rows of numbers for a heat map, every n-th where there are many; None of one
+    number. Axes before the last two are laid below each other."""
+    array = np.asarray(numbers)
+    if not array.ndim or not array.size:
+        return None
+    flat = array.reshape(-1, array.shape[-1])
+    down, across = (-(-n // MOST_PICTURED) for n in flat.shape)
+    rows: list[list[float]] = flat[::down, ::across].tolist()
+    return rows
+
+
+def _shape(node: Any) -> tuple[int, ...]:
+    return node.shape if isinstance(node, Tensor) else ()
+
+
+def _size(seen: Summary | None) -> float:
+    assert seen is not None
+    return seen.low if seen.count == 1 else seen.norm
