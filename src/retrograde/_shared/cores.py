@@ -369,6 +369,11 @@ class NativeCore(Core[V], Protocol[V]):
     ) -> Survey:
         """What the doctor asks of a graph, in one pass."""
 
+    def summarise(
+        self, address: int, kind: int, count: int, /
+    ) -> tuple[float, float, float, float, int, int, int, int]:
+        """What the numbers at an address are like, in one pass."""
+
     def CallSite(self, *parts: Any) -> Any:  # noqa: N802  a class
         """A call that was made before: see ``program/callsites.py``."""
 
