@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import retrograde as rg
-from retrograde.diagnose.motion import Motion, Step
+from retrograde.diagnose.motion import Step
 from retrograde.diagnose.rebuilding import Rebuilding
 from retrograde.diagnose.thresholds import Thresholds
+from retrograde.diagnose.value_motion import ValueMotion as Motion
 
 
 class Loop:

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from retrograde.diagnose.judge import report_of
-from retrograde.diagnose.motion import Motion, Overshoot
+from retrograde.diagnose.motion import Overshoot
 from retrograde.diagnose.thresholds import Thresholds
+from retrograde.diagnose.value_motion import ValueMotion as Motion
 
 from .histories import record, spell, unit
 

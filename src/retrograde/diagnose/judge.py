@@ -47,7 +47,7 @@ def _verdicts(
     if not history.not_finite.began[0]:
         found += vanishing(history, groups, members)
     found += [*zeros(history, members), *units(history, members), *twins(history, members)]
-    return [*found, *overshot(history, found)]
+    return [*history.findings, *found, *overshot(history, found)]
 
 
 def members_of(history: History) -> dict[str, Any]:
@@ -96,6 +96,7 @@ def _by_model(history: History, name: str, inside: Any) -> dict[str, Any]:
 def _groups(history: History, members: dict[str, Any]) -> tuple[Group, ...]:
     weights, limits = history.weights(), history.thresholds
     sizes, quiet = history.sizes(), history.quiet()
+    counts = history.parameters.counts()
     reached = history.reached & ~(quiet & history.missing)
     norms = {name: scaled_norm(sizes[numbers]) for name, numbers in members.items()}
     largest = max((norm for norm in norms.values() if isfinite(norm)), default=0.0) or 1.0
@@ -103,14 +104,14 @@ def _groups(history: History, members: dict[str, Any]) -> tuple[Group, ...]:
     groups = []
     for name, numbers in members.items():
         norm, weight = norms[name], scaled_norm(weights[numbers])
-        mine = [history.units[n] for n in numbers.tolist() if n in history.units]
+        mine = [unit for n in numbers.tolist() for unit in history.units.get(n, ())]
         shut = [unit for unit in mine if unit.is_shut(limits.rows, limits.patience)]
         groups.append(
             Group(
                 name=name,
-                parameters=len(numbers),
-                reached=int(np.count_nonzero(reached[numbers])),
-                zeros=int(np.count_nonzero((reached & quiet)[numbers])),
+                parameters=int(counts[numbers].sum()),
+                reached=int(counts[numbers[reached[numbers]]].sum()),
+                zeros=int(counts[numbers[(reached & quiet)[numbers]]].sum()),
                 norm=norm,
                 share=(norm / largest) ** 2 / total if isfinite(norm) else float("nan"),
                 weight=weight,
