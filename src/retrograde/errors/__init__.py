@@ -43,6 +43,9 @@ from .stories import OutputError as OutputError
 from .stories import ReplaceError as ReplaceError
 from .stories import ScriptError as ScriptError
 from .stories import StoryError as StoryError
+from .torch import TorchFeatureError as TorchFeatureError
+from .torch import TorchProgramError as TorchProgramError
+from .torch import UnhealthyError as UnhealthyError
 from .training import CheckpointError as CheckpointError
 from .training import CorpusError as CorpusError
 from .training import ParameterError as ParameterError
