@@ -163,7 +163,7 @@ class History:
     def squares(self) -> Any:
         """The mean square of each gradient over the latest passes."""
         with np.errstate(over="ignore", invalid="ignore"):
-            return (self._squares[0] + self._squares[1]) / sum(self._averaged)
+            return (self._squares[0] + self._squares[1]) / max(sum(self._averaged), 1)
 
     def sizes(self) -> Any:
         """The size of each gradient over the latest passes; the largest where squares underflow or

@@ -15,6 +15,7 @@ import numpy as np
 from .births import Births
 from .folding import folded_under_causes
 from .history import History, scaled_norm
+from .judge_arrays import of_arrays
 from .judge_passes import births, exploding, overwrites, vanishing
 from .judge_steps import of_steps, overshot
 from .judge_zeros import twins, units, zeros
@@ -43,7 +44,7 @@ def _verdicts(
     history: History, members: dict[str, Any], groups: tuple[Group, ...]
 ) -> list[Verdict]:
     found = [*births(history), *overwrites(history), *of_steps(history, members)]
-    found += exploding(history, groups)
+    found += [*of_arrays(history, members, groups), *exploding(history, groups)]
     if not history.not_finite.began[0]:
         found += vanishing(history, groups, members)
     found += [*zeros(history, members), *units(history, members), *twins(history, members)]

@@ -131,6 +131,18 @@ class Motion(ABC):
         """The mean loss of the latest passes."""
         return sum(self._losses) / len(self._losses) if self._losses else float("nan")
 
+    def inherit(self, other: Motion) -> None:
+        """Take over what is known of the parameters that come first here too."""
+        for name in "updated stale held _used _mixed _waiting _unreached _stepped_at".split():
+            theirs = getattr(other, name)
+            getattr(self, name)[: len(theirs)] = theirs
+        self.ascent.inherit(other.ascent)
+        for name in (
+            "steps repeated intervals stale_steps stale_site closely hasty idle ratio hastiest"
+            " overshoot optimizer optimizer_steps astray wiped wiped_site loss_at _losses"
+        ).split():
+            setattr(self, name, getattr(other, name))
+
     # ---- between passes ----------------------------------------------------------------------
 
     def settle(self, number: int) -> None:

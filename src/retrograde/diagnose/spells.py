@@ -39,6 +39,12 @@ class Spells:
         self.past_ended = np.zeros(count, dtype=np.int64)
         self._misses = np.zeros(count, dtype=np.int64)
 
+    def inherit(self, other: Spells) -> None:
+        """Take over the spells of the things that come first here too."""
+        for name, array in vars(other).items():
+            if isinstance(array, np.ndarray):
+                getattr(self, name)[: len(array)] = array
+
     def update(self, number: int, holds: Any, counts: Any = True) -> Any:
         """One pass: where the condition holds, and where the pass counts; the spells that end."""
         hit, miss = counts & holds, counts & ~holds

@@ -6,6 +6,8 @@ is for. Nothing here knows what they are used for beyond that.
 
 from __future__ import annotations
 
+import functools
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -135,11 +137,51 @@ def engine_through(run: Callable[..., Any]) -> Iterator[None]:
     def watched(roots: Any, *arguments: Any, **options: Any) -> Any:
         return run(engine, roots, *arguments, **options)
 
-    torch.autograd._engine_run_backward = watched
+    home: Any = torch.autograd
+    home._engine_run_backward = watched
     try:
         yield
     finally:
-        torch.autograd._engine_run_backward = engine
+        home._engine_run_backward = engine
+
+
+@contextmanager
+def _around(home: Any, name: str, act: Callable[..., None]) -> Iterator[None]:
+    """A function or method of PyTorch calls ``act`` with its arguments first, inside the block."""
+    plain = getattr(home, name)
+
+    @functools.wraps(plain)
+    def wrapped(*arguments: Any, **options: Any) -> Any:
+        act(*arguments)
+        return plain(*arguments, **options)
+
+    setattr(home, name, wrapped)
+    try:
+        yield
+    finally:
+        setattr(home, name, plain)
+
+
+def before_backward(act: Callable[..., None]) -> Any:
+    """``tensor.backward()`` calls ``act`` first inside the block: before a mode is at work, which
+    then could not be taken out."""
+    return _around(torch.Tensor, "backward", act)
+
+
+def before_compile(act: Callable[..., None]) -> Any:
+    """``torch.compile`` calls ``act`` first inside the block."""
+    return _around(torch, "compile", act)
+
+
+def before_scaling(act: Callable[..., None]) -> Any:
+    """``GradScaler.scale`` calls ``act`` with the scaler first inside the block."""
+    return _around(torch.amp.GradScaler, "scale", act)
+
+
+def has_compiled() -> bool:
+    """Whether this process has compiled anything by ``torch.compile``."""
+    frames = sys.modules.get("torch._dynamo.eval_frame")
+    return bool(getattr(frames, "cached_backends", None))
 
 
 def put_below(mode: Any) -> None:

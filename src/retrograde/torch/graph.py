@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,12 @@ from .._shared.sites import Site
 from ..passes.arrays import Arrays
 from ..passes.flat import CUSTOM, NUMBER_OPERAND, Pass
 from ..passes.flat import LEAF as LEAF_CODE
+from ..passes.summary import Summary
+from . import board
 from ._private import number_of, outputs_of, saved_by
-from .kinds import LEAF, kind_of, op_of
+from .kinds import LEAF, VIEWS, kind_of, op_of
 from .lines import Lines
-from .summaries import Look, Summary, board, look, settled
+from .summaries import Look, look, settled
 
 _dtypes: dict[Any, str] = {}
 
@@ -164,7 +167,7 @@ class Reading:
     def whole(self) -> Pass:
         """The pass as data, when backward is over: summaries on their way are read in one go."""
         board.read()
-        values = [settled(each) for each in self.values]
+        values = self._through_views([settled(each) for each in self.values])
         grads = [settled(each) for each in self.grads]
         amounts = {edge: found for edge, each in self.amounts.items() if (found := settled(each))}
         places: dict[Site, int] = {}
@@ -190,6 +193,20 @@ class Reading:
             sites=list(places),
             arrays=arrays,
         )
+
+    def _through_views(self, values: list[Summary | None]) -> list[Summary | None]:
+        """A view has the numbers of what it is a view of, whichever of them was seen."""
+        pairs = [
+            (index, self.inputs[self.starts[index]])
+            for index, op in enumerate(self.ops)
+            if op in VIEWS and op != "expand" and self.inputs[self.starts[index]] >= 0
+        ]
+        for into, source in [*[(b, a) for a, b in reversed(pairs)], *pairs]:
+            known = values[source]
+            if values[into] is None and known is not None:
+                if known.count == prod(self.shapes[into]):
+                    values[into] = known
+        return values
 
     def _gains(self, arrays: Arrays) -> list[float]:
         """By edge: how much longer a gradient is below than above."""

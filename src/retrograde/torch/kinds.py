@@ -9,9 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from ..passes.flat import NAMES
-
-LEAF: Final = NAMES[0]
+LEAF: Final = "leaf"
 
 _BY_KIND: Final = {
     "copy": """

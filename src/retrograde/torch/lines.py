@@ -15,10 +15,11 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from .._shared.sites import Site
+from ..passes.summary import Summary
 from ._private import made_so_far
 from .modules import Modules
 from .sites import Made, calling, site_of
-from .summaries import Look, Summary, is_plain, look, summary
+from .summaries import Look, is_plain, look, summary
 
 Tensor = torch.Tensor
 
@@ -37,23 +38,25 @@ WRITING = frozenset(
 OFTEN = 2
 """How often one line's cuts are looked under; later ones each time the count has doubled."""
 
-_DATA = Tensor.data  # type: ignore[attr-defined]
+_DATA = Tensor.data
 _SILENT = frozenset(("__get__", "size", "dim", "numel", "stride", "is_floating_point", "__len__"))
 
 
 @dataclass
 class Lost:
-    """Where history was lost: how, on which line, in which module, which leaves lay under it, and
-    how many nodes had been made by then."""
+    """Where history was lost: how, on which line, in which module, which leaves lay under it,
+    how many nodes had been made by then, and whether it was a leaf itself that lost it."""
 
     how: str
     made: Made
     module: str
     leaves: frozenset[int]
     number: int
+    of_leaf: bool = False
 
     @property
     def site(self) -> Site | None:
+        """The line."""
         return site_of(self.made)
 
 
@@ -73,6 +76,7 @@ class Call:
 
     @property
     def site(self) -> Site | None:
+        """The line."""
         return site_of(self.made)
 
 
@@ -97,9 +101,7 @@ class Lines(TorchFunctionMode):
         self.writes: list[tuple[int, Call]] = []
         self.seen: dict[int, int] = {}
 
-    def __torch_function__(
-        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
-    ) -> Any:
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         before = made_so_far()
         result = func(*args, **kwargs) if kwargs else func(*args)
         if not self.on:
@@ -137,7 +139,7 @@ class Lines(TorchFunctionMode):
         leaves = leaves_under(given)
         if leaves:
             module = self.modules.here()
-            self.lost.append(Lost(how, made, module, leaves, made_so_far()))
+            self.lost.append(Lost(how, made, module, leaves, made_so_far(), given.is_leaf))
 
     # ---- values -------------------------------------------------------------------------------
 

@@ -6,9 +6,11 @@ from typing import Any
 
 import torch
 
+from ..passes.summary import joined
+from . import board
 from ._private import outputs_of, saved_by
 from .graph import Reading
-from .summaries import Look, joined, look, settled
+from .summaries import Look, look, settled
 
 
 class Oddity:
@@ -110,8 +112,6 @@ class Pulling:
 
     def settle(self) -> None:
         """The pass is over: gradients that came in parts are put together."""
-        from . import board
-
         if self._joint:
             board.read()
         for index, arrived in self._joint.items():

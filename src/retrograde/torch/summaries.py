@@ -1,13 +1,12 @@
-"""Summaries of tensors: on the CPU one pass over memory, on a GPU a row of the board, read later."""
+"""Summaries of tensors: on the CPU one pass over memory, on a GPU a row of a board, read later."""
 
 from __future__ import annotations
 
-from math import sqrt
 from typing import Any
 
 import torch
 
-from ..passes.summary import EMPTY, KINDS, Summary, joined
+from ..passes.summary import EMPTY, KINDS, Summary
 from ..value import core_name
 from . import board
 from ._private import is_wrapped
@@ -89,11 +88,6 @@ def settled(seen: Look | None) -> Summary | None:
     return seen.settled() if isinstance(seen, board.Pending) else seen
 
 
-def squares(t: torch.Tensor) -> float:
-    """The sum of squares."""
-    return summary(t).norm ** 2
-
-
 def picture(t: torch.Tensor, most: int = 24) -> Any:
     """A small sample of a tensor as rows of numbers, for a heat map; None for a single number."""
     t = t.detach()
@@ -108,22 +102,3 @@ def _short(x: float) -> float | str:
     if x != x or x in (float("inf"), float("-inf")):
         return repr(x)
     return float(f"{x:.3g}")
-
-
-def norm_of(parts: list[Summary]) -> float:
-    """The norm of several tensors as one."""
-    return sqrt(sum(part.norm**2 for part in parts))
-
-
-__all__ = [
-    "Look",
-    "is_dense",
-    "is_plain",
-    "joined",
-    "look",
-    "norm_of",
-    "picture",
-    "settled",
-    "squares",
-    "summary",
-]

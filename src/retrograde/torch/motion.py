@@ -1,0 +1,109 @@
+"""How parameters have moved between passes: by version counters, and by samples where the length
+and direction of a step are to be measured. Nothing is copied but the samples.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from ..diagnose.motion import Change, Motion, Step
+from ..diagnose.thresholds import Thresholds
+
+SAMPLE = 256
+"""How many numbers of a parameter stand for all of them."""
+
+
+class TensorMotion(Motion):
+    """The steps of parameters that are tensors. ``measuring`` says whether the next step is to be
+    measured; of others it is only seen who moved."""
+
+    def __init__(
+        self, tensors: list[torch.Tensor], group_of: Any, groups: int, thresholds: Thresholds
+    ) -> None:
+        super().__init__(len(tensors), group_of, groups, thresholds)
+        self.tensors = tensors
+        self.measuring = False
+        self._kept: list[tuple[int, Any, float]] | None = None
+        self._samples: list[tuple[Any, Any]] | None = None
+        self._pulled = np.zeros(len(tensors), dtype=bool)
+
+    def passed(self, gradients: Any, reached: Any, loss: float, site: Any) -> None:
+        """After a pass."""
+        self._pulled = gradients != 0.0
+        super().passed(gradients, reached, loss, site)
+
+    def keep(self) -> None:
+        """Remember versions, and samples where the step is to be measured."""
+        self._kept = [(t._version, _mark(t.grad), self._probe(t)) for t in self.tensors]
+        self._samples = None
+        if self.measuring:
+            self._samples = [(_sample(t), _sample(t.grad)) for t in self.tensors]
+
+    def _probe(self, t: torch.Tensor) -> float:
+        """A number that changes with the tensor: updates through .data move no version."""
+        if self.optimizer_steps or not t.is_cpu or not t.numel():
+            return 0.0
+        return float(_sample(t).sum())
+
+    def have_gradients(self, mine: Any) -> bool:
+        """Whether any of these has a gradient now that is not 0."""
+        grads = [self.tensors[n].grad for n in mine.tolist()]
+        return any(grad is not None and _is_live(grad) for grad in grads)
+
+    def change(self) -> Change | None:
+        """What has happened since the last pass."""
+        kept, samples = self._kept, self._samples
+        if kept is None:
+            return None
+        moved = np.zeros(len(self.tensors), dtype=bool)
+        reset = np.zeros(len(self.tensors), dtype=bool)
+        for number, (t, (version, mark, probe)) in enumerate(zip(self.tensors, kept)):
+            moved[number] = t._version != version or (
+                not self.optimizer_steps and probe != self._probe(t)
+            )
+            grad = t.grad
+            if grad is None:
+                reset[number] = True
+            elif mark is None or mark[0] != id(grad):
+                reset[number] = True
+            elif mark[1] != grad._version:  # clipped, or set to zero
+                reset[number] = not _is_live(grad)
+        self._kept = [(t._version, _mark(t.grad), self._probe(t)) for t in self.tensors]
+        self._samples = None
+        step = self._step_of(samples, moved) if samples is not None and moved.any() else None
+        size = sum(len(s) for (s, _), m in zip(samples or (), moved) if m)
+        return Change(moved, self._pulled.copy(), reset, step, size)
+
+    def _step_of(self, samples: list[tuple[Any, Any]], moved: Any) -> Step:
+        sums = np.zeros((4, len(self.tensors)))
+        for number, (t, (before, grad)) in enumerate(zip(self.tensors, samples)):
+            if not moved[number] or not len(before):
+                continue
+            with np.errstate(all="ignore"):
+                update = _sample(t) - before
+                gradient = grad if len(grad) == len(before) else np.zeros_like(before)
+                scale = t.numel() / len(before)
+                parts = (update * update, gradient**2, before * before, update * gradient)
+                sums[:, number] = [scale * float(part.sum()) for part in parts]
+        return Step(*(self.by_group(each) for each in sums))
+
+
+def _mark(grad: torch.Tensor | None) -> tuple[int, int] | None:
+    return None if grad is None else (id(grad), grad._version)
+
+
+def _is_live(grad: torch.Tensor) -> bool:
+    if grad.is_sparse:
+        grad = grad.coalesce().values()
+    return bool(grad.detach().any())
+
+
+def _sample(t: torch.Tensor | None) -> Any:
+    """Numbers of a tensor, evenly spread."""
+    if t is None or t.is_sparse or t.is_complex() or not t.numel() or t.device.type == "meta":
+        return np.zeros(0)
+    flat = t.detach().reshape(-1)
+    return flat[:: max(1, flat.numel() // SAMPLE)][:SAMPLE].double().cpu().numpy()
