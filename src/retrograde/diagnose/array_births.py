@@ -62,10 +62,12 @@ def born_forward(graph: Pass, roots: Sequence[int]) -> list[int]:
         odd = [i for i in below if (v := values[i]) is not None and v.odd]
         nans = [i for i in below if (v := values[i]) is not None and v.nans]
         if value is not None and value.odd and (not odd or (value.nans and not nans)):
-            born.append(index)
+            source = _origin(graph, index) if odd else index
+            masked = source == index or graph.arrays.kinds[source] in ("choose", "leaf")
+            born.append(index if masked else source)  # a mask's infinity is meant, a log's is not
         else:
             pending += odd
-    return sorted(born)
+    return sorted(set(born))
 
 
 def known_below(graph: Pass, index: int) -> list[int]:

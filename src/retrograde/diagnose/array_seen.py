@@ -20,6 +20,8 @@ from .zeros import CANCELLED, DEAD_GATE, FLAT, SATURATED_GATE, UNDERFLOW, ZERO_F
 PASSING = frozenset(("copy", "copy-flip", "flip", "leaf", "choose", "flat"))
 """Kinds that count as no depth."""
 LEVELS = 256
+MOSTLY = 0.95
+"""A unit that saturates in this part of its rows counts as one that does in all of them."""
 _STOPS = {
     "gate": (BY_GATE, DEAD_GATE, "is off throughout"),
     "window": (BY_GATE, DEAD_GATE, "is shut throughout"),
@@ -73,6 +75,7 @@ def seen_of(
         zeros=zeros,
         odd_data=sum(bool(each and each.nans) for each in arrays.values),
         odd_gradients=sum(bool(each and each.odd) for each in arrays.grads),
+        growth=_growth(graph, near, int(depths.max(initial=0))),
     )
 
 
@@ -111,14 +114,29 @@ def _levels(graph: Pass, depths: Sequence[int]) -> tuple[np.ndarray, np.ndarray]
     return sums, counts
 
 
+def _growth(graph: Pass, depths: Sequence[int], deepest: int) -> float:
+    """How many times gradients grow on the way down to the deepest parameter."""
+    assert graph.arrays is not None
+    levels: dict[int, list[float]] = {}
+    for kind, depth, grad in zip(graph.arrays.kinds, depths, graph.arrays.grads):
+        if grad is not None and kind not in PASSING and 0 < depth <= deepest and grad.norm > 0.0:
+            levels.setdefault(depth, []).append(grad.rms)
+    means = [sum(found) / len(found) for _, found in sorted(levels.items())]
+    return max(means) / means[0] if len(means) > 1 else 1.0
+
+
 def _rows(gate: Gate, numbers: Mapping[int, int]) -> list[Rows]:
     number = numbers.get(gate.owner, -1)
     if number < 0:
         return []
+    enough = int(MOSTLY * gate.rows) if gate.saturates else gate.rows
     return [
-        Rows(number, gate.op, gate.saturates, gate.site, gate.rows, shut, unit=(gate.site, k))
+        Rows(
+            number, gate.op, gate.saturates, gate.site, gate.rows,
+            gate.rows if shut >= enough else shut, unit=(gate.site, k),
+        )
         for k, shut in enumerate(gate.shut.tolist())
-    ]
+    ]  # fmt: skip
 
 
 def _why_zero(graph: Pass, index: int, numbers: Mapping[int, int]) -> tuple[Zero, int, int]:
@@ -155,7 +173,7 @@ def _stopped(graph: Pass, index: int, edge: int, numbers: Mapping[int, int]) -> 
     stop = _STOPS.get(arrays.kinds[index])
     if stop is not None:
         reason, kind, words = stop
-        return Zero(kind, f"{name} {words}", op, site), reason
+        return Zero(kind, f"{name} {words}", op, site, source=site), reason
     for other in range(int(graph.starts[index]), int(graph.starts[index + 1])):
         target = int(graph.inputs[other])
         factor = _below_views(graph, target) if target >= 0 and other != edge else -1

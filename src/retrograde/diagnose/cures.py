@@ -106,6 +106,8 @@ def rate_cure(ratio: float, usual: float = 1e-3) -> str:
     >>> rate_cure(2.0), rate_cure(1e-8)
     ('Divide the learning rate by about 2,000.', 'Multiply the learning rate by about 100,000.')
     """
+    if ratio == 0.0:
+        return "Raise the learning rate: steps are lost to rounding, and no weight changes."
     if ratio > usual:
         return f"Divide the learning rate by about {_rounded(ratio / usual):,}."
     return f"Multiply the learning rate by about {_rounded(usual / ratio):,}."

@@ -32,6 +32,11 @@ def same_gate(cause: Verdict, other: Verdict) -> bool:
     return same_line(cause, other) and set(cause.groups) == set(other.groups)
 
 
+def whole_layer(cause: Verdict, other: Verdict) -> bool:
+    """Both are the gates of one layer of arrays, of which the units say more."""
+    return same_line(cause, other) and other.source == other.site
+
+
 def same_groups(cause: Verdict, other: Verdict) -> bool:
     """The other is about nothing but groups of the cause."""
     return bool(other.groups) and set(other.groups) <= set(cause.groups)
@@ -84,6 +89,8 @@ FOLLOWS: tuple[tuple[str, tuple[str, ...], Test], ...] = (
     ("birth backward", ("birth forward",), always),
     ("birth forward", (DEAD, SATURATED, "stale", "ascent", "learning rate"), later),
     ("birth backward", (DEAD, SATURATED, "stale", "ascent", "learning rate"), after),
+    (DEAD, (DEAD_GATE,), whole_layer),
+    (SATURATED, (SATURATED_GATE,), whole_layer),
     (DEAD_GATE, (DEAD,), same_gate),
     (DEAD, (DEAD_GATE, ZERO_FACTOR), same_line),
     (DEAD, (DEAD,), after),

@@ -94,7 +94,8 @@ class Rows:
 class Seen:
     """What was seen of one pass. By parameter: ``gradients`` (the number, or the norm of many),
     ``reached``, ``depths``. ``zeros`` are (parameter, reasons, how many uses, why), ``levels`` the
-    profile as sums and counts, ``step`` depths a level, ``births`` finds where NaN comes from."""
+    profile as sums and counts, ``step`` depths a level, ``growth`` how many times gradients alone
+    grow along it where the profile is of something else, ``births`` finds where NaN comes from."""
 
     gradients: Any
     reached: Any
@@ -110,6 +111,7 @@ class Seen:
     closures: list[Any] = field(default_factory=list)
     odd_data: int = 0
     odd_gradients: int = 0
+    growth: float = 0.0
 
 
 class History:
@@ -268,7 +270,7 @@ class History:
             means = np.where(counts > 0, sums / np.maximum(counts, 1), 0.0)
         self.profile = Profile(tuple(means.tolist()), tuple(counts.tolist()), seen.step)
         fall, rise = self.profile.fall_and_rise(int(self.depths.max(initial=0)))
-        limits = self.thresholds
+        limits, rise = self.thresholds, max(rise, seen.growth)
         finite = np.array([not seen.odd_gradients])  # of other passes no profile is to be had
         self.vanishing.update(self.passes, np.array([fall < limits.vanishing]), finite)
         self.exploding.update(self.passes, np.array([rise > limits.exploding]), finite)

@@ -48,7 +48,13 @@ def _verdicts(
     if not history.not_finite.began[0]:
         found += vanishing(history, groups, members)
     found += [*zeros(history, members), *units(history, members), *twins(history, members)]
-    return [*history.findings, *found, *overshot(history, found)]
+    return [*history.findings, *_once(found), *overshot(history, found)]
+
+
+def _once(found: list[Verdict]) -> list[Verdict]:
+    """Two rules may find that steps are too long, by what they measure; it is said once."""
+    rates = [verdict for verdict in found if verdict.kind == "learning rate"]
+    return [verdict for verdict in found if verdict not in rates[1:]]
 
 
 def members_of(history: History) -> dict[str, Any]:

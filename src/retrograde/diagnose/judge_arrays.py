@@ -9,10 +9,13 @@ import numpy as np
 
 from .._text.paragraphs import counted
 from .array_history import ArrayHistory
-from .cures import cure_of
+from .cures import cure_of, rate_cure
 from .history import History
 from .phrases import listed, on_line, since
 from .report import ALARM, Group, Verdict
+
+HASTY = 4.0
+"""A single step this many times the threshold is too long."""
 
 
 def of_arrays(
@@ -24,6 +27,7 @@ def of_arrays(
         yield from _severed(history)
         yield from _blown(history)
         yield from _through_time(history, groups)
+        yield from _hasty(history)
 
 
 def _strangers(history: ArrayHistory) -> Iterator[Verdict]:
@@ -65,6 +69,23 @@ def _blown(history: ArrayHistory) -> Iterator[Verdict]:
             f"{losses.first:.3g} and is {losses.last:.3g} (threshold {limits.blown:g} times).",
             None, 0, cure_of("exploding loss"), losses.began,
         )  # fmt: skip
+
+
+def _hasty(history: ArrayHistory) -> Iterator[Verdict]:
+    """A step far longer than what it changed, that the loss has not recovered from. Not every step
+    is measured, so one is enough."""
+    blow, motion = history.motion.overshoot, history.motion
+    limit = HASTY * history.thresholds.hasty
+    if not blow.steps or blow.ratio < limit or motion.loss < blow.loss:
+        return
+    name = history.parameters.group_names[blow.group]
+    yield Verdict(
+        "learning rate", ALARM, name,
+        f"Steps are too long{since(blow.began, history.passes)}: an update was {blow.ratio:.2g} "
+        f"times the weights it changed (threshold {limit:g}, usual are 0.001 to 0.01; most in "
+        f"'{name}'), and the loss has not recovered: {blow.loss:.3g}, now {motion.loss:.3g}.",
+        cure=rate_cure(blow.ratio, 1e-2), began=blow.began,
+    )  # fmt: skip
 
 
 def _through_time(history: ArrayHistory, groups: tuple[Group, ...]) -> Iterator[Verdict]:

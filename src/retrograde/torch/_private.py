@@ -178,10 +178,31 @@ def before_scaling(act: Callable[..., None]) -> Any:
     return _around(torch.amp.GradScaler, "scale", act)
 
 
+@contextmanager
+def functions_through(seen: Callable[[Any, Any, Any, int], None]) -> Iterator[None]:
+    """After ``Function.apply`` of a program's own ``torch.autograd.Function``, ``seen`` is called
+    with the function, its arguments, its result and how many nodes there were before."""
+    home: Any = torch.autograd.Function
+    plain = home.__dict__["apply"]
+
+    def apply(cls: Any, *arguments: Any, **options: Any) -> Any:
+        first = made_so_far()
+        result = plain.__get__(None, cls)(*arguments, **options)
+        seen(cls, arguments, result, first)
+        return result
+
+    home.apply = classmethod(apply)
+    try:
+        yield
+    finally:
+        home.apply = plain
+
+
 def has_compiled() -> bool:
     """Whether this process has compiled anything by ``torch.compile``."""
     frames = sys.modules.get("torch._dynamo.eval_frame")
-    return bool(getattr(frames, "cached_backends", None))
+    backends = getattr(frames, "cached_backends", {})
+    return any(backend is not None for backend in backends.values())
 
 
 def put_below(mode: Any) -> None:

@@ -17,7 +17,7 @@ from ..passes.flat import Pass
 from ..passes.summary import joined, shape_text
 from ._private import number_of, overwritten_in, saved_by
 from .graph import Reading
-from .lines import Call, Lines
+from .lines import Call, Lines, Lost
 from .patients import Patients
 from .pulling import Oddity
 
@@ -52,12 +52,12 @@ def _given(call: Call) -> Birth | None:
 
 def trouble(
     error: BaseException, roots: Sequence[torch.Tensor], patients: Patients, lines: Lines | None,
-    site: Site | None,
+    lost: Sequence[Lost], site: Site | None,
 ) -> Verdict | None:  # fmt: skip
     """An error of backward, explained; None for one that explains itself."""
     text = str(error)
     if "does not require grad" in text:
-        return _no_history(patients, lines, site)
+        return _no_history(patients, lost, site)
     if "modified by an inplace operation" in text:
         return _overwritten(roots, patients, lines, site)
     if "backward through the graph a second time" in text:
@@ -70,11 +70,11 @@ def trouble(
     return None
 
 
-def _no_history(patients: Patients, lines: Lines | None, site: Site | None) -> Verdict:
+def _no_history(patients: Patients, lost: Sequence[Lost], site: Site | None) -> Verdict:
     sentence = "backward() was called on a loss that has no history"
     where, group = site, ""
-    if lines is not None and lines.lost:
-        last = lines.lost[-1]
+    if lost:
+        last = lost[-1]
         names = [patients.names[patients.place[k]] for k in last.leaves if k in patients.place]
         names.sort(key=patients.names.index)
         sentence += f": {last.how}"

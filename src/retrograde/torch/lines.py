@@ -88,7 +88,7 @@ class Lines(TorchFunctionMode):
         super().__init__()
         self.modules, self.sample = modules, sample
         self.on = True
-        self._times: dict[Made, int] = {}
+        self._times: dict[tuple[Made, str], int] = {}
         self.forget()
 
     def forget(self) -> None:
@@ -113,33 +113,34 @@ class Lines(TorchFunctionMode):
                 self._see(name, args, kwargs, result, before, after, calling())
         else:
             if name != "__get__" or getattr(func, "__self__", None) is _DATA:
-                self._look_for_cut(name, args, result)
+                self._look_for_cut(name, args, kwargs, result)
             if name not in _SILENT and isinstance(result, Tensor):
                 self._see(name, args, kwargs, result, before, after, calling())
         return result
 
     # ---- cuts ---------------------------------------------------------------------------------
 
-    def _look_for_cut(self, name: str, args: Any, result: Any) -> None:
+    def _look_for_cut(self, name: str, args: Any, kwargs: Any, result: Any) -> None:
         if isinstance(result, Tensor):
             if result.requires_grad or (result.dtype is torch.bool and name != "detach"):
                 return
         elif name not in LEAVING:
             return
-        given = next((t for t in _tensors(args, None) if t.requires_grad), None)
-        if given is None:
+        given = [t for t in _tensors(args, kwargs) if t.requires_grad]
+        if not given:
             return
         made = calling(3)
         if made is None:
             return
-        times = self._times[made] = self._times.get(made, 0) + 1
+        module = self.modules.here()
+        times = self._times[made, module] = self._times.get((made, module), 0) + 1
         if times > OFTEN and times & (times - 1):
             return
         how = _how(name, result)
-        leaves = leaves_under(given)
+        leaves = frozenset[int]().union(*map(leaves_under, given))
         if leaves:
-            module = self.modules.here()
-            self.lost.append(Lost(how, made, module, leaves, made_so_far(), given.is_leaf))
+            alone = len(given) == 1 and given[0].is_leaf
+            self.lost.append(Lost(how, made, module, leaves, made_so_far(), alone))
 
     # ---- values -------------------------------------------------------------------------------
 
@@ -171,6 +172,12 @@ class Lines(TorchFunctionMode):
                 call.picture = self.sample(result)
             self.ends.append(last)
             self.calls.append(call)
+
+    def applied(self, function: Any, args: Any, result: Any, first: int) -> None:
+        """A ``torch.autograd.Function`` of the program: no call of PyTorch's own."""
+        last = made_so_far()
+        if self.on and last != first:
+            self._see(function.__name__, args, None, result, first, last, calling())
 
     def made_elsewhere(self, first: int, name: str, made: Made | None) -> None:
         """Nodes that were made since ``first`` without a call: the graph of a backward pass."""

@@ -81,11 +81,12 @@ class Watch:
         self._armed = self._busy = self._compiled = self._sick = False
         self._scaler: Any = None
         self._thread = threading.get_ident()
-        self._stack = ExitStack()
+        self._stack, self._functions = ExitStack(), ExitStack()
         self._site: Site | None = None
         self.norms: dict[str, float] = {}
         """The latest norm of every parameter's gradient, by name."""
         self.loss = float("nan")
+        self._lost: list[Any] = []
 
     # ---- in and out ---------------------------------------------------------------------------
 
@@ -117,6 +118,7 @@ class Watch:
         wanted = self._wants(self.passes + 1) and not self._compiled
         if wanted and not self._armed:
             self.modules.follow()
+            self._functions.enter_context(_private.functions_through(self.lines.applied))
             _private.put_below(self.lines)
             self._armed = True
         elif not wanted:
@@ -130,6 +132,7 @@ class Watch:
 
     def _disarm(self) -> None:
         self.lines.on = False
+        self._functions.close()
         if self._armed and _private.take_out(self.lines):
             self.modules.leave()
             self._armed = False
@@ -207,6 +210,7 @@ class Watch:
         if self._armed and _private.take_out(self.lines):
             self._armed = False
         self.modules.leave()
+        self._functions.close()
         try:
             result = self._watched(engine, roots, arguments, options, examined)
         finally:
@@ -221,7 +225,8 @@ class Watch:
     ) -> Any:
         self._site = site = site_of(calling(3))
         self.patients.update()
-        self.patients.cut(self._take_lost() if examined else [])
+        self._lost = self._take_lost() if examined else []
+        self.patients.cut(self._lost)
         loss = sum(_number(root) for root in roots) / self._scale()
         closely = examined or (self._compiled and self._wants(self.passes + 1))
         closely = closely or (not isfinite(loss) and not self._sick)
@@ -298,7 +303,7 @@ class Watch:
         numbers = self.patients.numbers_in(reading)
         arrays.cuts = [
             Cut(each.how, each.site, each.module, self._names_under(each.leaves))
-            for each in (lines.lost if lines is not None else [])
+            for each in self._lost
         ]
         scale = self._scale()
         tensors, count = self.patients.tensors, len(self.patients.tensors)
@@ -358,8 +363,8 @@ class Watch:
     def _explain(self, error: RuntimeError, roots: Any, lines: bool) -> None:
         patients = self.patients
         patients.update()
-        lost = self.lines if lines else None
-        found = trouble(error, roots, patients, lost, self._site)
+        known = self.lines if lines else None
+        found = trouble(error, roots, patients, known, self._lost, self._site)
         if patients.history is not None and found is not None:
             patients.history.findings.append(found)
 
