@@ -304,8 +304,8 @@ def bank() -> list[Case]:
     case("cnn learning rate too low", CNN, "learning rate", "", ("optimizer", "optimizer = torch.optim.SGD(model.parameters(), lr=1e-13)"))
     case("gpt learning rate too high", GPT, "learning rate", "", ("optimizer", "optimizer = torch.optim.AdamW(model.parameters(), lr=3.0)"))
     case("mlp diverging", MLP, "learning rate", "", ("loss", "loss = ((logits - 3.0) ** 2).mean()"), ("optimizer", "optimizer = torch.optim.SGD(model.parameters(), lr=3.0)"), ("1", "h1 = self.fc1(x)"), ("2", "h2 = self.fc2(h1)"), ("3", "h3 = self.fc3(h2)"))
-    case("mlp exploding loss", MLP, "exploding loss", "", ("loss", "x = x * 8\nloss = ((logits - 3.0) ** 2).mean()"), ("optimizer", "optimizer = torch.optim.SGD(model.parameters(), lr=1e-20)"), ("1", "h1 = self.fc1(x)"), ("2", "h2 = self.fc2(h1)"), ("3", "h3 = self.fc3(h2)"))
-    case("gpt uphill", GPT, "ascent", "", ("backward", "(-loss).backward()"), ("optimizer", "optimizer = torch.optim.SGD(model.parameters(), lr=0.5)"))
+    case("mlp exploding loss", MLP, "exploding loss", "", ("loss", "x = x * 8\nloss = ((logits - 3.0) ** 2).mean()"), ("optimizer", "optimizer = torch.optim.Adam(model.parameters(), lr=1e-4)"), ("1", "h1 = self.fc1(x)"), ("2", "h2 = self.fc2(h1)"), ("3", "h3 = self.fc3(h2)"))
+    case("mlp uphill", MLP, "ascent", "", ("optimizer", "optimizer = torch.optim.SGD(model.parameters(), lr=0.05, maximize=True)"))
     # ---- a loss without history
     case("mlp loss without history", MLP, "no history", "", ("loss", "loss = F.cross_entropy(logits, y).detach().requires_grad_(False)  # sick"))
     case("mlp accuracy as loss", MLP, "no history", "", ("loss", "loss = (logits.argmax(1) != y).float().mean()  # sick"))

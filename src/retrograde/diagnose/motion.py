@@ -89,6 +89,8 @@ class Motion(ABC):
         self._group_of, self._groups, self._limits = group_of, groups, thresholds
         self.steps = self.repeated = 0  # steps, and those that moved again what had moved before
         self.intervals = 0
+        self.measuring = True
+        """Whether the length of the next step is to be measured, where that costs something."""
         self.updated = np.zeros(count, dtype=bool)
         self.stale = np.zeros(count, dtype=np.int64)
         self.stale_steps = Spells(1, patience)

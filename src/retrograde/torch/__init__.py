@@ -12,4 +12,9 @@ try:
 except ImportError:
     raise MissingPackageError.extra("torch", "rg.torch") from None
 
+from .public import assert_healthy as assert_healthy
+from .public import births as births
+from .public import ledger as ledger
+from .public import memory as memory
+from .public import story as story
 from .public import watch as watch

@@ -41,7 +41,7 @@ def births_in(
 def _given(call: Call) -> Birth | None:
     """A call that gave NaN outside of the graph, or was given it by data."""
     values = [each for each in call.values if not hasattr(each, "board")]
-    after = joined(values) if values else None  # type: ignore[arg-type]
+    after = joined(values) if values else None
     words = [f"{shape_text(shape)}: {seen}" for shape, seen in call.operands]
     nans = any(seen.nans for _, seen in call.operands)
     because = "it was given NaN by its data" if nans else ""

@@ -36,7 +36,7 @@ class CsvLog:
 
 
 class ScalarLog:
-    """Anything with ``add_scalar(tag, number, step)``: TensorBoard's SummaryWriter, and its like."""
+    """Anything with ``add_scalar(tag, number, step)``, as TensorBoard's SummaryWriter."""
 
     def __init__(self, writer: Any) -> None:
         self._writer = writer

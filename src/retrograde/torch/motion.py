@@ -17,15 +17,14 @@ SAMPLE = 256
 
 
 class TensorMotion(Motion):
-    """The steps of parameters that are tensors. ``measuring`` says whether the next step is to be
-    measured; of others it is only seen who moved."""
+    """The steps of parameters that are tensors; of those that are not measured it is only seen
+    who moved."""
 
     def __init__(
         self, tensors: list[torch.Tensor], group_of: Any, groups: int, thresholds: Thresholds
     ) -> None:
         super().__init__(len(tensors), group_of, groups, thresholds)
         self.tensors = tensors
-        self.measuring = False
         self._kept: list[tuple[int, Any, float]] | None = None
         self._samples: list[tuple[Any, Any]] | None = None
         self._pulled = np.zeros(len(tensors), dtype=bool)
@@ -65,9 +64,7 @@ class TensorMotion(Motion):
                 not self.optimizer_steps and probe != self._probe(t)
             )
             grad = t.grad
-            if grad is None:
-                reset[number] = True
-            elif mark is None or mark[0] != id(grad):
+            if grad is None or mark is None or mark[0] != id(grad):
                 reset[number] = True
             elif mark[1] != grad._version:  # clipped, or set to zero
                 reset[number] = not _is_live(grad)

@@ -8,8 +8,8 @@ nothing is in place but the doors; the loss and the norms of gradients are read.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from math import isfinite
 from typing import Any
 
@@ -51,6 +51,11 @@ def doubling(number: int) -> bool:
     [1, 2, 4, 8, 16]
     """
     return number & (number - 1) == 0
+
+
+def watching_now() -> Watch | None:
+    """The watch that is on."""
+    return _watching[-1] if _watching else None
 
 
 class Enough(BaseException):
@@ -178,6 +183,15 @@ class Watch:
     def __repr__(self) -> str:
         return f"<a watch, having seen {self.passes} passes>"
 
+    @contextmanager
+    def resting(self) -> Iterator[None]:
+        """Nothing is noted inside the block: a look at a loss is no pass of the program."""
+        busy, self._busy = self._busy, True
+        try:
+            yield
+        finally:
+            self._busy = busy
+
     # ---- optimizers ---------------------------------------------------------------------------
 
     def _stepping(self, optimizer: Any, args: Any, kwargs: Any) -> None:
@@ -223,7 +237,7 @@ class Watch:
     def _watched(
         self, engine: Any, roots: Any, arguments: Any, options: Any, examined: bool
     ) -> Any:
-        self._site = site = site_of(calling(3))
+        self._site = site_of(calling(3))
         self.patients.update()
         self._lost = self._take_lost() if examined else []
         self.patients.cut(self._lost)
