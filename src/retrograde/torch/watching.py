@@ -21,6 +21,7 @@ from torch.optim.optimizer import (
 )
 
 from .._shared.sites import Site
+from .._shared.watchers import Enough
 from ..diagnose.array_seen import seen_of
 from ..diagnose.judge import report_of
 from ..diagnose.report import Report
@@ -58,10 +59,6 @@ def watching_now() -> Watch | None:
     return _watching[-1] if _watching else None
 
 
-class Enough(BaseException):
-    """The pass that was asked for has been seen; nothing more needs to run."""
-
-
 class Watch:
     """What is seen of a program inside ``rg.torch.watch``; see there."""
 
@@ -91,6 +88,8 @@ class Watch:
         self.norms: dict[str, float] = {}
         """The latest norm of every parameter's gradient, by name."""
         self.loss = float("nan")
+        self.looked: Callable[[Any, Pass | None], None] | None = None
+        """Called with the root of a pass that is examined, before it runs and with it after."""
         self._lost: list[Any] = []
 
     # ---- in and out ---------------------------------------------------------------------------
@@ -175,6 +174,11 @@ class Watch:
         if self.last is None:
             raise TorchProgramError.no_pass()
         return told_arrays(self.last)
+
+    @property
+    def site(self) -> Site | None:
+        """Where the last backward pass began."""
+        return self._site
 
     def _take_lost(self) -> list[Any]:
         lost, self.lines.lost = self.lines.lost, []
@@ -272,6 +276,8 @@ class Watch:
         reading = self._read(roots, lines)
         before = [_mark(t) for t in self.patients.tensors]
         gates = gates_of(reading) if isfinite(loss) else []
+        if self.looked is not None:
+            self.looked(roots[0], None)
         pulling = Pulling(reading, picture if self._pictures else None)
         try:
             result = engine(roots, *arguments, **options)
@@ -285,6 +291,8 @@ class Watch:
         self._examined(graph, reading, pulling, before, loss, seen_lines)
         board.clear()
         self.last, self._reading = graph, reading
+        if self.looked is not None:
+            self.looked(roots[0], graph)
         reading.live.clear()  # the graph itself is not kept
         reading.place.clear()
         return result
