@@ -31,7 +31,7 @@ class Loop:
         self.number += 1
         arrived = np.array(gradients, dtype=float)
         reached = arrived != 0.0 if reached is None else np.array(reached, dtype=bool)
-        self.motion.passed(arrived, reached, loss, None)
+        self.motion.passed(arrived, reached, (loss,), None)
         return self
 
     def step(self, *moves):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
@@ -119,14 +120,17 @@ class ArrayHistory(History):
         self.examined += 1
         self.take(seen)
         self.beside.losses.take(self.passes, seen.loss, self.thresholds.blown)
-        self.motion.passed(seen.gradients, seen.reached, seen.loss, site)
+        self.motion.passed(seen.gradients, seen.reached, (seen.loss,), site)
 
-    def pass_by(self, gradients: Any, reached: Any, loss: float, site: Site | None) -> None:
-        """A pass of which only the loss and the norms of gradients were seen."""
-        self.passes += 1
-        self.loss = loss
-        self.glance(gradients, reached)
-        self.beside.losses.take(self.passes, loss, self.thresholds.blown)
-        odd = not isfinite(loss) or not np.isfinite(gradients).all()
-        self.not_finite.update(self.passes, np.array([odd]))
-        self.motion.passed(gradients, reached, loss, site)
+    def pass_by(
+        self, gradients: Any, reached: Any, losses: Sequence[float], site: Site | None
+    ) -> None:
+        """A pass, or several alike, of which only losses and norms of gradients were seen."""
+        many, self.loss = len(losses), losses[-1]
+        for number, loss in enumerate(losses, start=self.passes + 1):
+            self.beside.losses.take(number, loss, self.thresholds.blown)
+        self.passes += many
+        self.glance(gradients, reached, many)
+        odd = not isfinite(self.loss) or not np.isfinite(gradients).all()
+        self.not_finite.update(self.passes, np.array([odd]), many=many)
+        self.motion.passed(gradients, reached, losses, site)

@@ -117,6 +117,9 @@ class Seen:
 class History:
     """The passes seen so far, summed up."""
 
+    clipping = "rg.optim.clip_grad_norm(parameters, 1.0)"
+    """How gradients are clipped, in the words of the engine."""
+
     def __init__(self, parameters: Parameters, thresholds: Thresholds, motion: Motion) -> None:
         count, patience = len(parameters), thresholds.patience
         self.parameters, self.thresholds, self.motion = parameters, thresholds, motion
@@ -192,8 +195,8 @@ class History:
         self.rules.look(seen.closures, self.passes)
         self.zero_loss.update(self.passes, np.array([self.loss == 0.0]))
 
-    def glance(self, gradients: Any, reached: Any) -> None:
-        """What can be said of a pass by its gradients alone."""
+    def glance(self, gradients: Any, reached: Any, many: int = 1) -> None:
+        """What can be said of a pass, or of many alike, by gradients alone."""
         sizes = np.abs(gradients)
         if self._averaged[0] == RECENT:
             self._squares = [np.zeros_like(sizes), self._squares[0]]
@@ -204,7 +207,7 @@ class History:
             self._squares[0] += gradients * gradients
             np.maximum(self._largest[0], sizes, out=self._largest[0])
             np.maximum(self.largest, sizes, out=self.largest)  # NaN stays
-        self._take_silence(gradients, reached, self._counts(reached))
+        self._take_silence(gradients, reached, self._counts(reached), many)
         self._remember(float(sizes.max(initial=0.0)), sizes)
 
     def _counts(self, reached: Any) -> Any:
@@ -227,10 +230,10 @@ class History:
         if self.growing.began[0] == self.passes:
             self.nodes_at_first = self.nodes - growth
 
-    def _take_silence(self, gradients: Any, reached: Any, counts: Any) -> None:
+    def _take_silence(self, gradients: Any, reached: Any, counts: Any, many: int) -> None:
         silent = gradients == 0.0
         before = self.silent.longest.copy()
-        ending = self.silent.update(self.passes, silent, counts)
+        ending = self.silent.update(self.passes, silent, counts, many)
         lasting = ending & (self.silent.longest > before)
         lasting &= self.silent.longest >= self.thresholds.patience
         for number in np.flatnonzero(lasting).tolist():

@@ -7,6 +7,7 @@ thresholds and says sentences; nothing here looks at a graph.
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from math import isfinite
 from typing import Any
 
@@ -33,7 +34,10 @@ def report_of(history: History) -> Report:
         loss=history.loss,
         groups=groups,
         profile=history.profile,
-        verdicts=folded_under_causes(_verdicts(history, members, groups)),
+        verdicts=folded_under_causes(
+            replace(each, cure=each.cure.replace(History.clipping, history.clipping))
+            for each in _verdicts(history, members, groups)
+        ),
         births=history.births or Births(),
         history=tuple(history.moments),
         thresholds=history.thresholds,

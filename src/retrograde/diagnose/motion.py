@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -153,21 +154,21 @@ class Motion(ABC):
         if change is not None:
             self.take(number, change)
 
-    def take(self, number: int, change: Change) -> None:
-        """What has happened since pass ``number``."""
+    def take(self, number: int, change: Change, many: int = 1) -> None:
+        """What has happened since pass ``number``, and as often again between alike passes."""
         if change.moved.any():
-            self._step(number, change)
+            self._step(number + many - 1, change, many)
         self._used &= ~change.reset
         self._mixed &= ~change.reset
 
-    def _step(self, number: int, change: Change) -> None:
-        self.steps += 1
+    def _step(self, number: int, change: Change, many: int = 1) -> None:
+        self.steps += many
         moved = change.moved
         stale = moved & self._mixed
         if (moved & self.updated).any():
-            self.repeated += 1
-            self.stale_steps.update(number, np.array([stale.any()]))
-        self.stale += stale
+            self.repeated += many
+            self.stale_steps.update(number, np.array([stale.any()]), many=many)
+        self.stale += many * stale
         self.updated |= moved
         self._used |= moved & change.pulled
         if change.step is not None:
@@ -211,10 +212,12 @@ class Motion(ABC):
 
     # ---- passes ------------------------------------------------------------------------------
 
-    def passed(self, gradients: Any, reached: Any, loss: float, site: Site | None) -> None:
-        """After a pass: its own gradients, and which parameters it reached."""
-        self.intervals += 1
-        self._losses.append(loss)
+    def passed(
+        self, gradients: Any, reached: Any, losses: Sequence[float], site: Site | None
+    ) -> None:
+        """After one pass, or several alike: its own gradients, and which parameters it reached."""
+        self.intervals += len(losses)
+        self._losses.extend(losses)
         arrived = gradients != 0.0
         mixed = self._used & arrived
         if mixed.any():
@@ -232,16 +235,18 @@ class Motion(ABC):
         self.held[mine] = True
 
     def stepping(
-        self, mine: Any, strangers: bool, number: int, site: Site | None, clock: int
-    ) -> None:
+        self, mine: Any, strangers: bool, number: int, site: Site | None, clock: int,
+        wiped: bool | None = None,
+    ) -> None:  # fmt: skip
         """Before an optimizer steps on gradients that are there; ``strangers`` are values that it
-        holds and whose place others have taken, ``clock`` counts the passes over any model."""
+        holds and whose place others have taken, ``clock`` counts the passes over any model.
+        ``wiped`` is given where it is known whether gradients had been reset."""
         passed = len(mine) > 0 and clock > int(self._stepped_at[mine].max())
         if strangers or (passed and self._unreached[mine].all()):
             self.astray += 1
         waiting = mine[self._waiting[mine]]
         if len(waiting):
-            wiped = not self.have_gradients(waiting)
+            wiped = not self.have_gradients(waiting) if wiped is None else wiped
             self.wiped.update(number, np.array([wiped]))
             self.wiped_site = site if wiped else self.wiped_site
         self._waiting[mine] = False

@@ -105,7 +105,7 @@ class ValueHistory(History):
         if self.rebuilding.is_first:
             self.rebuilding.learn(core.leaves_under(roots), self.parameters.place)
         gradients, reached = self.observe(roots, seeds)
-        self.motion.passed(gradients, reached, self.loss, site)
+        self.motion.passed(gradients, reached, (self.loss,), site)
 
     # ---- optimizers --------------------------------------------------------------------------
 

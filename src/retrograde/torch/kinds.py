@@ -32,7 +32,7 @@ _BY_KIND: Final = {
     "soft-gate": "gelu silu elu celu selu softplus mish hardswish glu logsigmoid",
     "saturate": "tanh sigmoid erf softmax softsign atan",
     "itself": "exp expm1 exp2",
-    "inverse": "log log1p log2 log10 logsoftmax logsumexp",
+    "inverse": "log log1p log2 log10",
     "root": "sqrt rsqrt",
     "power": "pow square",
     "flip": "neg",
@@ -44,10 +44,13 @@ _BY_KIND: Final = {
     "sign": "abs",
     "turn": "sin cos",
     "length": "linalgvectornorm norm hypot cdist euclideandist",
-    "share": "nativelayernorm nativebatchnorm cudnnbatchnorm nativegroupnorm fusedrmsnorm",
+    "share": """
+        nativelayernorm nativebatchnorm cudnnbatchnorm nativegroupnorm fusedrmsnorm logsoftmax
+        logsumexp
+    """,
 }
 KINDS: Final = {op: kind for kind, ops in _BY_KIND.items() for op in ops.split()}
-NORMS: Final = frozenset(_BY_KIND["share"].split())
+NORMS: Final = frozenset(op for op in _BY_KIND["share"].split() if op.endswith("norm"))
 VIEWS: Final = frozenset(
     "t transpose view permute alias expand tocopy unsqueeze squeeze unsafeview reshapealias".split()
 )

@@ -29,15 +29,25 @@ class TensorMotion(Motion):
         self._samples: list[tuple[Any, Any]] | None = None
         self._pulled = np.zeros(len(tensors), dtype=bool)
 
-    def passed(self, gradients: Any, reached: Any, loss: float, site: Any) -> None:
+    def passed(self, gradients: Any, reached: Any, losses: Any, site: Any) -> None:
         """After a pass."""
         self._pulled = gradients != 0.0
-        super().passed(gradients, reached, loss, site)
+        super().passed(gradients, reached, losses, site)
+
+    def versions(self) -> list[tuple[int, float]]:
+        """What changes whenever a parameter is moved, of each."""
+        if self.optimizer_steps:
+            return [(t._version, 0.0) for t in self.tensors]
+        return [(t._version, self._probe(t)) for t in self.tensors]
+
+    def keep_as(self, versions: list[tuple[int, float]], marks: list[Any]) -> None:
+        """Remember parameters and gradients as they were after a pass that is told late."""
+        self._kept = [(v, mark, probe) for (v, probe), mark in zip(versions, marks)]
+        self._samples = None
 
     def keep(self) -> None:
         """Remember versions, and samples where the step is to be measured."""
-        self._kept = [(t._version, _mark(t.grad), self._probe(t)) for t in self.tensors]
-        self._samples = None
+        self.keep_as(self.versions(), [_mark(t.grad) for t in self.tensors])
         if self.measuring:
             self._samples = [(_sample(t), _sample(t.grad)) for t in self.tensors]
 
@@ -68,8 +78,7 @@ class TensorMotion(Motion):
                 reset[number] = True
             elif mark[1] != grad._version:  # clipped, or set to zero
                 reset[number] = not _is_live(grad)
-        self._kept = [(t._version, _mark(t.grad), self._probe(t)) for t in self.tensors]
-        self._samples = None
+        self.keep_as(self.versions(), [_mark(t.grad) for t in self.tensors])
         step = self._step_of(samples, moved) if samples is not None and moved.any() else None
         size = sum(len(s) for (s, _), m in zip(samples or (), moved) if m)
         return Change(moved, self._pulled.copy(), reset, step, size)

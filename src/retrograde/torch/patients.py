@@ -31,6 +31,7 @@ class Patients:
         self.place: dict[int, int] = {}
         self._models = -1
         self.history: ArrayHistory | None = None
+        self.motion: TensorMotion | None = None
         self._met: set[int] = set()  # leaves that some pass has used
         self._held: dict[int, tuple[str, list[torch.Tensor], Site | None]] = {}
         self._cuts: list[Lost] = []
@@ -86,7 +87,9 @@ class Patients:
             sizes=np.array([t.numel() for t in self.tensors], np.int64),
         )  # fmt: skip
         motion = TensorMotion(self.tensors, group_of, len(groups), self.thresholds)
+        self.motion = motion
         history = ArrayHistory(parameters, self.thresholds, motion)
+        history.clipping = "torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)"
         if self.history is not None:
             history.inherit(self.history)
         self.history = history
@@ -113,6 +116,8 @@ class Patients:
             return
         number = self.history.passes + 1
         pending, self._cuts = [*self._cuts, *lost], []
+        if not pending:
+            return
         tied = self.modules.tied()
         for each in sorted(pending, key=lambda cut: cut.how in PEEKING, reverse=True):
             numbers = [self.place[key] for key in each.leaves if key in self.place]
@@ -140,6 +145,28 @@ class Patients:
             if not computes:
                 passes = self.history.passes
                 self.history.motion.stepping(mine, False, passes, site, passes)
+
+    def steps_as_usual(self, optimizer: Any) -> bool:
+        """Whether an optimizer that is known steps on gradients that are there."""
+        known = self._held.get(id(optimizer))
+        groups = optimizer.param_groups
+        if known is None or len(groups[-1]["params"]) == 0:
+            return False
+        return len(known[1]) == sum(len(group["params"]) for group in groups) and any(
+            p.grad is not None for p in known[1][:4]
+        )
+
+    def step_again(self, optimizer: int, many: int) -> None:
+        """A known optimizer has stepped as usual, after passes that nobody looked at closely."""
+        name, held, site = self._held[optimizer]
+        if self.history is None:
+            return
+        mine = np.array([self.place[id(p)] for p in held if id(p) in self.place], np.intp)
+        if len(mine):
+            motion, passes = self.history.motion, self.history.passes
+            motion.holding(name, mine)
+            motion.optimizer_steps += many - 1
+            motion.stepping(mine, False, passes, site, passes, wiped=False)
 
     def close(self) -> None:
         """Before a report: what optimizers hold and nothing uses."""

@@ -8,8 +8,9 @@ nothing is in place but the doors; the loss and the norms of gradients are read.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from math import isfinite
 from typing import Any
 
@@ -33,6 +34,7 @@ from ..passes.flat import Pass
 from . import _private, board
 from .finding import births_in, trouble
 from .gates import gates_of
+from .glances import Glances, mark
 from .graph import Reading
 from .lines import Lines
 from .logs import Log, log_to
@@ -73,6 +75,7 @@ class Watch:
     ) -> None:
         self.modules = Modules(models)
         self.patients = Patients(self.modules, thresholds)
+        self._glances = Glances(self.patients)
         self.lines = Lines(self.modules, picture if pictures else None)
         self._examine, self._pictures, self._stop = examine, pictures, stop
         self._log: Log | None = log_to(log)
@@ -85,9 +88,8 @@ class Watch:
         self._thread = threading.get_ident()
         self._stack, self._functions = ExitStack(), ExitStack()
         self._site: Site | None = None
-        self.norms: dict[str, float] = {}
-        """The latest norm of every parameter's gradient, by name."""
-        self.loss = float("nan")
+        self._norms: dict[str, float] = {}
+        self._loss: Any = float("nan")
         self.looked: Callable[[Any, Pass | None], None] | None = None
         """Called with the root of a pass that is examined, before it runs and with it after."""
         self._lost: list[Any] = []
@@ -155,11 +157,22 @@ class Watch:
     def _note_scaler(self, scaler: Any, *_: Any) -> None:
         self._scaler = scaler
 
+    @property
+    def norms(self) -> dict[str, float]:
+        """The latest norm of every parameter's gradient, by name."""
+        return self._glances.norms() if self._glances.waiting else self._norms
+
+    @property
+    def loss(self) -> float:
+        """The loss of the latest pass."""
+        return float(self._loss)
+
     # ---- what is asked ------------------------------------------------------------------------
 
     def report(self) -> Report:
         """The doctor's report on all passes so far; it may be asked for at any time."""
         self.patients.update()
+        self._glances.flush()
         history = self.patients.history
         if history is None or not (history.passes or history.findings):
             raise TorchProgramError.no_pass()
@@ -202,7 +215,11 @@ class Watch:
         closure = kwargs.get("closure") or (args[1] if len(args) > 1 else None)
         if closure is None:
             self.lines.on = False
+            if self._glances.waiting and self.patients.steps_as_usual(optimizer):
+                self._glances.stepped(id(optimizer))
+                return
         self.patients.update()
+        self._glances.flush()
         self.patients.stepping(optimizer, site_of(calling()), closure is not None)
 
     def _stepped(self, optimizer: Any, args: Any, kwargs: Any) -> None:
@@ -245,26 +262,30 @@ class Watch:
         self.patients.update()
         self._lost = self._take_lost() if examined else []
         self.patients.cut(self._lost)
-        loss = sum(_number(root) for root in roots) / self._scale()
         closely = examined or (self._compiled and self._wants(self.passes + 1))
-        closely = closely or (not isfinite(loss) and not self._sick)
-        history = self.patients.history
-        if history is not None:
-            history.begin()
+        late = not closely and len(roots) == 1 and roots[0].is_cuda
+        scale = self._scale()
+        loss: Any = roots[0].detach() if late else sum(_number(root) for root in roots) / scale
+        closely = closely or not (late or isfinite(loss) or self._sick)
         try:
             if closely:
+                self._glances.flush()
+                if self.patients.history is not None:
+                    self.patients.history.begin()
                 result = self._look_closely(engine, roots, arguments, options, loss, examined)
             else:
-                before = [_mark(t) for t in self.patients.tensors]
+                began = self._glances.begin()
                 result = engine(roots, *arguments, **options)
-                self._glance(before, loss)
+                self._glances.add(began, loss, scale, self._site)
+                if self._glances.full:
+                    self._glances.flush()
         except RuntimeError as error:
             self._explain(error, roots, examined)
             raise
         self.passes += 1
-        self.loss = loss
+        self._loss = loss
         if self._log is not None:
-            self._log.write(self.passes, loss, self.norms)
+            self._log.write(self.passes, self.loss, self.norms)
         return result
 
     def _scale(self) -> float:
@@ -274,7 +295,7 @@ class Watch:
         self, engine: Any, roots: Any, arguments: Any, options: Any, loss: float, lines: bool
     ) -> Any:
         reading = self._read(roots, lines)
-        before = [_mark(t) for t in self.patients.tensors]
+        before = [mark(t) for t in self.patients.tensors]
         gates = gates_of(reading) if isfinite(loss) else []
         if self.looked is not None:
             self.looked(roots[0], None)
@@ -333,14 +354,11 @@ class Watch:
             graph, reading.roots, numbers, count, loss,
             lambda: births_in(graph, reading, pulling.oddities, lines), scale,
         )  # fmt: skip
-        for number, (t, mark) in enumerate(zip(tensors, [*before, *[None] * count])):
-            if not seen.reached[number] and t.grad is not None and _mark(t) != mark:
+        for number, (t, was) in enumerate(zip(tensors, [*before, *[None] * count])):
+            if not seen.reached[number] and t.grad is not None and mark(t) != was:
                 seen.reached[number] = True  # by a backward pass inside this one
                 seen.gradients[number] = summary(t.grad).norm / scale
-        weights = [
-            seen_weight.norm if (seen_weight := summary(t)) is not None else 0.0 for t in tensors
-        ]
-        history.weigh(np.array(weights))
+        history.weigh(np.array([summary(t).norm for t in tensors]))
         history.motion.measuring = True
         skipped = self._scaler is not None and isfinite(loss)
         if skipped and not np.isfinite(seen.gradients).all():
@@ -353,34 +371,9 @@ class Watch:
         place, names = self.patients.place, self.patients.names
         return tuple(names[n] for n in sorted(place[key] for key in leaves if key in place))
 
-    def _glance(self, before: Sequence[Any], loss: float) -> None:
-        history = self.patients.history
-        if history is None:
-            return
-        tensors = self.patients.tensors
-        count = len(tensors)
-        gradients, reached = np.zeros(count), np.zeros(count, dtype=bool)
-        found = [n for n, t in enumerate(tensors) if t.grad is not None and _mark(t) != before[n]]
-        if found:
-            reached[found] = True
-            gradients[found] = _norms([tensors[n].grad for n in found])
-            gradients /= self._scale()
-        history.motion.measuring = False
-        if self._scaler is not None and isfinite(loss):
-            gradients = np.where(np.isfinite(gradients), gradients, 0.0)
-        history.pass_by(gradients, reached, loss, self._site)
-        self._keep_norms(gradients, reached)
-        if not np.isfinite(gradients).all():
-            self._examine_next()
-
-    def _examine_next(self) -> None:
-        """Gradients went bad in a pass nobody looked at: the next one says where."""
-        number, usual = self.passes + 2, self._examine
-        self._examine = lambda n: n == number or usual(n)
-
     def _keep_norms(self, gradients: Any, reached: Any) -> None:
         names = self.patients.names
-        self.norms = {names[n]: float(gradients[n]) for n in np.flatnonzero(reached)}
+        self._norms = {names[n]: float(gradients[n]) for n in np.flatnonzero(reached)}
 
     def _explain(self, error: RuntimeError, roots: Any, lines: bool) -> None:
         patients = self.patients
@@ -396,25 +389,7 @@ def _number(root: torch.Tensor) -> float:
     return seen.mean * seen.count if seen is not None else float(root.detach())
 
 
-def _mark(t: torch.Tensor) -> tuple[int, int] | None:
-    grad = t.grad
-    return None if grad is None else (id(grad), grad._version)
-
-
-def _norms(grads: Sequence[Any]) -> Any:
-    """The norms of many gradients, read at once."""
-    plain = [
-        g.coalesce().values() if g.is_sparse else g.to_dense() if g.layout is not torch.strided
-        else g
-        for g in grads
-    ]  # fmt: skip
-    norms = _private.find("foreach_norm")([g.detach() for g in plain])
-    return torch.stack([n.float() for n in norms]).double().cpu().numpy()
-
-
 def _without_gradients(seen: Any) -> Any:
-    from dataclasses import replace
-
     finite = np.where(np.isfinite(seen.gradients), seen.gradients, 0.0)
     return replace(seen, gradients=finite, odd_gradients=0)
 
