@@ -92,7 +92,10 @@ def workload(name, device="cpu"):
         batch = torch.randn(rows, sizes[0]), torch.randint(0, sizes[-1], (rows,))
     elif name == "cnn":
         rows = 256 if large else 32
-        model, batch = Convolutional(), (torch.randn(rows, 3, 32, 32), torch.randint(0, 10, (rows,)))
+        model, batch = (
+            Convolutional(),
+            (torch.randn(rows, 3, 32, 32), torch.randint(0, 10, (rows,))),
+        )
     else:
         rows, length = (16, 256) if large else (4, 128)
         model = Gpt()

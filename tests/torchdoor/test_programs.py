@@ -39,12 +39,18 @@ def mean_square(output):
 
 @program
 def modules():
-    return trainer(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1)), (torch.randn(9, 4),), mean_square)
+    return trainer(
+        nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1)),
+        (torch.randn(9, 4),),
+        mean_square,
+    )
 
 
 @program
 def lstm():
-    return trainer(nn.LSTM(8, 16, num_layers=2, batch_first=True), (torch.randn(4, 10, 8),), mean_square)
+    return trainer(
+        nn.LSTM(8, 16, num_layers=2, batch_first=True), (torch.randn(4, 10, 8),), mean_square
+    )
 
 
 @program
@@ -187,9 +193,9 @@ def vmap():
 
     def step():
         parameters = dict(model.named_parameters())
-        each = mapped(
-            grad(lambda p, x: functional_call(model, p, (x,)).pow(2).sum()), (None, 0)
-        )(parameters, x)
+        each = mapped(grad(lambda p, x: functional_call(model, p, (x,)).pow(2).sum()), (None, 0))(
+            parameters, x
+        )
         optimizer.zero_grad()
         loss = model(x).pow(2).mean()
         loss.backward()
@@ -285,7 +291,12 @@ def device_context():
 def complex_numbers():
     model = nn.Linear(4, 4, dtype=torch.complex64)
     x = torch.randn(8, 4, dtype=torch.complex64)
-    return trainer(model, (x,), lambda out: out.abs().pow(2).mean(), torch.optim.SGD(model.parameters(), lr=0.01))
+    return trainer(
+        model,
+        (x,),
+        lambda out: out.abs().pow(2).mean(),
+        torch.optim.SGD(model.parameters(), lr=0.01),
+    )
 
 
 @program

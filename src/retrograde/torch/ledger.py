@@ -34,6 +34,7 @@ class Found:
     op: str
     site: Site | None = None
     group: str = ""
+    shape: tuple[int, ...] = ()
 
 
 Places = Mapping[Any, tuple[Site | None, str]]
@@ -60,8 +61,9 @@ def uses_of(loss: torch.Tensor, t: torch.Tensor, places: Places) -> tuple[Any, l
                     chain = chains[node.next_functions[place][0]]
                     site, group = places.get(node, (None, ""))
                     amount, upstream = given[place].detach(), received[0]
+                    shape = tuple(amount.shape)
                     found.append(
-                        Found(node, place, upstream, amount, chain, op_of(node), site, group)
+                        Found(node, place, upstream, amount, chain, op_of(node), site, group, shape)
                     )
 
         return hook
@@ -239,6 +241,7 @@ def _by_masking(use: Found, index: tuple[int, ...]) -> list[tuple[str, float, fl
         amount = given[use.position] if isinstance(given, tuple) else given
         if amount is None:
             continue
+        amount = _dense(amount).sum_to_size(use.shape)  # called alone, a node undoes no broadcast
         for view in use.chain:
             amount = view(amount)
         number = float(_dense(amount)[index])
