@@ -4,17 +4,17 @@ parameters. None of them knows that anybody is looking."""
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import torch
-import torch.nn.functional as F
+import torch.nn.functional as F  # noqa: N812
 from torch import nn
 
 
 class Perceptron(nn.Module):
     def __init__(self, sizes):
         super().__init__()
-        pairs = list(zip(sizes, sizes[1:]))
-        self.layers = nn.ModuleList(nn.Linear(inside, outside) for inside, outside in pairs)
+        self.layers = nn.ModuleList(nn.Linear(*pair) for pair in pairwise(sizes))
 
     def forward(self, x, y):
         for layer in self.layers[:-1]:

@@ -2,8 +2,8 @@
 
     python benchmarks/torch_watch.py [--device cpu|cuda] [--rounds N] [--strict] [--json FILE]
 
-Before anything is timed, watched and unwatched steps are compared bit for bit. Times are CPU times of
-one thread, or wall clock with the device waited for. Figures are ratios of medians.
+Before anything is timed, watched and unwatched steps are compared bit for bit. Times are CPU times
+of one thread, or wall clock with the device waited for. Figures are ratios of medians.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def same_bits(name, device):
 
 def overheads(name, device, rounds):
     """The ratio of each way of watching to the plain step, and the plain step in ms."""
-    model, batch, step = workload(name, device)
+    model, _, step = workload(name, device)
     found = {way: [] for way in ("plain", *WAYS)}
     for _ in range(2):
         step()

@@ -63,9 +63,10 @@ def test_squares_neither_overflow_nor_vanish(size):
 def test_a_number_is_the_array_of_one():
     for x in (2.0, -0.5, 0.0, float("nan"), float("inf")):
         number, array = Summary.number(x), Summary._by_numpy(np.array([x]))
-        assert (number.count, number.norm, number.zeros, number.nans, number.infs, number.first) == (
-            array.count, array.norm, array.zeros, array.nans, array.infs, array.first,
-        )  # fmt: skip
+        fields = ("count", "norm", "zeros", "nans", "infs", "first")
+        assert [getattr(number, name) for name in fields] == [
+            getattr(array, name) for name in fields
+        ]
 
 
 @given(st.lists(st.lists(FLOATS, min_size=1, max_size=9), min_size=1, max_size=5))

@@ -75,10 +75,10 @@ def ledger(
 
     >>> import torch, retrograde as rg
     >>> w = torch.tensor([2.0, -1.0], requires_grad=True)
-    >>> loss = (3 * w).sum() + (w * w).sum()
+    >>> loss = (3 * w).sum() + (w**2).sum()
     >>> account = rg.torch.ledger(loss, w)
-    >>> account.exact, [round(use.share, 3) for use in account.uses]
-    (True, [0.44, 0.56])
+    >>> account.exact, {use.op: round(use.share, 3) for use in account.uses}
+    (True, {'pow': 0.52, 'mul': 0.48})
     >>> rg.torch.ledger(loss, w, index=(0,)).gradient
     7.0
     """
