@@ -41,7 +41,7 @@ def trained(model, steps=4, loss_of=None, **options):
 REFUSED = [
     (lambda: rg.torch.watch(3), "rg.torch.watch takes modules (torch.nn.Module), not int."),
     (lambda: rg.torch.ledger(3.0, X), "rg.torch.ledger takes a tensor of PyTorch, not float."),
-    (lambda: rg.torch.story(X), "rg.torch.story starts from one number, a loss; this tensor has shape [16, 4]."),
+    (lambda: rg.torch.story(X), "starts from one number, a loss; this tensor has shape [16, 4]."),
     (lambda: rg.torch.memory(X.sum()), "this tensor of shape [] has no history"),
     (lambda: rg.torch.births("loss"), "takes a tensor of PyTorch, not str"),
     (lambda: rg.torch.watch(net(), colour=3.0), "colour"),
@@ -60,7 +60,7 @@ def test_what_is_refused_says_what_to_write(what, text):
 def test_an_index_must_name_one_number():
     w = torch.ones(2, 3, requires_grad=True)
     for index in ((0,), (2, 0), (0, 0, 0), ("a", 0)):
-        with pytest.raises((TorchProgramError, TypeError), match="not one number|not supported"):
+        with pytest.raises((TorchProgramError, TypeError), match=r"not one number|not supported"):
             rg.torch.ledger((w * w).sum(), w, index)
 
 
@@ -203,6 +203,18 @@ def test_a_birth_in_a_pass_nobody_looked_at_is_found():
     births = watch.report().births
     assert not births.roots_are_finite
     assert watch.report().kinds() <= {"birth forward", "birth backward"}
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_steps_out_of_proportion_are_measured_in_any_dtype(dtype):
+    model = net().to(dtype)
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-14)
+    with rg.torch.watch(model) as watch:
+        for _ in range(9):
+            optimizer.zero_grad()
+            F.cross_entropy(model(X.to(dtype)), Y).backward()
+            optimizer.step()
+    assert watch.report().kinds() == {"learning rate"}
 
 
 def test_norms_and_loss_are_live():

@@ -4,6 +4,7 @@ and direction of a step are to be measured. Nothing is copied but the samples.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -49,13 +50,14 @@ class TensorMotion(Motion):
         """Remember versions, and samples where the step is to be measured."""
         self.keep_as(self.versions(), [_mark(t.grad) for t in self.tensors])
         if self.measuring:
-            self._samples = [(_sample(t), _sample(t.grad)) for t in self.tensors]
+            data = samples_of(self.tensors)
+            self._samples = list(zip(data, samples_of([t.grad for t in self.tensors])))
 
     def _probe(self, t: torch.Tensor) -> float:
         """A number that changes with the tensor: updates through .data move no version."""
         if self.optimizer_steps or not t.is_cpu or not t.numel():
             return 0.0
-        return float(_sample(t).sum())
+        return float(samples_of([t])[0].sum())
 
     def have_gradients(self, mine: Any) -> bool:
         """Whether any of these has a gradient now that is not 0."""
@@ -85,11 +87,12 @@ class TensorMotion(Motion):
 
     def _step_of(self, samples: list[tuple[Any, Any]], moved: Any) -> Step:
         sums = np.zeros((4, len(self.tensors)))
+        now = samples_of(self.tensors)
         for number, (t, (before, grad)) in enumerate(zip(self.tensors, samples)):
             if not moved[number] or not len(before):
                 continue
             with np.errstate(all="ignore"):
-                update = _sample(t) - before
+                update = now[number] - before
                 gradient = grad if len(grad) == len(before) else np.zeros_like(before)
                 scale = t.numel() / len(before)
                 parts = (update * update, gradient**2, before * before, update * gradient)
@@ -107,9 +110,29 @@ def _is_live(grad: torch.Tensor) -> bool:
     return bool(grad.detach().any())
 
 
-def _sample(t: torch.Tensor | None) -> Any:
-    """Numbers of a tensor, evenly spread."""
+def samples_of(tensors: Sequence[torch.Tensor | None]) -> list[Any]:
+    """Numbers of each tensor, evenly spread; a device is asked once for all of them."""
+    parts = [_spread(t) for t in tensors]
+    devices = {part.device for part in parts if part is not None}
+    if len(devices) != 1 or next(iter(devices)).type == "cpu":
+        return [
+            _NONE if part is None else part.to(torch.float64, copy=True).cpu().numpy()
+            for part in parts
+        ]
+    whole = torch.cat([part.double() for part in parts if part is not None]).cpu().numpy()
+    found, start = [], 0
+    for part in parts:
+        count = 0 if part is None else len(part)
+        found.append(whole[start : start + count])
+        start += count
+    return found
+
+
+_NONE = np.zeros(0)
+
+
+def _spread(t: torch.Tensor | None) -> torch.Tensor | None:
     if t is None or t.is_sparse or t.is_complex() or not t.numel() or t.device.type == "meta":
-        return np.zeros(0)
+        return None
     flat = t.detach().reshape(-1)
-    return flat[:: max(1, flat.numel() // SAMPLE)][:SAMPLE].double().cpu().numpy()
+    return flat[:: max(1, flat.numel() // SAMPLE)][:SAMPLE]

@@ -32,6 +32,8 @@ class Patients:
         self._models = -1
         self.history: ArrayHistory | None = None
         self.motion: TensorMotion | None = None
+        self.weighed = False
+        """Whether the norms of those that no pass reaches are known."""
         self._met: set[int] = set()  # leaves that some pass has used
         self._held: dict[int, tuple[str, list[torch.Tensor], Site | None]] = {}
         self._cuts: list[Lost] = []
@@ -93,6 +95,7 @@ class Patients:
         if self.history is not None:
             history.inherit(self.history)
         self.history = history
+        self.weighed = False
 
     def names_by_id(self) -> dict[int, str]:
         """The names of all of them, by id."""

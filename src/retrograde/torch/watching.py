@@ -8,7 +8,7 @@ nothing is in place but the doors; the loss and the norms of gradients are read.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from math import isfinite
@@ -29,7 +29,7 @@ from ..diagnose.report import Report
 from ..diagnose.thresholds import Thresholds
 from ..errors import TorchProgramError
 from ..explain.story import Story
-from ..passes.arrays import Cut
+from ..passes.arrays import Arrays, Cut
 from ..passes.flat import Pass
 from . import _private, board
 from .finding import births_in, trouble
@@ -358,7 +358,7 @@ class Watch:
             if not seen.reached[number] and t.grad is not None and mark(t) != was:
                 seen.reached[number] = True  # by a backward pass inside this one
                 seen.gradients[number] = summary(t.grad).norm / scale
-        history.weigh(np.array([summary(t).norm for t in tensors]))
+        history.weigh(self._weights(numbers, arrays))
         history.motion.measuring = True
         skipped = self._scaler is not None and isfinite(loss)
         if skipped and not np.isfinite(seen.gradients).all():
@@ -366,6 +366,18 @@ class Watch:
         history.examine(seen, self._site)
         self._sick = bool(history.not_finite.began[0])
         self._keep_norms(seen.gradients, seen.reached)
+
+    def _weights(self, numbers: Mapping[int, int], arrays: Arrays) -> Any:
+        """The norms of the parameters: those of the pass were looked at with it, others once."""
+        found = np.full(len(self.patients.tensors), np.nan)
+        for index, number in numbers.items():
+            seen = arrays.values[index]
+            found[number] = np.nan if seen is None else seen.norm
+        if not self.patients.weighed:
+            self.patients.weighed = True
+            for number in np.flatnonzero(np.isnan(found)).tolist():
+                found[number] = summary(self.patients.tensors[number]).norm
+        return found
 
     def _names_under(self, leaves: frozenset[int]) -> tuple[str, ...]:
         place, names = self.patients.place, self.patients.names
