@@ -130,10 +130,11 @@ def _rows(gate: Gate, numbers: Mapping[int, int]) -> list[Rows]:
     if number < 0:
         return []
     enough = int(MOSTLY * gate.rows) if gate.saturates else gate.rows
+    line = gate.site.line if gate.site is not None else 0
     return [
         Rows(
             number, gate.op, gate.saturates, gate.site, gate.rows,
-            gate.rows if shut >= enough else shut, unit=(gate.site, k),
+            gate.rows if shut >= enough else shut, unit=(line, k),
         )
         for k, shut in enumerate(gate.shut.tolist())
     ]  # fmt: skip

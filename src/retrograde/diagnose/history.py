@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -74,8 +74,7 @@ class Profile:
         return means[-1] / max(means), max(means) / means[0]
 
 
-@dataclass(frozen=True)
-class Rows:
+class Rows(NamedTuple):
     """What was seen of one unit in one pass: the parameter it belongs to, its op and line, its
     rows and in how many it was shut; ``mark`` tells whether another unit did the same work, and
     ``unit`` the units of one parameter apart."""
