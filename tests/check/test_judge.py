@@ -250,6 +250,7 @@ class Born:
     def __init__(self, phase, site=LINE):
         self.op, self.result, self.site, self.cure = "log", -math.inf, site, "Keep it above 0."
         self.target, self.partial, self.upstream, self.cause = "x", math.inf, 0.0, "0 × inf"
+        self.how_many, self.group = 0, ""
 
 
 def born(forward=(), backward=(), finite=False, gradients=1, passes=3, now=1):
