@@ -15,7 +15,7 @@ def pytest_collection_modifyitems(items):
                 item.add_marker(skip)
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(autouse=True, scope="module")
 def one_thread():
     torch = pytest.importorskip("torch")
     before = torch.get_num_threads()

@@ -43,6 +43,10 @@ from .stories import OutputError as OutputError
 from .stories import ReplaceError as ReplaceError
 from .stories import ScriptError as ScriptError
 from .stories import StoryError as StoryError
+from .tensors import AliasError as AliasError
+from .tensors import FitError as FitError
+from .tensors import TensorError as TensorError
+from .tensors import TensorIndexError as TensorIndexError
 from .torch import TorchFeatureError as TorchFeatureError
 from .torch import TorchProgramError as TorchProgramError
 from .torch import UnhealthyError as UnhealthyError

@@ -9,9 +9,9 @@ import torch
 
 from .._shared.birth import Birth
 from .._shared.sites import Site
-from ..diagnose.array_births import backward_birth, births_of, described
 from ..diagnose.births import Births
 from ..diagnose.cures import cure_of
+from ..diagnose.pass_births import backward_birth, births_of, described
 from ..diagnose.report import ALARM, Verdict
 from ..passes.flat import Pass
 from ..passes.summary import joined, shape_text

@@ -16,7 +16,7 @@ from .._shared.sites import Site
 from ..explain.array_ledger import ArrayLedger, Use
 from ..explain.ledger import Entry, Ledger, Share
 from .graph import nodes_under
-from .kinds import VIEWS, op_of
+from .kinds import LEAF, VIEWS, op_of
 from .rules import rows_by_rule
 from .summaries import summary
 
@@ -76,7 +76,9 @@ def uses_of(loss: torch.Tensor, t: torch.Tensor, places: Places) -> tuple[Any, l
         if wanted:
             handles.append(node.register_hook(catch(node, wanted)))
     try:
-        (gradient,) = torch.autograd.grad(loss, t, retain_graph=True, allow_unused=True)
+        gradient, *_ = torch.autograd.grad(
+            loss, [t, *_leaves(live, t)], retain_graph=True, allow_unused=True
+        )
     finally:
         for handle in handles:
             handle.remove()
@@ -84,6 +86,12 @@ def uses_of(loss: torch.Tensor, t: torch.Tensor, places: Places) -> tuple[Any, l
         for view in each.chain:
             each.amount = view(each.amount)
     return gradient, found
+
+
+def _leaves(live: Sequence[Any], t: torch.Tensor) -> list[torch.Tensor]:
+    """The leaves beside a tensor. Asked for one gradient alone, a rule may take another kernel
+    and round differently than in ``backward()``, which asks for all of them."""
+    return [node.variable for node in live if op_of(node) == LEAF and node.variable is not t]
 
 
 def by_use(loss: torch.Tensor, t: torch.Tensor, name: str, places: Places) -> ArrayLedger:
@@ -112,7 +120,8 @@ def through(
     nodes = {label: each.grad_fn for label, each in chosen.items() if each.grad_fn is not None}
     edges = [GradientEdge(node, 0) for node in nodes.values()]
     totals = torch.autograd.grad(loss, edges, retain_graph=True, allow_unused=True)
-    (whole,) = torch.autograd.grad(loss, t, retain_graph=True, allow_unused=True)
+    leaves = _leaves(nodes_under([loss.grad_fn]), t)
+    whole, *_ = torch.autograd.grad(loss, [t, *leaves], retain_graph=True, allow_unused=True)
     whole = torch.zeros_like(t) if whole is None else _dense(whole)
 
     def stopped(roots: Any, seeds: Any, stops: Sequence[Any]) -> Any:
