@@ -225,6 +225,9 @@ extern PyMethodDef rg_walk_methods[];
 
 /* survey.c: what the doctor asks of a graph. */
 PyObject *rg_survey(PyObject *module, PyObject *args);
+
+/* summary.c: arrays of other engines, read by their address. */
+PyObject *rg_summarise(PyObject *module, PyObject *args);
 PyObject *rg_leaves_under(PyObject *module, PyObject *roots);
 
 /* value.c, attributes.c, closure.c, functions.c, bulk.c: the faces towards Python. */

@@ -28,7 +28,7 @@ FLOORS = (
     ("_values", "_tensors"),
     ("_derivatives",),
     ("program", "nn", "optim"),
-    ("explain", "check", "diagnose", "models", "learn"),
+    ("explain", "check", "diagnose", "models", "learn", "torch"),
     ("__init__",),
     ("cli",),
     ("__main__",),
@@ -203,10 +203,25 @@ def test_importing_one_core_leaves_the_other_alone():
     assert run(code, "reference").strip() == "False"
 
 
+def test_only_the_torch_room_and_the_comparison_name_torch():
+    naming = {
+        str(path.relative_to(PACKAGE))
+        for files in rooms().values()
+        for path in files
+        if re.search(r"^\s*(import|from) torch\b", path.read_text(encoding="utf-8"), re.M)
+    }
+    assert {name for name in naming if not name.startswith("torch/")} == {"check/engines.py"}
+
+
+def test_importing_loads_no_torch():
+    code = "import sys, retrograde, retrograde.cli; print('torch' in sys.modules)"
+    assert run(code).strip() == "False"
+
+
 # ---- examples ---------------------------------------------------------------------------------
 
 DOCTESTS = """
-import doctest, importlib, pkgutil, sys
+import doctest, importlib.util, pkgutil, sys
 import retrograde
 
 names = [info.name for info in pkgutil.walk_packages(retrograde.__path__, "retrograde.")]
@@ -214,6 +229,8 @@ if retrograde.value.core_name != "native":
     names = [name for name in names if name != "retrograde._native"]
     names = [name for name in names if not name.startswith("retrograde.program")]  # native only
 names = [name for name in names if name != "retrograde.__main__"]
+if importlib.util.find_spec("torch") is None:
+    names = [name for name in names if not name.startswith("retrograde.torch")]
 failed = tried = 0
 for module in [retrograde, *map(importlib.import_module, names)]:
     outcome = doctest.testmod(module)

@@ -91,11 +91,13 @@ _WHEN_ASKED = {
     "memory": "diagnose.memory",
     "story": "explain",
     "thermometer": "explain",
+    "torch": "",
 }
 """Public names that are loaded when first asked for, and the room they are in."""
 
 if _TYPE_CHECKING:
     from . import explain as explain
+    from . import torch as torch
     from .check.compare import compare as compare
     from .check.gradcheck import assert_gradients as assert_gradients
     from .check.gradcheck import gradcheck as gradcheck

@@ -1105,6 +1105,11 @@ def gradients(
 def leaves_under(roots: tuple[Value, ...], /) -> list[Value]:
     """The leaves under the roots that take gradients."""
 
+def summarise(
+    address: int, kind: int, count: int, /
+) -> tuple[float, float, float, float, int, int, int, int]:
+    """What the numbers at an address are like, in one pass; see ``passes/summary.py``."""
+
 def survey(
     roots: tuple[Value, ...],
     seeds: tuple[_Number, ...],

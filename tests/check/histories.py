@@ -6,11 +6,11 @@ import numpy as np
 
 import retrograde as rg
 from retrograde._shared.sites import Site
-from retrograde.diagnose.history import History
 from retrograde.diagnose.judge import report_of
 from retrograde.diagnose.parameters import parameters_of
 from retrograde.diagnose.thresholds import Thresholds
 from retrograde.diagnose.units import Unit
+from retrograde.diagnose.value_history import ValueHistory
 from retrograde.diagnose.zeros import Zero
 
 LINE, OTHER = Site("net.py", 7, "forward"), Site("net.py", 9, "forward")
@@ -19,7 +19,7 @@ LINE, OTHER = Site("net.py", 7, "forward"), Site("net.py", 9, "forward")
 def record(passes=1, groups=(("a", 2), ("b", 2)), **thresholds):
     """A record of healthy passes over some groups of parameters, the first of them deepest."""
     nest = {name: [rg.Value(1.0) for _ in range(size)] for name, size in groups}
-    made = History(parameters_of(nest), Thresholds.chosen(thresholds))
+    made = ValueHistory(parameters_of(nest), Thresholds.chosen(thresholds))
     count = len(made.parameters)
     made.passes = passes
     made.loss = 1.0
@@ -63,7 +63,7 @@ def unit(made, number, rows=8, shut=None, op="relu", **more):
     found = Unit(op, op in ("tanh", "sigmoid"), None, rows, shut, **more)
     if "run" not in more and shut == rows:
         found.began, found.run, found.passes = 1, rows, made.passes
-    made.units[number] = found
+    made.units[number] = [found]
     return found
 
 

@@ -17,6 +17,7 @@ from retrograde.diagnose.folding import (
     same_gate,
     same_groups,
     same_line,
+    whole_layer,
 )
 from retrograde.diagnose.phrases import all_rows, listed, on_line, over, parameters, since
 from retrograde.diagnose.report import ALARM, NOTE, Verdict
@@ -37,6 +38,7 @@ def test_every_row_of_the_table_folds(cause, others, test):
     for kind in others:
         first = verdict(cause, began=2, groups=("a", "b"))
         site, source = (OTHER, LINE) if test is made_zero else (LINE, None)
+        source = LINE if test is whole_layer else source
         groups = ("a", "b") if test is same_gate else ("a",)
         second = verdict(kind, site=site, began=3, groups=groups, source=source)
         assert test(first, second)
@@ -61,6 +63,9 @@ def test_what_must_hold_of_the_two():
     assert same_groups(one, verdict("y", groups=("b", "a")))
     assert not same_groups(one, verdict("y", groups=("b", "c")))
     assert not same_groups(one, verdict("y", groups=()))
+    assert whole_layer(one, verdict("y", source=LINE))
+    assert not whole_layer(one, verdict("y"))
+    assert not whole_layer(one, verdict("y", site=OTHER, source=OTHER))
     assert made_zero(one, verdict("y", site=OTHER, source=LINE))
     assert not made_zero(one, verdict("y", source=LINE))
     assert not made_zero(one, verdict("y", site=OTHER, source=OTHER))

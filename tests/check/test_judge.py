@@ -250,6 +250,7 @@ class Born:
     def __init__(self, phase, site=LINE):
         self.op, self.result, self.site, self.cure = "log", -math.inf, site, "Keep it above 0."
         self.target, self.partial, self.upstream, self.cause = "x", math.inf, 0.0, "0 × inf"
+        self.how_many, self.group = 0, ""
 
 
 def born(forward=(), backward=(), finite=False, gradients=1, passes=3, now=1):
@@ -736,7 +737,7 @@ def test_units_of_several_groups_are_one_verdict_where_they_shut_at_once():
     unit(made, 2, 20)
     found = only(made)
     assert (found.groups, found.parameters) == (("a", "b"), 2)
-    made.units[2].began = 4
+    made.units[2][0].began = 4
     assert len(report_of(made).verdicts) == 1  # later: a consequence
     assert [v.kind for v in only(made).consequences] == ["dead units"]
 
@@ -933,12 +934,12 @@ def test_groups_count_their_units():
 
 def test_groups_without_a_name_are_split_by_depth():
     import retrograde as rg
-    from retrograde.diagnose.history import History
     from retrograde.diagnose.parameters import parameters_of
     from retrograde.diagnose.thresholds import Thresholds
+    from retrograde.diagnose.value_history import ValueHistory
 
     values = [rg.Value(1.0) for _ in range(4)]
-    made = History(parameters_of(values), Thresholds())
+    made = ValueHistory(parameters_of(values), Thresholds())
     (name,) = made.parameters.group_names
     made.depths[:] = [2, 2, 2, -1]
     assert {k: v.tolist() for k, v in members_of(made).items()} == {name: [0, 1, 2, 3]}
@@ -952,12 +953,12 @@ def test_groups_without_a_name_are_split_by_depth():
 
 def test_models_that_share_labels_are_told_apart_by_their_passes():
     import retrograde as rg
-    from retrograde.diagnose.history import History
     from retrograde.diagnose.parameters import parameters_of
     from retrograde.diagnose.thresholds import Thresholds
+    from retrograde.diagnose.value_history import ValueHistory
 
     values = [rg.Value(1.0, label=label) for label in ("w", "b", "w", "b", "w")]
-    made = History(parameters_of(values), Thresholds())
+    made = ValueHistory(parameters_of(values), Thresholds())
     made.reached[:4] = True
     made.component[:] = [0, 0, 2, 2, 4]
     assert {k: v.tolist() for k, v in members_of(made).items()} == {
@@ -966,7 +967,7 @@ def test_models_that_share_labels_are_told_apart_by_their_passes():
     made.component[:] = [0, 0, 0, 0, 4]
     assert set(members_of(made)) == {"w", "b"}
     values = [rg.Value(1.0, label=f"w[{i}]") for i in range(3)]
-    made = History(parameters_of(values), Thresholds())
+    made = ValueHistory(parameters_of(values), Thresholds())
     made.reached[:] = True
     made.component[:] = [0, 1, 2]
     assert set(members_of(made)) == {"w"}  # one table, a row a pass
@@ -1334,12 +1335,12 @@ def test_a_report_has_the_births_of_the_record():
 
 def test_one_name_twice_is_enough_for_two_models():
     import retrograde as rg
-    from retrograde.diagnose.history import History
     from retrograde.diagnose.parameters import parameters_of
     from retrograde.diagnose.thresholds import Thresholds
+    from retrograde.diagnose.value_history import ValueHistory
 
     values = [rg.Value(1.0, label=label) for label in ("w", "b", "w")]
-    made = History(parameters_of(values, lambda name: "all"), Thresholds())
+    made = ValueHistory(parameters_of(values, lambda name: "all"), Thresholds())
     made.reached[:] = True
     made.component[:] = [0, 0, 2]
     assert {k: v.tolist() for k, v in members_of(made).items()} == {

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import retrograde as rg
-from retrograde.diagnose.motion import Motion, Step
+from retrograde.diagnose.motion import Step
 from retrograde.diagnose.rebuilding import Rebuilding
 from retrograde.diagnose.thresholds import Thresholds
+from retrograde.diagnose.value_motion import ValueMotion as Motion
 
 
 class Loop:
@@ -30,7 +31,7 @@ class Loop:
         self.number += 1
         arrived = np.array(gradients, dtype=float)
         reached = arrived != 0.0 if reached is None else np.array(reached, dtype=bool)
-        self.motion.passed(arrived, reached, loss, None)
+        self.motion.passed(arrived, reached, (loss,), None)
         return self
 
     def step(self, *moves):

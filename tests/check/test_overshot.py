@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from retrograde.diagnose.judge import report_of
-from retrograde.diagnose.motion import Motion, Overshoot
+from retrograde.diagnose.motion import Overshoot
 from retrograde.diagnose.thresholds import Thresholds
+from retrograde.diagnose.value_motion import ValueMotion as Motion
 
 from .histories import record, spell, unit
 
@@ -83,7 +84,7 @@ def stepped(rg, *steps):
     for number, (loss, factors) in enumerate(steps, start=1):
         for value in weights:
             value.data, value.grad = 1.0, 1.0
-        motion.passed(np.ones(3), np.ones(3, dtype=bool), loss, None)
+        motion.passed(np.ones(3), np.ones(3, dtype=bool), (loss,), None)
         motion._losses.clear()
         motion._losses.append(loss)
         for value, factor in zip(weights, factors):

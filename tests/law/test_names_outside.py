@@ -21,6 +21,7 @@ NAMES = frozenset(OPS) | frozenset(STRUCTURAL)
 ROOMS = {
     "ops": "the law itself",
     "learn": "the course: what learners write, under the names they give it",
+    "torch": "ops of PyTorch, under the names it gives them",
 }
 ALLOWED = {
     "_values/protocols.py": ({"less", "less_equal", "equal"}, "ufuncs of NumPy"),

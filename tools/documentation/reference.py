@@ -212,6 +212,22 @@ CHAPTERS = {
             Entry("curve_svg", "retrograde.learn.curves.curve_svg"),
         ),
     ),
+    "torch": Chapter(
+        "PyTorch programs",
+        "`rg.torch` is loaded when it is asked for, and needs PyTorch. "
+        "[The guide](../torch.md) shows it at work.",
+        (
+            *_named(
+                "rg.torch.",
+                "retrograde.torch.public",
+                "watch ledger births memory story assert_healthy",
+            ),
+            Entry("Watch", "retrograde.torch.watching.Watch"),
+            Entry("ArrayLedger", "retrograde.explain.array_ledger.ArrayLedger"),
+            Entry("Use", "retrograde.explain.array_ledger.Use"),
+            Entry("Summary", "retrograde.passes.summary.Summary"),
+        ),
+    ),
     "errors": Chapter(
         "Errors",
         "Every exception is in `retrograde.errors`, derives from `RetrogradeError` and from the "

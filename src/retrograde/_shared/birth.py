@@ -55,7 +55,10 @@ class Birth:
     numbers that made it, ``target`` the operand whose gradient it is, and ``made`` what the op had
     produced where that was not finite either. ``route`` leads from here
     to the root, ``steps`` is how long it is. ``count`` is how many such births share op and line.
-    In a tensor ``index`` is where the first one stands, and ``amount`` the contribution there.
+
+    In an array ``index`` is where the first one stands, and ``amount`` the contribution there.
+    Where only a summary is known of it, ``how_many`` numbers are not finite; ``group`` is the
+    module, ``because`` says what is behind it.
     """
 
     phase: str
@@ -77,6 +80,9 @@ class Birth:
     steps: int = 0
     count: int = 1
     index: tuple[int, ...] = ()
+    how_many: int = 0
+    because: str = ""
+    group: str = ""
     amount: float | None = None
 
     def __str__(self) -> str:
@@ -95,6 +101,8 @@ class Birth:
 
     def _headline(self) -> str:
         name = f" '{self.label}'" if self.label else ""
+        if self.how_many:
+            return f"{self.in_an_array()}."
         where = f" at [{', '.join(map(str, self.index))}]" if self.index else ""
         if self.op == "leaf":
             return f"a leaf{name} was made with {self.result!r}{where}."
@@ -120,8 +128,24 @@ class Birth:
             f"{self.result!r}."
         )
 
+    def in_an_array(self) -> str:
+        """What was born in an array, in a few words."""
+        many = f"{self.how_many:,} " + ("NaN" if self.result != self.result else "infinite numbers")
+        where = f", the first at {list(self.index)}" if self.index else ""
+        inside = f" in {self.group}" if self.group else ""
+        if self.phase == BACKWARD:
+            return (
+                f"{self.op}{inside} made the gradient of {self.target} hold {many}{where}: its "
+                "slope there is not finite"
+            )
+        if self.op == "leaf":
+            return f"the parameter '{self.label}' holds {many}{where}"
+        return f"{self.op}{inside} made {many}{where}"
+
     def _details(self) -> list[str]:
         lines = [f"  operand {operand.words}" for operand in self.operands]
+        if self.because:
+            lines.append(f"  why: {self.because}.")
         if self.more_operands:
             plural = "" if self.more_operands == 1 else "s"
             lines.append(f"  and {self.more_operands} more operand{plural}")

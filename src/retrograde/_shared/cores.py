@@ -408,6 +408,11 @@ class NativeCore(Core[V], Protocol[V]):
     ) -> Survey:
         """What the doctor asks of a graph, in one pass."""
 
+    def summarise(
+        self, address: int, kind: int, count: int, /
+    ) -> tuple[float, float, float, float, int, int, int, int]:
+        """What the numbers at an address are like, in one pass."""
+
     def take_tensors(self, operated: Callable[..., Any], methods: type[Any], /) -> None:
         """Who answers for tensors what is out of the ordinary."""
 

@@ -23,6 +23,7 @@ COMMANDS: Final = {
     "explain": "explain a gradient, step by step: of an expression, or of your script",
     "run": "run a program with retrograde in the place of its engine",
     "check": "check the gradients of a function, or of every function in a file",
+    "memory": "run your script and say what its backward pass keeps in memory",
     "doctor": "run your script and say what is wrong with its gradients",
     "train": "train a small GPT on text, sample from it",
     "demo": "watch gradients being worked out, step by step",
@@ -39,7 +40,8 @@ _EPILOG = """\
 examples:
   retrograde explain "relu(a*b + d)" a=2 b=-3 d=10
   retrograde explain train.py --html story.html
-  retrograde doctor train.py
+  retrograde doctor train.py        a script with values, or with PyTorch as it is
+  retrograde memory train.py
   retrograde run gpt.py --replace Value --profile
   retrograde demo           watch a gradient being worked out, step by step
   retrograde demo --json    the same as data

@@ -16,10 +16,16 @@ from io import open_code
 from types import CodeType, ModuleType, TracebackType
 from typing import Any
 
+from .._shared.watchers import Enough
 from .._values import watch
 from ..errors import RetrogradeError, ScriptError
 
 INTERRUPTED = 130
+_WATCHERS = (
+    watch.__file__,
+    os.path.join(os.path.dirname(os.path.dirname(__file__)), "torch") + os.sep,
+)
+"""Whoever watches a script has frames in its tracebacks."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +98,8 @@ def run_script(
             exec(code, vars(module))
         except SystemExit as leaving:
             return Outcome(_exit_code(leaving), names=vars(module))
+        except Enough:
+            return Outcome(0, names=vars(module))
         except BaseException as error:
             return _raised(error, place, vars(module))
     return Outcome(0, names=vars(module))
@@ -130,7 +138,7 @@ def _print_traceback(error: BaseException, trace: TracebackType | None) -> None:
     )
     whole = told
     while told is not None:
-        seen = [frame for frame in told.stack if frame.filename != watch.__file__]
+        seen = [frame for frame in told.stack if not frame.filename.startswith(_WATCHERS)]
         told.stack = traceback.StackSummary.from_list(seen)
         told = told.__cause__ or told.__context__
     assert whole is not None

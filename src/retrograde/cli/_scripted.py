@@ -18,6 +18,7 @@ from ..explain.reading import read
 from ..explain.story import Story
 from ..passes import values
 from ..value import Value, core
+from ._engines import refuse_without_pass
 from ._labels import labelled
 from ._script import Outcome, run_script
 
@@ -28,8 +29,15 @@ class LastPass:
     Given the ``passing`` names of the script, values are called what its variables call them.
     """
 
-    def __init__(self, path: str, at: int | None, passing: Collection[str] | None = None) -> None:
-        self.path, self.at, self.passing = path, at, passing
+    def __init__(
+        self,
+        path: str,
+        at: int | None,
+        passing: Collection[str] | None = None,
+        step: int | None = None,
+    ) -> None:
+        self.path, self.at, self.passing, self.step = path, at, passing, step
+        self.begun_passes = 0
         self._place = os.path.abspath(path)
         self.variables: dict[str, Any] = {}
         self.count = 0
@@ -45,6 +53,7 @@ class LastPass:
             yield
 
     def begun(self, this: WatchedPass) -> None:
+        self.begun_passes += 1
         if self._wanted(this):
             self._keep(this, finished=False)
 
@@ -57,6 +66,8 @@ class LastPass:
             self.finished = True
 
     def _wanted(self, this: WatchedPass) -> bool:
+        if self.step is not None and self.begun_passes != self.step:
+            return False
         if self.at is None:
             return True
         return this.site is not None and (this.site.file, this.site.line) == (self._place, self.at)
@@ -90,33 +101,36 @@ class LastPass:
     def _story(self, outcome: Outcome) -> Story | None:
         if self.chosen is not None:
             seeds = [float(seed) for seed in self.chosen.seeds]
-            note = " ".join(filter(None, (_ended(outcome), _which(self))))
+            note = " ".join(filter(None, (ended(outcome), _which(self))))
             return read(self.chosen.roots, seeds, self.data, note)
         if outcome.error is None:
             if self.at is not None:
                 raise ScriptError.no_pass_at(self.path, self.at, self.lines)
-            raise ScriptError.no_pass(self.path)
+            if self.step is not None and self.begun_passes:
+                raise ScriptError.no_step(self.path, self.step, self.begun_passes)
+            refuse_without_pass(self.path)
         root = _computed_last(outcome)
         if root is None:
             return None
-        note = f"{_ended(outcome)} No backward pass had run: this is what it had computed by then."
+        note = f"{ended(outcome)} No backward pass had run: this is what it had computed by then."
         return read([root], [1.0], note=note)
 
 
 def story_of_script(
-    path: str, arguments: Sequence[str], at: int | None, quiet: bool
+    path: str, arguments: Sequence[str], at: int | None, quiet: bool, step: int | None = None
 ) -> tuple[Story | None, int]:
     """Run a script and tell its last backward pass, or the last begun at a line; its exit code.
 
     A script that raises is told as far as it came: None where it had computed nothing.
     """
-    seen = LastPass(path, at)
+    seen = LastPass(path, at, step=step)
     with seen.watching():
         outcome = run_script(path, arguments, quiet=quiet)
     return seen.story(outcome), outcome.code
 
 
-def _ended(outcome: Outcome) -> str:
+def ended(outcome: Outcome) -> str:
+    """How far a story goes, where its script raised."""
     if outcome.error is None:
         return ""
     where = f" at line {outcome.line}" if outcome.line else ""
@@ -126,6 +140,8 @@ def _ended(outcome: Outcome) -> str:
 def _which(seen: LastPass) -> str:
     if not seen.finished:
         return f"The backward pass {seen.where()} did not finish."
+    if seen.step is not None:
+        return f"This is backward pass {seen.step}, {seen.where()}."
     passes = "the only backward pass" if seen.count == 1 else (
         f"the last of {seen.count:,} backward passes"
     )  # fmt: skip

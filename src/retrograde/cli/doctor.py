@@ -1,9 +1,9 @@
 """Run a script and say what is wrong with its gradients: NaN and where they were born, layers that
 do not learn and why, gradients nobody reset.
 
-The script need know nothing of this: its backward passes are watched and its parameters found among
-its variables. What follows -- is handed to the script. Exit code 1 where there is an alarm, or
-where the script itself failed.
+The script need know nothing of this: it may use retrograde's values, or be a PyTorch program as it
+is. Its backward passes are watched and its parameters found. What follows -- is handed to the
+script. Exit code 1 where there is an alarm, or where the script itself failed.
 """
 
 from __future__ import annotations
@@ -11,15 +11,18 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from contextlib import ExitStack
 from dataclasses import fields
 from pathlib import PurePath
+from typing import Any
 
 from .._text.console import print_line
 from .._text.paragraphs import WIDTH, counted
 from ..diagnose.report import Report
 from ..diagnose.scripted import Rounds, watching_a_program
 from ..diagnose.thresholds import Thresholds
-from ..errors import DoctorError, ScriptError
+from ..errors import DoctorError
+from ._engines import refuse_without_pass, uses_torch
 from ._files import write_text
 from ._script import run_script
 
@@ -46,12 +49,23 @@ def run(options: argparse.Namespace) -> int:
     """Run the command: 1 where a report has an alarm or the script failed."""
     thresholds = _thresholds(options.threshold)
     arguments = [*options.arguments, *options.more, *options.after]
-    with watching_a_program(thresholds) as rounds:
+    with ExitStack() as stack:
+        rounds = stack.enter_context(watching_a_program(thresholds))
+        tensors: Any = None
+        if uses_torch(options.script):
+            from ..torch.scripted import Scripted
+
+            tensors = stack.enter_context(Scripted(thresholds))
         outcome = run_script(options.script, arguments, quiet=options.json)
     reports = rounds.reports()
+    passes = rounds.passes
+    if tensors is not None:
+        found = tensors.report()
+        reports += [] if found is None else [found]
+        passes += tensors.passes
     if not reports and outcome.error is None:
-        raise ScriptError.no_pass(options.script)
-    _show(options, rounds, reports)
+        refuse_without_pass(options.script, 0 if tensors is None else tensors.gradients)
+    _show(options, rounds, reports, passes)
     return outcome.code or int(any(not report.healthy for report in reports))
 
 
@@ -66,7 +80,7 @@ def _thresholds(given: list[str]) -> Thresholds:
     return Thresholds.chosen(chosen)
 
 
-def _show(options: argparse.Namespace, rounds: Rounds, reports: list[Report]) -> None:
+def _show(options: argparse.Namespace, rounds: Rounds, reports: list[Report], passes: int) -> None:
     name = PurePath(options.script).name
     if options.html:
         from ..diagnose.doctor_html import pages
@@ -77,7 +91,7 @@ def _show(options: argparse.Namespace, rounds: Rounds, reports: list[Report]) ->
     if options.json:
         shown = {
             "script": options.script,
-            "passes": rounds.passes,
+            "passes": passes,
             "unexamined": rounds.unexamined,
             "healthy": all(report.healthy for report in reports),
             "reports": [report.as_dict() for report in reports],
@@ -86,9 +100,9 @@ def _show(options: argparse.Namespace, rounds: Rounds, reports: list[Report]) ->
     elif not options.html:
         _print(name, reports)
     if rounds.unexamined:
-        passes = counted(rounds.unexamined, "pass")
+        further = counted(rounds.unexamined, "pass")
         verb = "was" if rounds.unexamined == 1 else "were"
-        print(f"{passes} of further models {verb} not examined", file=sys.stderr)
+        print(f"{further} of further models {verb} not examined", file=sys.stderr)
 
 
 def _title(name: str, place: int, reports: list[Report]) -> str:

@@ -1,8 +1,9 @@
 """Explain the gradients of an expression or of a script: every step of the backward pass, in words.
 
-An expression takes its numbers as NAME=NUMBER. A script is run as Python would run it, and its last
-backward pass is explained, or the last one that began at --at LINE; what follows -- is handed to
-the script. Without either, an example is shown.
+An expression takes its numbers as NAME=NUMBER. A script, with values of retrograde or with PyTorch,
+is run as Python would run it, and its last backward pass is explained, or the last one that began
+at --at LINE, or the N-th by --step N; what follows -- is handed to the script. Without either, an
+example is shown.
 """
 
 from __future__ import annotations
@@ -14,14 +15,17 @@ import sys
 import tempfile
 import webbrowser
 from pathlib import Path
+from typing import Any
 
 from .._text.terminal import takes_color, terminal_width, write
-from ..errors import ExpressionError
-from ..explain.ledger import ledger
+from ..errors import ExpressionError, ScriptError, StoryError
+from ..explain.ledger import Ledger, ledger
 from ..explain.story import Story
+from ._engines import refuse_without_pass, uses_torch
 from ._expression import evaluate, numbers_given
 from ._files import refuse_unwritable, write_text
-from ._scripted import story_of_script
+from ._script import run_script
+from ._scripted import ended, story_of_script
 
 TAKES_MORE = True
 """Names may also follow options, and a script's own arguments follow ``--``."""
@@ -40,6 +44,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--at", type=int, metavar="LINE", help="the backward pass begun at this line of the script"
     )
+    parser.add_argument("--step", type=int, metavar="N", help="the N-th backward pass of a script")
     parser.add_argument("--ledger", metavar="NAME", help="itemise the gradient of one value")
     parser.add_argument("--json", action="store_true", help="print the story as JSON")
     parser.add_argument("--html", metavar="FILE", help="write the page that steps through it")
@@ -65,14 +70,39 @@ def _run(options: argparse.Namespace) -> int:
     code = 0
     story: Story | None
     if target is not None and _is_script(target):
-        story, code = story_of_script(target, rest, options.at, options.json)
-    elif options.at is not None:
-        raise ExpressionError.only_scripts("--at")
+        if uses_torch(target):
+            return _explain_torch(target, rest, options)
+        story, code = story_of_script(target, rest, options.at, options.json, options.step)
+    elif options.at is not None or options.step is not None:
+        raise ExpressionError.only_scripts("--at" if options.at is not None else "--step")
     else:
         story = _story_of_expression(target, rest, quiet=options.json)
     if story is not None:
         show(story, options)
     return code
+
+
+def _explain_torch(path: str, arguments: list[str], options: argparse.Namespace) -> int:
+    """A PyTorch program: the pass that is wanted, or the last that was looked at closely."""
+    from ..torch.scripted import Scripted
+
+    pictures = options.html is not None or options.open
+    with Scripted(None, options.step, options.at, options.ledger, pictures) as seen:
+        outcome = run_script(path, arguments, quiet=options.json)
+    story = seen.story(ended(outcome))
+    if story is None:
+        if outcome.error is not None:
+            return outcome.code
+        if seen.passes and options.at is not None:
+            raise ScriptError.no_pass_at(path, options.at, seen.lines)
+        if seen.passes and options.step is not None:
+            raise ScriptError.no_step(path, options.step, seen.passes)
+        refuse_without_pass(path, seen.gradients)
+        return outcome.code
+    if options.ledger is not None and seen.account is None:
+        raise StoryError.no_name(options.ledger, seen.names)
+    show(story, options, seen.account)
+    return outcome.code
 
 
 def _told_apart(options: argparse.Namespace) -> tuple[str | None, list[str]]:
@@ -105,8 +135,9 @@ def _story_of_expression(target: str | None, rest: list[str], quiet: bool) -> St
     return read([evaluate(text, numbers)], [1.0], note="", sites=False)
 
 
-def show(story: Story, options: argparse.Namespace) -> None:
-    """Write the files asked for; print what was asked for, the waterfall if nothing was."""
+def show(story: Story, options: argparse.Namespace, account: Any = None) -> None:
+    """Write the files asked for; print what was asked for, the waterfall if nothing was. A ledger
+    may be given that was worked out while the script ran."""
     written = []
     page = options.html
     if options.open and page is None:
@@ -127,11 +158,14 @@ def show(story: Story, options: argparse.Namespace) -> None:
         write_text(path, text)
         print(f"wrote {path}", file=sys.stderr)
     width, color = terminal_width(sys.stdout), takes_color(sys.stdout)
-    account = None if options.ledger is None else ledger(story, options.ledger)
+    if options.ledger is not None and account is None:
+        account = ledger(story, options.ledger)
     if options.json:
         print(json.dumps((account or story).to_json(), allow_nan=False))
-    elif account is not None:
+    elif isinstance(account, Ledger):
         write(account.text(width, color))
+    elif account is not None:
+        write(account.text())
     elif not written:
         write(story.text(width, color))
     if options.open and page is not None:

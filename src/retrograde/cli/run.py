@@ -10,7 +10,6 @@ of them.
 from __future__ import annotations
 
 import argparse
-import ast
 import json
 import sys
 import threading
@@ -20,6 +19,7 @@ from typing import Any
 
 from .._text.console import print_line
 from ..errors import ScriptError
+from ._engines import refuse_without_pass, uses_torch
 from ._files import refuse_unwritable
 from ._labels import Lent, passing_names
 from ._replace import Replacement, replacing
@@ -186,7 +186,7 @@ class _Run:
 
         options = self._options
         if self._last_pass.chosen is None and not self._last_pass.lines:
-            self._refuse_other_engine(source)
+            self._refuse_other_engine()
         story = self._last_pass.story(outcome)
         if story is None:
             return None
@@ -199,20 +199,21 @@ class _Run:
             show(story, plain)
         return (account or story).to_json() if options.json else None
 
-    def _refuse_other_engine(self, source: bytes) -> None:
+    def _refuse_other_engine(self) -> None:
         """Say why there is no pass of ours, where the script has an engine of its own."""
         path, replaced = self._options.script, self._replacement
         if replaced is not None and replaced.own:
             raise ScriptError.stayed_own(path, replaced.name, replaced.own)
-        _refuse_other_engine(path, source)
+        if uses_torch(path):
+            raise ScriptError.torch_instead(path, "doctor" if self._options.doctor else "explain")
+        refuse_without_pass(path)
 
     def _examined(self, outcome: Outcome, source: bytes) -> Any:
         from .._text.terminal import console
 
         reports = self._rounds.reports()
         if not reports and outcome.error is None:
-            self._refuse_other_engine(source)
-            raise ScriptError.no_pass(self._options.script)
+            self._refuse_other_engine()
         if self._options.json:
             return [report.as_dict() for report in reports]
         page = console()
@@ -241,18 +242,3 @@ def _join(before: set[threading.Thread]) -> None:
     for thread in set(threading.enumerate()) - before:
         if not thread.daemon:
             thread.join()
-
-
-def _refuse_other_engine(path: str, source: bytes) -> None:
-    """Name the option that would have put ours in the place of a script's own engine."""
-    tree = tree_of(source)
-    if tree is None:
-        return
-    for node in tree.body:
-        if isinstance(node, ast.ClassDef):
-            names = {each.name for each in node.body if isinstance(each, ast.FunctionDef)}
-            if {"backward", "__add__"} <= names:
-                raise ScriptError.other_engine(path, f"--replace {node.name}")
-    for part in ast.walk(tree):
-        if isinstance(part, ast.ImportFrom) and (part.module or "").startswith("micrograd"):
-            raise ScriptError.other_engine(path, "--shim micrograd")

@@ -50,6 +50,23 @@ _CURES = {
         "over from pass to pass."
     ),
     "no step": "Call the optimizer's step() after backward(), or write p.data -= lr * p.grad.",
+    "strangers": (
+        "Make the optimizer after the model is complete, and give it model.parameters(): a layer "
+        "was replaced, or the model copied, after the optimizer was made."
+    ),
+    "tied": (
+        "Leave both uses attached; where one of them is not to learn, give it a parameter of its "
+        "own."
+    ),
+    "exploding loss": (
+        "Lower the learning rate, clip gradients between backward() and step(), and look at the "
+        "scale of inputs and targets."
+    ),
+    "overwritten": "Write x = x + … instead of x += …, or clone() what is still needed.",
+    "no history": (
+        "Compute the loss from tensors that are attached; where the cut is meant, there is nothing "
+        "to train."
+    ),
     UNREACHABLE: "Use it in the loss, or leave it out of the parameters.",
     DETACHED: (
         "Leave the value attached where it is to learn; where it is not, set requires_grad to "
@@ -89,6 +106,8 @@ def rate_cure(ratio: float, usual: float = 1e-3) -> str:
     >>> rate_cure(2.0), rate_cure(1e-8)
     ('Divide the learning rate by about 2,000.', 'Multiply the learning rate by about 100,000.')
     """
+    if ratio == 0.0:
+        return "Raise the learning rate: steps are lost to rounding, and no weight changes."
     if ratio > usual:
         return f"Divide the learning rate by about {_rounded(ratio / usual):,}."
     return f"Multiply the learning rate by about {_rounded(usual / ratio):,}."

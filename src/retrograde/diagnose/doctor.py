@@ -11,17 +11,17 @@ from .._values.watch import WatchedPass, watching
 from ..errors import DoctorError, NotAValueError
 from ..optim.watching import watching_steps
 from ..value import Value
-from .history import History
 from .judge import report_of
 from .parameters import Grouping, parameters_of
 from .report import Report
 from .thresholds import Thresholds
+from .value_history import ValueHistory
 
 
 class Watched:
     """What the doctor has seen so far inside ``rg.doctor.watch``."""
 
-    def __init__(self, history: History) -> None:
+    def __init__(self, history: ValueHistory) -> None:
         self._history = history
 
     @property
@@ -106,12 +106,14 @@ by .data, detach() or no_grad().
         history.close()
 
 
-def _history(parameters: Any, groups: Grouping | None, thresholds: dict[str, float]) -> History:
+def _history(
+    parameters: Any, groups: Grouping | None, thresholds: dict[str, float]
+) -> ValueHistory:
     chosen = Thresholds.chosen(thresholds)
     found = parameters_of(parameters, groups)
     if not len(found):
         raise DoctorError.empty("doctor")
-    return History(found, chosen)
+    return ValueHistory(found, chosen)
 
 
 doctor = Doctor()

@@ -32,6 +32,11 @@ def same_gate(cause: Verdict, other: Verdict) -> bool:
     return same_line(cause, other) and set(cause.groups) == set(other.groups)
 
 
+def whole_layer(cause: Verdict, other: Verdict) -> bool:
+    """Both are the gates of one layer of arrays, of which the units say more."""
+    return same_line(cause, other) and other.source == other.site
+
+
 def same_groups(cause: Verdict, other: Verdict) -> bool:
     """The other is about nothing but groups of the cause."""
     return bool(other.groups) and set(other.groups) <= set(cause.groups)
@@ -66,14 +71,26 @@ FOLLOWS: tuple[tuple[str, tuple[str, ...], Test], ...] = (
     ("reset too soon", ("no step", "learning rate", "ascent"), always),
     ("growing graph", ("no step",), always),
     ("growing graph", ("vanishing", "exploding", *BIRTHS), later),
-    ("ascent", ("learning rate", "exploding", "vanishing", *SHUT, *BIRTHS), later),
-    ("stale", ("learning rate", "exploding", "ascent", *SHUT, *BIRTHS), later),
+    (
+        "ascent",
+        ("learning rate", "exploding", "exploding loss", "vanishing", *SHUT, *BIRTHS),
+        later,
+    ),
+    ("stale", ("learning rate", "exploding", "exploding loss", "ascent", *SHUT, *BIRTHS), later),
     ("exploding", ("learning rate", "vanishing", *SHUT, *BIRTHS), later),
-    ("learning rate", ("exploding", "vanishing", *SHUT, *BIRTHS), later),
+    ("learning rate", ("exploding", "exploding loss", "vanishing", *SHUT, *BIRTHS), later),
+    ("strangers", ("no optimizer", "no step", "learning rate", UNREACHABLE), always),
+    ("overwritten", (UNREACHABLE, "no step"), always),
+    ("no history", (UNREACHABLE, DETACHED, "no step"), always),
+    ("exploding", ("exploding loss",), always),
+    ("exploding loss", ("learning rate", "vanishing", *SHUT, *BIRTHS), always),
+    ("tied", (DETACHED,), always),
     ("birth forward", ("birth backward",), always),
     ("birth backward", ("birth forward",), always),
     ("birth forward", (DEAD, SATURATED, "stale", "ascent", "learning rate"), later),
     ("birth backward", (DEAD, SATURATED, "stale", "ascent", "learning rate"), after),
+    (DEAD, (DEAD_GATE,), whole_layer),
+    (SATURATED, (SATURATED_GATE,), whole_layer),
     (DEAD_GATE, (DEAD,), same_gate),
     (DEAD, (DEAD_GATE, ZERO_FACTOR), same_line),
     (DEAD, (DEAD,), after),

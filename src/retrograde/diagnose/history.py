@@ -1,47 +1,37 @@
 """What the doctor remembers of the passes it has seen: sums and spells, never a graph.
 
 Its size depends on the parameters alone, not on how many passes there were. A single examination
-is what was seen of one pass.
+is what was seen of one pass. Readers of passes fill a :class:`Seen`; nothing here knows of engines.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from math import isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .._shared.cores import Survey
-from .._shared.sites import Site
-from ..optim.optimizer import Optimizer
-from ..passes.survey import SATURATE, SOFT, survey
-from ..value import Value, core
-from .absolute import absolute_adjoints
-from .births import Births, births_under
 from .motion import Motion
 from .overwriting import Rules
-from .parameters import Parameters
 from .rebuilding import Rebuilding
 from .severed import Cuts
 from .spells import Spells
-from .thresholds import KINDS, Thresholds, limits_of
+from .thresholds import Thresholds
 from .units import Unit
-from .zeros import CANCELLED, DETACHED, FROZEN, UNREACHABLE, Zero, zero_of
+from .zeros import CANCELLED, DETACHED, FROZEN, UNREACHABLE, Zero
+
+if TYPE_CHECKING:
+    from .births import Births
+    from .parameters import Parameters
+    from .report import Verdict
 
 MOST_HISTORY = 256
 """How many passes the history shows: past it, every other one is left out."""
 
 RECENT = 4
 """Gradients are averaged over the latest passes: so many, and up to twice that."""
-
-NOISE = 1e-12
-"""A gradient at most this part of its absolute adjoint is rounding."""
-
-_BOUNDED = frozenset(
-    name for code, name in enumerate(core.OP_NAMES) if KINDS[code] & 7 in (SATURATE, SOFT)
-)
 
 
 @dataclass(frozen=True)
@@ -84,13 +74,54 @@ class Profile:
         return means[-1] / max(means), max(means) / means[0]
 
 
+class Rows(NamedTuple):
+    """What was seen of one unit in one pass: the parameter it belongs to, its op and line, its
+    rows and in how many it was shut; ``mark`` tells whether another unit did the same work, and
+    ``unit`` the units of one parameter apart."""
+
+    number: int
+    op: str
+    saturates: bool
+    made: Any
+    rows: int
+    shut: int
+    mark: Any = None
+    unit: Any = 0
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What was seen of one pass. By parameter: ``gradients`` (the number, or the norm of many),
+    ``reached``, ``depths``. ``zeros`` are (parameter, reasons, how many uses, why), ``levels`` the
+    profile as sums and counts, ``step`` depths a level, ``growth`` how many times gradients alone
+    grow along it where the profile is of something else, ``births`` finds where NaN comes from."""
+
+    gradients: Any
+    reached: Any
+    depths: Any
+    loss: float
+    nodes: int
+    edges: int
+    levels: tuple[Any, Any]
+    births: Callable[[], Births]
+    step: int = 1
+    units: Sequence[Rows] = ()
+    zeros: Sequence[tuple[int, int, int, Callable[[], Zero]]] = ()
+    closures: list[Any] = field(default_factory=list)
+    odd_data: int = 0
+    odd_gradients: int = 0
+    growth: float = 0.0
+
+
 class History:
     """The passes seen so far, summed up."""
 
-    def __init__(self, parameters: Parameters, thresholds: Thresholds) -> None:
+    clipping = "rg.optim.clip_grad_norm(parameters, 1.0)"
+    """How gradients are clipped, in the words of the engine."""
+
+    def __init__(self, parameters: Parameters, thresholds: Thresholds, motion: Motion) -> None:
         count, patience = len(parameters), thresholds.patience
-        self.parameters, self.thresholds = parameters, thresholds
-        self._limits = limits_of(thresholds)
+        self.parameters, self.thresholds, self.motion = parameters, thresholds, motion
         self.passes = 0
         self.nodes = self.edges = 0
         self.loss = 0.0
@@ -108,7 +139,9 @@ class History:
         self.past: dict[int, Past] = {}
         self.zeros: dict[int, tuple[int, Zero]] = {}
         self.zero_uses = np.zeros(count, dtype=np.int64)
-        self.units: dict[int, Unit] = {}
+        self.units: dict[int, list[Unit]] = {}
+        """The units that belong to a parameter."""
+        self._unit_at: dict[Any, Unit] = {}
         self.twins = Spells(count)
         self.cuts = Cuts(count)
         self.noise: Any = None
@@ -126,19 +159,15 @@ class History:
         self.rules = Rules()
         self.moments: list[Moment] = []
         self._stride = 1
-        self.motion = Motion(
-            parameters.values, parameters.group_of, len(parameters.group_names), thresholds
-        )
         self.rebuilding = Rebuilding()
-        self._originals = dict(parameters.place)
-        self._kept = parameters.values  # so that no other value can have their ids
-        self._holdings: list[tuple[Optimizer, int, Any, bool]] = []
+        self.findings: list[Verdict] = []
+        """What was found beside passes, and is said as it is."""
 
     @property
     def squares(self) -> Any:
         """The mean square of each gradient over the latest passes."""
         with np.errstate(over="ignore", invalid="ignore"):
-            return (self._squares[0] + self._squares[1]) / sum(self._averaged)
+            return (self._squares[0] + self._squares[1]) / max(sum(self._averaged), 1)
 
     def sizes(self) -> Any:
         """The size of each gradient over the latest passes; the largest where squares underflow or
@@ -150,16 +179,23 @@ class History:
 
     # ---- one pass ----------------------------------------------------------------------------
 
-    def observe(self, roots: tuple[Value, ...], seeds: tuple[float, ...]) -> tuple[Any, Any]:
-        """Examine one pass; returns the gradients of the parameters and which were reached."""
-        seen = self._surveyed(roots, seeds)
-        gradients = np.frombuffer(seen["gradients"])
-        reached = np.frombuffer(seen["reached"], dtype=bool)
+    def take(self, seen: Seen) -> None:
+        """Take in one pass."""
+        gradients, reached = seen.gradients, seen.reached
         self.passes += 1
-        depths = np.frombuffer(seen["depths"], dtype=np.int32)
-        self._take_growth(seen["nodes"])
-        self.nodes, self.edges = seen["nodes"], seen["edges"]
-        self.loss = sum(root.data for root in roots)
+        self._take_growth(seen.nodes)
+        self.nodes, self.edges, self.loss = seen.nodes, seen.edges, seen.loss
+        self.depths = np.maximum(self.depths, seen.depths)
+        self.glance(gradients, reached)
+        self._take_units(seen.units)
+        self._take_zeros(seen.zeros)
+        self._take_profile(seen)
+        self._take_births(seen)
+        self.rules.look(seen.closures, self.passes)
+        self.zero_loss.update(self.passes, np.array([self.loss == 0.0]))
+
+    def glance(self, gradients: Any, reached: Any, many: int = 1) -> None:
+        """What can be said of a pass, or of many alike, by gradients alone."""
         sizes = np.abs(gradients)
         if self._averaged[0] == RECENT:
             self._squares = [np.zeros_like(sizes), self._squares[0]]
@@ -170,27 +206,8 @@ class History:
             self._squares[0] += gradients * gradients
             np.maximum(self._largest[0], sizes, out=self._largest[0])
             np.maximum(self.largest, sizes, out=self.largest)  # NaN stays
-        self.depths = np.maximum(self.depths, depths)
-        self._take_silence(gradients, reached, self._counts(reached))
-        self._take_units(seen["units"])
-        self._take_zeros(seen["zeros"])
-        self._take_profile(seen)
-        self._take_births(seen, roots, seeds)
-        self.rules.look(seen["closures"], self.passes)
-        self.zero_loss.update(self.passes, np.array([self.loss == 0.0]))
-        self._look_for_noise(roots, sizes)
+        self._take_silence(gradients, reached, self._counts(reached), many)
         self._remember(float(sizes.max(initial=0.0)), sizes)
-        return gradients, reached
-
-    def _surveyed(self, roots: tuple[Value, ...], seeds: tuple[float, ...]) -> Survey:
-        """The survey of a pass, over those values that now stand for the parameters."""
-        values = self.parameters.values
-        seen = survey(roots, seeds, values, KINDS, self._limits)
-        lost = self.reached & ~self.missing & ~np.frombuffer(seen["reached"], dtype=bool)
-        if lost.any() and self.adopt(core.leaves_under(roots), lost):
-            values = self.parameters.values
-            seen = survey(roots, seeds, values, KINDS, self._limits)
-        return seen
 
     def _counts(self, reached: Any) -> Any:
         """For which parameters a pass says something: those of its model, and those that no pass
@@ -212,10 +229,10 @@ class History:
         if self.growing.began[0] == self.passes:
             self.nodes_at_first = self.nodes - growth
 
-    def _take_silence(self, gradients: Any, reached: Any, counts: Any) -> None:
+    def _take_silence(self, gradients: Any, reached: Any, counts: Any, many: int) -> None:
         silent = gradients == 0.0
         before = self.silent.longest.copy()
-        ending = self.silent.update(self.passes, silent, counts)
+        ending = self.silent.update(self.passes, silent, counts, many)
         lasting = ending & (self.silent.longest > before)
         lasting &= self.silent.longest >= self.thresholds.patience
         for number in np.flatnonzero(lasting).tolist():
@@ -224,42 +241,39 @@ class History:
         self.missing = np.where(counts, ~reached, self.missing)
         self.zero_uses[~silent] = 0
 
-    def _take_zeros(self, zeros: list[tuple[Any, ...]]) -> None:
-        for number, reasons, uses, *blamed in zeros:
+    def _take_zeros(self, zeros: Sequence[tuple[int, int, int, Callable[[], Zero]]]) -> None:
+        for number, reasons, uses, why in zeros:
             self.zero_uses[number] += uses
             known = self.zeros.get(number)
             if known is None or known[0] != reasons:
-                parameter = self.parameters.values[number]
-                zero = zero_of(parameter, reasons, self.parameters.place, *blamed)
-                self.zeros[number] = (reasons, zero)
+                self.zeros[number] = (reasons, why())
 
-    def _take_units(self, units: list[tuple[int, int, int, Value, float, float]]) -> None:
+    def _take_units(self, units: Sequence[Rows]) -> None:
         alike: dict[Any, list[int]] = {}
         seen = np.zeros(len(self.parameters), dtype=bool)
         same = np.zeros(len(self.parameters), dtype=bool)
-        for number, rows, shut, first, data, adjoint in units:
-            unit = self.units.get(number)
+        for rows in units:
+            number = rows.number
+            unit = self._unit_at.get((number, rows.unit))
             if unit is None:
-                op = first.op
-                made = core.instruction_of(first)
-                unit = self.units[number] = Unit(op, op in _BOUNDED, made)
-            unit.add(self.passes, rows, shut)
+                unit = self._unit_at[number, rows.unit] = Unit(rows.op, rows.saturates, rows.made)
+                self.units.setdefault(number, []).append(unit)
+            unit.add(self.passes, rows.rows, rows.shut)
             seen[number] = True
-            if shut < rows and adjoint != 0.0 and isfinite(data + adjoint):
-                alike.setdefault((unit.op, rows, data, adjoint), []).append(number)
+            if rows.mark is not None:
+                alike.setdefault((unit.op, rows.rows, rows.mark), []).append(number)
         for numbers in alike.values():
             same[numbers] = len(numbers) > 1
         self.twins.update(self.passes, same, seen)
 
-    def _take_profile(self, seen: Survey) -> None:
-        counts = np.frombuffer(seen["level_nodes"], dtype=np.int64)
-        sums = np.frombuffer(seen["level"])
+    def _take_profile(self, seen: Seen) -> None:
+        sums, counts = seen.levels
         with np.errstate(invalid="ignore", divide="ignore"):
             means = np.where(counts > 0, sums / np.maximum(counts, 1), 0.0)
-        self.profile = Profile(tuple(means.tolist()), tuple(counts.tolist()), seen["step"])
+        self.profile = Profile(tuple(means.tolist()), tuple(counts.tolist()), seen.step)
         fall, rise = self.profile.fall_and_rise(int(self.depths.max(initial=0)))
-        limits = self.thresholds
-        finite = np.array([not seen["odd_adjoints"]])  # of other passes no profile is to be had
+        limits, rise = self.thresholds, max(rise, seen.growth)
+        finite = np.array([not seen.odd_gradients])  # of other passes no profile is to be had
         self.vanishing.update(self.passes, np.array([fall < limits.vanishing]), finite)
         self.exploding.update(self.passes, np.array([rise > limits.exploding]), finite)
         self.fall = min(self.fall, fall) if self.vanishing.began[0] else 1.0
@@ -269,7 +283,7 @@ class History:
     def steepness(self) -> float:
         """The largest gradient × weight of a group over the loss, as it is now."""
         parameters = self.parameters
-        weights = self.motion.now()[0]
+        weights = self.weights()
         with np.errstate(all="ignore"):
             squares = [
                 np.bincount(parameters.group_of, x, len(parameters.group_names))
@@ -284,22 +298,13 @@ class History:
         """What gradient × weight is measured by: the loss, or 1 where that is more."""
         return max(abs(self.loss), 1.0) if isfinite(self.loss) else 1.0
 
-    def _take_births(
-        self, seen: Survey, roots: tuple[Value, ...], seeds: tuple[float, ...]
-    ) -> None:
+    def _take_births(self, seen: Seen) -> None:
         """The births of a pass: the first there are, and those that a sick spell begins with."""
-        sick = bool(seen["odd_adjoints"]) or not isfinite(self.loss)
+        sick = bool(seen.odd_gradients) or not isfinite(self.loss)
         self.not_finite.update(self.passes, np.array([sick]))
         begins = self.not_finite.began[0] == self.passes
-        if begins or (seen["odd_data"] and self.births is None):
-            self.births, self.birth_pass = births_under(roots, seeds), self.passes
-
-    def _look_for_noise(self, roots: tuple[Value, ...], sizes: Any) -> None:
-        """Once, where gradients are faint: which of them are what cancellation has left."""
-        faint = (sizes > 0.0) & (sizes < self.thresholds.faint * sizes.max(initial=0.0))
-        if self.noise is None and faint.any():
-            scale = absolute_adjoints(roots, self.parameters.values, self.nodes)
-            self.noise = faint & (sizes <= NOISE * scale)
+        if begins or (seen.odd_data and self.births is None):
+            self.births, self.birth_pass = seen.births(), self.passes
 
     def _remember(self, largest: float, sizes: Any) -> None:
         """A history of bounded length."""
@@ -338,73 +343,11 @@ class History:
 
     def weights(self) -> Any:
         """The sizes of the parameters now."""
-        return np.abs(self.motion.now()[0])
-
-    def end(self, roots: tuple[Value, ...], seeds: tuple[float, ...], site: Site | None) -> None:
-        """After a pass: examine it."""
-        if self.rebuilding.is_first:
-            self.rebuilding.learn(core.leaves_under(roots), self.parameters.place)
-        gradients, reached = self.observe(roots, seeds)
-        self.motion.passed(gradients, reached, self.loss, site)
+        raise NotImplementedError
 
     def close(self) -> None:
         """After the last pass: what has happened since."""
         self.motion.settle(self.passes)
-
-    def stepping(
-        self, optimizer: Optimizer, site: Site | None, computes: bool, clock: int = 0
-    ) -> None:
-        """Before an optimizer steps; ``clock`` counts the passes of the program, where it runs
-        others than are seen here."""
-        mine, strangers = self._held_by(optimizer)
-        if len(mine) or strangers:
-            self.motion.holding(type(optimizer).__name__, mine)
-            if not computes:
-                self.motion.stepping(mine, strangers, self.passes, site, clock or self.passes)
-
-    def _held_by(self, optimizer: Optimizer) -> tuple[Any, bool]:
-        """The numbers of the parameters it holds, and whether it holds any whose place others
-        have taken; a few optimizers are remembered."""
-        count = sum(len(group["params"]) for group in optimizer.param_groups)
-        for known, size, mine, strangers in self._holdings:
-            if known is optimizer and size == count:
-                return mine, strangers
-        ids = [id(value) for value in optimizer.parameters()]
-        place = self.parameters.place
-        mine = np.array([place[i] for i in ids if i in place], dtype=np.intp)
-        strangers = any(i in self._originals and i not in place for i in ids)
-        self._holdings = [*self._holdings[-3:], (optimizer, count, mine, strangers)]
-        return mine, strangers
-
-    # ---- values that take the place of others ------------------------------------------------
-
-    def adopt(self, leaves: Sequence[Value], lost: Any = None) -> bool:
-        """Watch the values that took the place of lost parameters, where they are their next step;
-        whether that was so."""
-        lost = self.reached & ~self.missing if lost is None else lost
-        place, after = self.parameters.place, self.motion.after
-        found = self.rebuilding.successors(leaves, lost, place)
-        if not found or after is None:
-            return False
-        step = self.rebuilding.is_step(found, *after)
-        self.rebuilding.note(self.passes + 1, step)
-        if step:
-            values = tuple(found.get(n, value) for n, value in enumerate(self.parameters.values))
-            places = {id(value): number for number, value in enumerate(values)}
-            self.parameters = replace(self.parameters, values=values, place=places)
-            self.motion.adopt(values, list(found), self.passes)
-            self._holdings.clear()
-        return step
-
-    # ---- cuts --------------------------------------------------------------------------------
-
-    def cut(self, value: Value, how: str, site: Site | None) -> None:
-        """A value is about to lose its history: which parameters lie under it."""
-        line = self.cuts.line(how, site, self.passes + 1)
-        if line is None or line.under.all():
-            return
-        seen = survey((value,), (0.0,), self.parameters.values, KINDS, self._limits)
-        line.under |= np.frombuffer(seen["reached"], dtype=bool)
 
 
 def scaled_norm(sizes: Any, largest: float | None = None) -> float:

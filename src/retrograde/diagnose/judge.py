@@ -7,6 +7,7 @@ thresholds and says sentences; nothing here looks at a graph.
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from math import isfinite
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy as np
 from .births import Births
 from .folding import folded_under_causes
 from .history import History, scaled_norm
+from .judge_arrays import of_arrays
 from .judge_passes import births, exploding, overwrites, vanishing
 from .judge_steps import of_steps, overshot
 from .judge_zeros import twins, units, zeros
@@ -32,7 +34,10 @@ def report_of(history: History) -> Report:
         loss=history.loss,
         groups=groups,
         profile=history.profile,
-        verdicts=folded_under_causes(_verdicts(history, members, groups)),
+        verdicts=folded_under_causes(
+            replace(each, cure=each.cure.replace(History.clipping, history.clipping))
+            for each in _verdicts(history, members, groups)
+        ),
         births=history.births or Births(),
         history=tuple(history.moments),
         thresholds=history.thresholds,
@@ -43,11 +48,17 @@ def _verdicts(
     history: History, members: dict[str, Any], groups: tuple[Group, ...]
 ) -> list[Verdict]:
     found = [*births(history), *overwrites(history), *of_steps(history, members)]
-    found += exploding(history, groups)
+    found += [*of_arrays(history, members, groups), *exploding(history, groups)]
     if not history.not_finite.began[0]:
         found += vanishing(history, groups, members)
     found += [*zeros(history, members), *units(history, members), *twins(history, members)]
-    return [*found, *overshot(history, found)]
+    return [*history.findings, *_once(found), *overshot(history, found)]
+
+
+def _once(found: list[Verdict]) -> list[Verdict]:
+    """Two rules may find that steps are too long, by what they measure; it is said once."""
+    rates = [verdict for verdict in found if verdict.kind == "learning rate"]
+    return [verdict for verdict in found if verdict not in rates[1:]]
 
 
 def members_of(history: History) -> dict[str, Any]:
@@ -96,6 +107,7 @@ def _by_model(history: History, name: str, inside: Any) -> dict[str, Any]:
 def _groups(history: History, members: dict[str, Any]) -> tuple[Group, ...]:
     weights, limits = history.weights(), history.thresholds
     sizes, quiet = history.sizes(), history.quiet()
+    counts = history.parameters.counts()
     reached = history.reached & ~(quiet & history.missing)
     norms = {name: scaled_norm(sizes[numbers]) for name, numbers in members.items()}
     largest = max((norm for norm in norms.values() if isfinite(norm)), default=0.0) or 1.0
@@ -103,14 +115,14 @@ def _groups(history: History, members: dict[str, Any]) -> tuple[Group, ...]:
     groups = []
     for name, numbers in members.items():
         norm, weight = norms[name], scaled_norm(weights[numbers])
-        mine = [history.units[n] for n in numbers.tolist() if n in history.units]
+        mine = [unit for n in numbers.tolist() for unit in history.units.get(n, ())]
         shut = [unit for unit in mine if unit.is_shut(limits.rows, limits.patience)]
         groups.append(
             Group(
                 name=name,
-                parameters=len(numbers),
-                reached=int(np.count_nonzero(reached[numbers])),
-                zeros=int(np.count_nonzero((reached & quiet)[numbers])),
+                parameters=int(counts[numbers].sum()),
+                reached=int(counts[numbers[reached[numbers]]].sum()),
+                zeros=int(counts[numbers[(reached & quiet)[numbers]]].sum()),
                 norm=norm,
                 share=(norm / largest) ** 2 / total if isfinite(norm) else float("nan"),
                 weight=weight,

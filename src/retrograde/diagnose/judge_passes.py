@@ -29,7 +29,10 @@ def births(history: History) -> Iterator[Verdict]:
         first = born[0]
         beside = harmless or (phase == "forward" and found.roots_are_finite)
         where = f" on line {first.site.line}" if first.site else ""
-        if phase == "forward":
+        if first.how_many:
+            what = f"{first.in_an_array()}{where}"
+            after = f"; {first.because}" if first.because else ""
+        elif phase == "forward":
             what = f"{first.op} made {first.result!r}{where}"
             after = "; it does not reach the result" if beside else ""
         else:
@@ -40,7 +43,7 @@ def births(history: History) -> Iterator[Verdict]:
             after = f" ({first.cause})"
         end = f" It was {_ended(spell)}." if gone else ""
         yield Verdict(
-            f"birth {phase}", NOTE if beside or gone else ALARM, "",
+            f"birth {phase}", NOTE if beside or gone else ALARM, first.group,
             f"Birth in the {phase} pass{seen}: {what}{after}.{end}", first.site,
             cure=first.cure, began=history.birth_pass, ended=int(spell.past_ended[0]) * gone,
         )  # fmt: skip

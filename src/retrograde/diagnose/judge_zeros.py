@@ -230,7 +230,7 @@ def units(history: History, members: dict[str, Any]) -> Iterator[Verdict]:
     limits = history.thresholds
     found: dict[Any, Shut] = {}
     for name, numbers in members.items():
-        mine = [history.units[n] for n in numbers.tolist() if n in history.units]
+        mine = [unit for n in numbers.tolist() for unit in history.units.get(n, ())]
         for saturates in (False, True):
             kind = [unit for unit in mine if unit.saturates == saturates]
             shut = [unit for unit in kind if unit.is_shut(limits.rows, limits.patience)]
@@ -310,11 +310,11 @@ def twins(history: History, members: dict[str, Any]) -> Iterator[Verdict]:
         alike = [number for number in numbers if same[number]]
         if len(alike) < 2 or len(alike) < limits.shut_units * len(numbers):
             continue
-        key = (history.units[alike[0]].site, int(history.twins.began[alike].max()))
+        key = (history.units[alike[0]][0].site, int(history.twins.began[alike].max()))
         groups, owners, count = found.get(key, ([], [], 0))
         found[key] = ([*groups, *names], [*owners, *alike], count + len(numbers))
     for (site, began), (groups, owners, count) in found.items():
-        where = f"{history.units[owners[0]].op}{on_line(site)}"
+        where = f"{history.units[owners[0]][0].op}{on_line(site)}"
         yield Verdict(
             "identical units", ALARM, groups[0],
             f"The units of a layer are all the same{since(began, history.passes)}: "

@@ -37,7 +37,8 @@ class Part:
 class Memory:
     """What a graph holds. ``recorded`` is everything under the root, ``leaves`` the part
     of it that parameters and inputs are, ``forward_alone`` the most that the forward pass would
-    hold at once if nothing were recorded."""
+    hold at once if nothing were recorded. Of arrays it is what backward keeps beside the
+    parameters, and ``forward_alone`` is 0: not known."""
 
     nodes: int
     recorded: int
@@ -62,6 +63,8 @@ class Memory:
             f"{self.nodes:,} values recorded: {_size(self.recorded)}, {self.factor:.1f} times the "
             f"forward pass alone ({_size(self.forward_alone)} at most)",
         ]
+        if not self.forward_alone:
+            lines = [f"kept for backward: {_size(self.recorded)} by {self.nodes:,} nodes"]
         parts = (("by op", self.by_op), ("by line", self.by_line), ("by group", self.by_group))
         for title, found in parts:
             if not found:
@@ -109,6 +112,24 @@ def memory(root: Any, parameters: Any = None, *, groups: Grouping | None = None)
         by_op=_parts([graph.own.get(i, op) for i, op in enumerate(graph.ops)], sizes),
         by_line=_parts(_lines(graph), sizes),
         by_group=_parts(owners, sizes) if owners else (),
+    )
+
+
+def memory_of(graph: Pass) -> Memory:
+    """What backward keeps of a pass over arrays, each byte once: by op, line and module."""
+    assert graph.arrays is not None
+    saved: list[int] = graph.arrays.saved.tolist()
+    keeping = [index for index, size in enumerate(saved) if size]
+    sizes = [saved[index] for index in keeping]
+    lines = list(_lines(graph))
+    return Memory(
+        nodes=len(graph),
+        recorded=sum(sizes),
+        leaves=0,
+        forward_alone=0,
+        by_op=_parts([graph.name(i) for i in keeping], sizes),
+        by_line=_parts([lines[i] for i in keeping], sizes),
+        by_group=_parts([graph.arrays.groups[i] or "(no module)" for i in keeping], sizes),
     )
 
 

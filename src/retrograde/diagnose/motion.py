@@ -1,12 +1,14 @@
 """What happens to the parameters between passes: who moves them, how far, along which gradient.
 
-Movements are seen by comparing the numbers before a pass with those after the pass before, so any
-loop is understood, whoever wrote it; optimizers of ``rg.optim`` also say when they step. Kept are
-sums and spells, one entry a parameter or a group.
+Movements are seen by comparing the parameters before a pass with those after the pass before, so
+any loop is understood, whoever wrote it; optimizers also say when they step. Kept are sums and
+spells, one entry a parameter or a group. How parameters are compared is the engine's: see
+``value_motion.py``.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from .._shared.sites import Site
-from ..value import Value, core
 from .spells import Spells
 from .thresholds import Thresholds
 
@@ -57,6 +58,19 @@ class Step:
             return float(self.products.sum() / lengths)
 
 
+@dataclass(frozen=True)
+class Change:
+    """What has happened since the last pass. By parameter: whether it ``moved``, whether its
+    gradient was there to move it (``pulled``), whether that was ``reset`` since. ``step`` has the
+    sums of what moved, in ``size`` numbers; None where they were not measured."""
+
+    moved: Any
+    pulled: Any
+    reset: Any
+    step: Step | None = None
+    size: int = 0
+
+
 @dataclass
 class Overshoot:
     """Long steps down the gradient that the loss has not recovered from."""
@@ -68,17 +82,16 @@ class Overshoot:
     group: int = 0
 
 
-class Motion:
-    """The steps seen so far, summed up."""
+class Motion(ABC):
+    """The steps seen so far, summed up, for ``count`` parameters in ``groups`` groups."""
 
-    def __init__(
-        self, values: Sequence[Value], group_of: Any, groups: int, thresholds: Thresholds
-    ) -> None:
-        count, patience = len(values), thresholds.patience
-        self.values = list(values)
+    def __init__(self, count: int, group_of: Any, groups: int, thresholds: Thresholds) -> None:
+        patience = thresholds.patience
         self._group_of, self._groups, self._limits = group_of, groups, thresholds
         self.steps = self.repeated = 0  # steps, and those that moved again what had moved before
         self.intervals = 0
+        self.measuring = True
+        """Whether the length of the next step is to be measured, where that costs something."""
         self.updated = np.zeros(count, dtype=bool)
         self.stale = np.zeros(count, dtype=np.int64)
         self.stale_steps = Spells(1, patience)
@@ -101,71 +114,70 @@ class Motion:
         self._waiting = np.zeros(count, dtype=bool)
         self._unreached = np.zeros(count, dtype=bool)
         self._stepped_at = np.zeros(count, dtype=np.int64)
-        self._after: tuple[Any, Any] | None = None
 
-    def now(self) -> tuple[Any, Any]:
-        """The parameters and their gradients as they are."""
-        data, grads = np.empty(len(self.values)), np.empty(len(self.values))
-        core.read_data(self.values, data)
-        core.read_grad(self.values, grads)
-        return data, grads
+    # ---- what the engine knows ---------------------------------------------------------------
+
+    @abstractmethod
+    def change(self) -> Change | None:
+        """What has happened since parameters were last kept, which they are anew; None before."""
+
+    @abstractmethod
+    def keep(self) -> None:
+        """Remember the parameters and their gradients as they are after a pass."""
+
+    @abstractmethod
+    def have_gradients(self, mine: Any) -> bool:
+        """Whether any of these parameters has a gradient now that is not 0."""
 
     @property
     def loss(self) -> float:
         """The mean loss of the latest passes."""
         return sum(self._losses) / len(self._losses) if self._losses else float("nan")
 
-    @property
-    def after(self) -> tuple[Any, Any] | None:
-        """Parameters and gradients after the last pass, or when last looked at."""
-        return self._after
+    def inherit(self, other: Motion) -> None:
+        """Take over what is known of the parameters that come first here too."""
+        for name in "updated stale held _used _mixed _waiting _unreached _stepped_at".split():
+            theirs = getattr(other, name)
+            getattr(self, name)[: len(theirs)] = theirs
+        self.ascent.inherit(other.ascent)
+        for name in (
+            "steps repeated intervals stale_steps stale_site closely hasty idle ratio hastiest"
+            " overshoot optimizer optimizer_steps astray wiped wiped_site loss_at _losses"
+        ).split():
+            setattr(self, name, getattr(other, name))
 
     # ---- between passes ----------------------------------------------------------------------
 
     def settle(self, number: int) -> None:
         """See what has happened since pass ``number``, the last one."""
-        if self._after is not None:
-            self._settle(number, *self.now())
+        change = self.change()
+        if change is not None:
+            self.take(number, change)
 
-    def adopt(self, values: Sequence[Value], anew: Any, number: int) -> None:
-        """Other values stand for the parameters, those at ``anew`` since pass ``number``; their
-        gradients were 0 when they were made."""
-        self.values = list(values)
-        assert self._after is not None
-        grads = self._after[1].copy()
-        grads[anew] = 0.0
-        self._settle(number, self.now()[0], grads)
+    def take(self, number: int, change: Change, many: int = 1) -> None:
+        """What has happened since pass ``number``, and as often again between alike passes."""
+        if change.moved.any():
+            self._step(number + many - 1, change, many)
+        self._used &= ~change.reset
+        self._mixed &= ~change.reset
 
-    def _settle(self, number: int, data: Any, grads: Any) -> None:
-        assert self._after is not None
-        before, gradient = self._after
-        moved = (data != before) & ~(np.isnan(data) & np.isnan(before))
-        if moved.any():
-            self._step(number, moved, data, before, gradient)
-        reset = grads == 0.0
-        self._used &= ~reset
-        self._mixed &= ~reset
-        self._after = data, grads
-
-    def _step(self, number: int, moved: Any, data: Any, before: Any, gradient: Any) -> None:
-        self.steps += 1
+    def _step(self, number: int, change: Change, many: int = 1) -> None:
+        self.steps += many
+        moved = change.moved
         stale = moved & self._mixed
         if (moved & self.updated).any():
-            self.repeated += 1
-            self.stale_steps.update(number, np.array([stale.any()]))
-        self.stale += stale
+            self.repeated += many
+            self.stale_steps.update(number, np.array([stale.any()]), many=many)
+        self.stale += many * stale
         self.updated |= moved
-        self._used |= moved & (gradient != 0.0)
-        with np.errstate(all="ignore"):
-            update = np.where(moved, data - before, 0.0)
-            gradient, weight = np.where(moved, gradient, 0.0), np.where(moved, before, 0.0)
-            step = Step(*(self._by_group(x) for x in (
-                update * update, gradient * gradient, weight * weight, update * gradient,
-            )))  # fmt: skip
-            self._judge_direction(number, step, int(moved.sum()))
-            self._judge_length(number, step)
+        self._used |= moved & change.pulled
+        if change.step is not None:
+            with np.errstate(all="ignore"):
+                self._judge_direction(number, change.step, change.size)
+                self._judge_length(number, change.step)
 
-    def _by_group(self, numbers: Any) -> Any:
+    def by_group(self, numbers: Any) -> Any:
+        """Sums over groups."""
         return np.bincount(self._group_of, weights=numbers, minlength=self._groups)
 
     def _judge_direction(self, number: int, step: Step, size: int) -> None:
@@ -200,10 +212,12 @@ class Motion:
 
     # ---- passes ------------------------------------------------------------------------------
 
-    def passed(self, gradients: Any, reached: Any, loss: float, site: Site | None) -> None:
-        """After a pass: its own gradients, and which parameters it reached."""
-        self.intervals += 1
-        self._losses.append(loss)
+    def passed(
+        self, gradients: Any, reached: Any, losses: Sequence[float], site: Site | None
+    ) -> None:
+        """After one pass, or several alike: its own gradients, and which parameters it reached."""
+        self.intervals += len(losses)
+        self._losses.extend(losses)
         arrived = gradients != 0.0
         mixed = self._used & arrived
         if mixed.any():
@@ -211,7 +225,7 @@ class Motion:
         self._mixed |= mixed
         self._waiting |= arrived
         self._unreached &= ~reached
-        self._after = self.now()
+        self.keep()
 
     # ---- optimizers --------------------------------------------------------------------------
 
@@ -221,17 +235,18 @@ class Motion:
         self.held[mine] = True
 
     def stepping(
-        self, mine: Any, strangers: bool, number: int, site: Site | None, clock: int
-    ) -> None:
+        self, mine: Any, strangers: bool, number: int, site: Site | None, clock: int,
+        wiped: bool | None = None,
+    ) -> None:  # fmt: skip
         """Before an optimizer steps on gradients that are there; ``strangers`` are values that it
-        holds and whose place others have taken, ``clock`` counts the passes over any model."""
+        holds and whose place others have taken, ``clock`` counts the passes over any model.
+        ``wiped`` is given where it is known whether gradients had been reset."""
         passed = len(mine) > 0 and clock > int(self._stepped_at[mine].max())
         if strangers or (passed and self._unreached[mine].all()):
             self.astray += 1
         waiting = mine[self._waiting[mine]]
         if len(waiting):
-            grads = self.now()[1]
-            wiped = not (grads[waiting] != 0.0).any()
+            wiped = not self.have_gradients(waiting) if wiped is None else wiped
             self.wiped.update(number, np.array([wiped]))
             self.wiped_site = site if wiped else self.wiped_site
         self._waiting[mine] = False

@@ -50,18 +50,24 @@ class Found(NamedTuple):
 class Parameters:
     """Parameters in order, each once: values, names, and the group of each by number.
 
-    ``anonymous`` are the numbers of groups named by a line of source only.
+    ``anonymous`` are the numbers of groups named by a line of source only. ``values`` may be
+    arrays; ``sizes`` are then how many numbers each has.
     """
 
-    values: tuple[Value, ...]
+    values: tuple[Any, ...]
     names: Sequence[str]
     group_names: tuple[str, ...]
     group_of: Any
     anonymous: frozenset[int] = frozenset()
     place: dict[int, int] = field(default_factory=dict)
+    sizes: Any = None
 
     def __len__(self) -> int:
         return len(self.values)
+
+    def counts(self) -> Any:
+        """How many numbers each parameter has."""
+        return np.ones(len(self), np.int64) if self.sizes is None else self.sizes
 
 
 def parameters_of(nest: Any, grouping: Grouping | None = None) -> Parameters:

@@ -43,6 +43,13 @@ class Cuts:
     def __bool__(self) -> bool:
         return bool(self._lines)
 
+    def inherit(self, other: Cuts) -> None:
+        """Take over the lines that cut parameters which come first here too."""
+        for key, line in other._lines.items():
+            under = np.zeros(self._count, dtype=bool)
+            under[: len(line.under)] = line.under
+            self._lines[key] = Line(line.how, line.site, under, line.times, line.number)
+
     def line(self, how: str, site: Site | None, number: int) -> Line | None:
         """The line that is cutting now, before the end of pass ``number``; None past the most."""
         line = self._lines.get((how, site))

@@ -39,11 +39,19 @@ class Spells:
         self.past_ended = np.zeros(count, dtype=np.int64)
         self._misses = np.zeros(count, dtype=np.int64)
 
-    def update(self, number: int, holds: Any, counts: Any = True) -> Any:
-        """One pass: where the condition holds, and where the pass counts; the spells that end."""
+    def inherit(self, other: Spells) -> None:
+        """Take over the spells of the things that come first here too."""
+        for name, array in vars(other).items():
+            if isinstance(array, np.ndarray):
+                getattr(self, name)[: len(array)] = array
+
+    def update(self, number: int, holds: Any, counts: Any = True, many: int = 1) -> Any:
+        """One pass: where the condition holds, and where the pass counts; the spells that end.
+
+        Where ``many`` passes were alike, ``number`` is the last of them."""
         hit, miss = counts & holds, counts & ~holds
-        self.total += counts
-        self._misses = np.where(hit, 0, self._misses + miss)
+        self.total += np.multiply(counts, many)
+        self._misses = np.where(hit, 0, self._misses + np.multiply(miss, many))
         open_ = self.began > 0
         ending = open_ & miss & (self._misses >= self._slack)
         if ending.any():
@@ -53,9 +61,9 @@ class Spells:
             self.longest = np.where(longer, self.times, self.longest)
             for array in (self.began, self.times, self.seen):
                 array[ending] = 0
-        self.began[hit & ~open_] = number
-        self.times += hit
-        self.seen += (self.began > 0) & counts
+        self.began[hit & ~open_] = number - many + 1
+        self.times += np.multiply(hit, many)
+        self.seen += np.multiply((self.began > 0) & counts, many)
         self.last[hit] = number
         return ending
 

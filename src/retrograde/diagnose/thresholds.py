@@ -45,6 +45,8 @@ class Thresholds:
     """Update over weight, of all that moves: too long above this where the loss does not fall."""
     idle: float = 1e-6
     """Update over weight, of all that moves: too short below this from the first step on."""
+    blown: float = 1e3
+    """The loss of a network of arrays over the first one: sick above this."""
 
     def __post_init__(self) -> None:
         for each in fields(self):

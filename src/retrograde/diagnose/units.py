@@ -57,4 +57,4 @@ class Unit:
     @property
     def site(self) -> Site | None:
         """Where it is, worked out when asked for."""
-        return site_of(self.made)
+        return self.made if isinstance(self.made, Site) else site_of(self.made)

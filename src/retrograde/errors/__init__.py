@@ -47,6 +47,9 @@ from .tensors import AliasError as AliasError
 from .tensors import FitError as FitError
 from .tensors import TensorError as TensorError
 from .tensors import TensorIndexError as TensorIndexError
+from .torch import TorchFeatureError as TorchFeatureError
+from .torch import TorchProgramError as TorchProgramError
+from .torch import UnhealthyError as UnhealthyError
 from .training import CheckpointError as CheckpointError
 from .training import CorpusError as CorpusError
 from .training import ParameterError as ParameterError

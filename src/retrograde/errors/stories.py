@@ -79,6 +79,49 @@ class ScriptError(RetrogradeError, OSError):
         )
 
     @classmethod
+    def no_torch_pass(cls, path: str) -> Self:
+        return cls(
+            f"{path} imports PyTorch, and ran no backward pass: nothing called loss.backward(). "
+            "Call it in the part of the script that runs, or give the script the arguments that "
+            "make it train, after --."
+        )
+
+    @classmethod
+    def only_gradients(cls, path: str, count: int) -> Self:
+        return cls(
+            f"{path} ran no backward pass: it called torch.autograd.grad {count:,} times, and "
+            "loss.backward() never. rg.torch.story(loss) and rg.torch.ledger(loss, tensor) explain "
+            "such a loss from inside the script."
+        )
+
+    @classmethod
+    def unknown_engine(cls, path: str, engine: str) -> Self:
+        return cls(
+            f"{path} ran no backward pass that retrograde can see: it imports {engine}, and only "
+            "values of retrograde and PyTorch programs are watched. rg.compare checks a function "
+            "against JAX; otherwise write the part in question with retrograde's Value."
+        )
+
+    @classmethod
+    def no_engine(cls, path: str) -> Self:
+        return cls(
+            f"{path} differentiates nothing: it imports neither retrograde nor PyTorch. Import "
+            "Value from retrograde and call v.backward(), or give a script that trains with "
+            "PyTorch."
+        )
+
+    @classmethod
+    def torch_instead(cls, path: str, command: str) -> Self:
+        return cls(
+            f"{path} is a PyTorch program: there is nothing to put in the place of its engine. "
+            f"Write retrograde {command} {path}."
+        )
+
+    @classmethod
+    def no_step(cls, path: str, step: int, passes: int) -> Self:
+        return cls(f"{path} ran {passes} backward passes; there is no pass {step} to explain.")
+
+    @classmethod
     def other_engine(cls, path: str, option: str) -> Self:
         return cls(
             f"{path} ran no backward pass on retrograde's values: it has an engine of its own. "

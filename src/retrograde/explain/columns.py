@@ -7,6 +7,7 @@ from __future__ import annotations
 import linecache
 from dataclasses import dataclass, field
 from math import isfinite
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +17,20 @@ from ..passes.flat import NUMBER, Pass
 from .entries import Place
 from .names import Variables, given_names
 from .spelling import symbol_of
+
+
+@dataclass
+class ArrayColumns:
+    """What is known of values that are arrays, one entry each: shapes, what values and gradients
+    are like, the module they were made in, the kind of their rule; ``pictures`` are small samples
+    of a value and its gradient, for heat maps."""
+
+    shapes: list[str]
+    values: list[str]
+    grads: list[str]
+    groups: list[str]
+    kinds: list[str]
+    pictures: dict[int, tuple[Any, Any]] = field(default_factory=dict)
 
 
 @dataclass
@@ -34,6 +49,7 @@ class Columns:
     requires_grad: list[bool] = field(default_factory=list)
     places: list[int] = field(default_factory=list)
     sites: list[Place] = field(default_factory=list)
+    arrays: ArrayColumns | None = None
 
 
 @dataclass

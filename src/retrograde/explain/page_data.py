@@ -61,7 +61,18 @@ def columns_of(story: Story, nodes: Sequence[Node]) -> dict[str, Any]:
         "backward_words": [step.words for step in backward],
         "kept": _kept(story, nodes, backward),
         **_thermometer(story),
+        **_arrays(story),
     }
+
+
+def _arrays(story: Story) -> dict[str, Any]:
+    """What is known of arrays, and their heat maps; nothing where values are numbers."""
+    arrays = story.columns.arrays
+    if arrays is None:
+        return {}
+    about = zip(arrays.shapes, arrays.values, arrays.grads)
+    maps = {str(index): pair for index, pair in arrays.pictures.items()}
+    return {"arrays": [list(each) for each in about], "maps": maps}
 
 
 def _thermometer(story: Story) -> dict[str, Any]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from ..errors import StoryError
-from .columns import Columns, Pulled
+from .columns import ArrayColumns, Columns, Pulled
 from .entries import BackwardStep, Node, Place
 from .story import SCHEMA, VERSION, Story
 
@@ -14,7 +15,10 @@ _SPELLED_OUT = {float("inf"): "Infinity", float("-inf"): "-Infinity"}
 
 def plain(story: Story) -> dict[str, Any]:
     """A story as dicts, lists, numbers and texts: ``docs/story.md`` describes them."""
+    arrays = story.columns.arrays
+    more = {} if arrays is None else {"arrays": jsonable(asdict(arrays))}
     return {
+        **more,
         "schema": SCHEMA,
         "version": VERSION,
         "root": story.root,
@@ -101,6 +105,10 @@ def _restored(plain: dict[str, Any]) -> Story:
     columns.sites[:] = sites
     words = [step["words"] for step in plain["forward"]], [s["words"] for s in plain["backward"]]
     seed = float(plain["seed"])
+    if "arrays" in plain:
+        columns.arrays = ArrayColumns(**plain["arrays"])
+        pictures = plain["arrays"]["pictures"].items()
+        columns.arrays.pictures = {int(index): tuple(pair) for index, pair in pictures}
     return Story(columns, _pulled(plain), seed, plain["note"], words=words)
 
 

@@ -284,6 +284,10 @@ class Story:
 
     def text(self, width: int = 80, color: bool = False) -> str:
         """The two-column waterfall as text."""
+        if self.columns.arrays is not None:
+            from .array_text import array_waterfall
+
+            return array_waterfall(self, width, color)
         from .text import waterfall
 
         return waterfall(self, width, color)

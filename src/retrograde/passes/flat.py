@@ -17,6 +17,7 @@ import numpy as np
 
 from .._shared.sites import Site, Span
 from ..value import core
+from .arrays import Arrays
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -51,7 +52,9 @@ class Pass:
 
     ``labels`` and ``own`` (the names of custom ops) are by value, for those that have one.
     Absent where a reader has none: ``values``, the objects themselves; ``grads``, what they held as
-    gradients; ``hooked``, whether they have hooks; ``instructions``, ``sites`` and ``spans``.
+    gradients; ``hooked``, whether they have hooks; ``instructions``, ``sites`` and ``spans``;
+    ``arrays``, where values are arrays: then ``data`` are their norms, and ``numbers`` how much
+    longer or shorter a gradient gets along an edge.
     """
 
     codes: NDArray[np.uint8]
@@ -71,6 +74,7 @@ class Pass:
     instructions: Sequence[tuple[CodeType, int]] | None = None
     sites: Sequence[Site | None] | None = None
     spans: Sequence[Span | None] | None = None
+    arrays: Arrays | None = None
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -79,6 +83,24 @@ class Pass:
     def ops(self) -> list[str]:
         """The op of each value by name."""
         return [NAMES[code] for code in self.codes.tolist()]
+
+    def name(self, index: int) -> str:
+        """The op of one value, a custom one by its own name."""
+        return self.own.get(index) or NAMES[int(self.codes[index])]
+
+    def site(self, index: int) -> Site | None:
+        """Where one value was made, if that is known."""
+        place = int(self.places[index])
+        return self.sites[place] if place >= 0 and self.sites is not None else None
+
+    @cached_property
+    def uses(self) -> dict[int, list[int]]:
+        """By value: the edges that lead to it."""
+        found: dict[int, list[int]] = {}
+        for edge, target in enumerate(self.inputs.tolist()):
+            if target >= 0:
+                found.setdefault(target, []).append(edge)
+        return found
 
     @cached_property
     def widths(self) -> Integers:

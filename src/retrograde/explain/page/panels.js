@@ -91,6 +91,7 @@ const showLedger = (app) => {
   const done = position === 0 ? Infinity : position - story.forward.length;
   const known = dataIsKnown(story, position, selected) ? brief(numbers.data[selected]) : "not known yet";
   setText(byId("ledger-data"), `${expression ? `= ${expression} ` : ""}= ${known}`);
+  showArray(story, selected);
   const rows = [];
   for (const e of ledger.subarray(0, LEDGER_ROWS)) {
     const use = story.uses[e];
@@ -119,6 +120,43 @@ const showLedger = (app) => {
     const few = ledger.length > 1 && ledger.length <= 5;
     total.replaceChildren(`${plural(ledger.length, "contribution")}: ${few ? sum : ""}`, whole);
   }
+};
+
+// ---- arrays ------------------------------------------------------------------------------------
+
+const CELL = 6;
+
+// What is known of an array, and heat maps of samples of its numbers and of its gradient.
+const showArray = (story, selected) => {
+  const panel = byId("array");
+  panel.hidden = !story.arrays;
+  if (!story.arrays) return;
+  const [shape, value, grad] = story.arrays[selected];
+  const maps = story.maps[selected] || [null, null];
+  panel.replaceChildren(
+    html("p", {}, `shape ${shape}`),
+    html("p", {}, value ? `value: ${minus(value)}` : "value: not looked at"), heatMap(maps[0], "value"),
+    html("p", {}, grad ? `gradient: ${minus(grad)}` : "gradient: none"), heatMap(maps[1], "gradient"));
+};
+
+const heatMap = (rows, what) => {
+  if (!rows || !rows.length) return "";
+  const canvas = html("canvas", { role: "img", "aria-label": `heat map of a sample of the ${what}` });
+  canvas.width = rows[0].length * CELL;
+  canvas.height = rows.length * CELL;
+  const most = rows.flat().reduce((high, x) => (Math.abs(x) > high ? Math.abs(x) : high), 0) || 1;
+  const paper = canvas.getContext("2d");
+  rows.forEach((row, i) => row.forEach((x, j) => {
+    paper.fillStyle = colourOf(Number(x) / most);
+    paper.fillRect(j * CELL, i * CELL, CELL, CELL);
+  }));
+  return canvas;
+};
+
+const colourOf = (part) => {
+  if (!Number.isFinite(part)) return "#000";
+  const pale = Math.round(255 * (1 - Math.min(Math.abs(part), 1)));
+  return part >= 0 ? `rgb(${pale},${pale},255)` : `rgb(255,${pale},${pale})`;
 };
 
 // ---- the source --------------------------------------------------------------------------------

@@ -1,0 +1,81 @@
+"""Which engine a script differentiates with, read from its text and that of its own modules."""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Iterator
+
+from ..errors import ScriptError
+from ._script import source_of, tree_of
+
+MOST_FILES = 64
+OTHERS = ("jax", "tensorflow", "keras", "autograd", "mxnet", "paddle", "tinygrad", "casadi", "mlx")
+"""Engines that are neither ours nor PyTorch."""
+
+
+def trees_of(path: str) -> Iterator[ast.Module]:
+    """The script and the modules of its own folder that it imports, as syntax trees."""
+    folder = os.path.dirname(os.path.abspath(path))
+    pending, seen = [os.path.abspath(path)], set[str]()
+    while pending and len(seen) < MOST_FILES:
+        file = pending.pop()
+        if file in seen:
+            continue
+        seen.add(file)
+        tree = tree_of(source_of(file))
+        if tree is None:
+            continue
+        yield tree
+        for name in packages_in(tree, whole=True):
+            base = os.path.join(folder, *name.split("."))
+            pending += [p for p in (f"{base}.py", os.path.join(base, "__init__.py"))
+                        if os.path.isfile(p)]  # fmt: skip
+
+
+def packages_in(tree: ast.Module, whole: bool = False) -> set[str]:
+    """The packages that a module imports; with ``whole`` their full names."""
+    found = set()
+    for node in ast.walk(tree):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names = [node.module]
+        found.update(names if whole else [name.partition(".")[0] for name in names])
+    return found
+
+
+def uses_torch(path: str) -> bool:
+    """Whether a script imports PyTorch, itself or by a module of its own."""
+    return any("torch" in packages_in(tree) for tree in trees_of(path))
+
+
+def refuse_without_pass(path: str, gradients: int = 0) -> None:
+    """Raise for a script that ran no backward pass: what was found, and what to do."""
+    if gradients:
+        raise ScriptError.only_gradients(path, gradients)
+    packages: set[str] = set()
+    for tree in trees_of(path):
+        packages |= packages_in(tree)
+        _refuse_own_engine(path, tree)
+    if "torch" in packages and "retrograde" not in packages:
+        raise ScriptError.no_torch_pass(path)
+    for other in OTHERS:
+        if other in packages:
+            raise ScriptError.unknown_engine(path, other)
+    if "retrograde" not in packages:
+        raise ScriptError.no_engine(path)
+    raise ScriptError.no_pass(path)
+
+
+def _refuse_own_engine(path: str, tree: ast.Module) -> None:
+    """Name the option that puts ours in the place of a script's own engine."""
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef):
+            names = {each.name for each in node.body if isinstance(each, ast.FunctionDef)}
+            if {"backward", "__add__"} <= names:
+                raise ScriptError.other_engine(path, f"--replace {node.name}")
+    for part in ast.walk(tree):
+        if isinstance(part, ast.ImportFrom) and (part.module or "").startswith("micrograd"):
+            raise ScriptError.other_engine(path, "--shim micrograd")

@@ -1,0 +1,186 @@
+"""Passes that nobody looks at closely: what is noted of them costs microseconds, and what it means
+is worked out later, for many alike passes at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+import numpy as np
+import torch
+
+from .._shared.sites import Site
+from ..diagnose.array_history import ArrayHistory
+from ..diagnose.motion import Change
+from ._private import find
+from .patients import Patients
+
+MOST, MOST_ON_GPU = 64, 16
+"""How many passes wait at most; a GPU is asked for a loss no sooner."""
+
+Mark = tuple[int, int] | None
+"""A gradient as it stands: which tensor, and how often it was written to."""
+
+Begun = tuple[list[tuple[int, float]], list[Mark], list[bool]]
+"""Parameters and gradients before a pass."""
+
+
+def mark(t: torch.Tensor) -> Mark:
+    """The gradient of a tensor as it stands."""
+    grad = t.grad
+    return None if grad is None else (id(grad), grad._version)
+
+
+@dataclass
+class Glance:
+    """One pass: versions of the parameters, gradients before and after, norms, the loss."""
+
+    versions: list[tuple[int, float]]
+    before: list[Mark]
+    live: list[bool]
+    after: list[Mark]
+    norms: Any
+    loss: Any
+    scale: float
+    site: Site | None
+    steps: tuple[int, ...] = ()
+
+
+class Glances:
+    """The passes that wait, of some patients."""
+
+    def __init__(self, patients: Patients) -> None:
+        self._patients = patients
+        self.waiting: list[Glance] = []
+
+    def begin(self) -> Begun:
+        """Before a pass: versions, gradients, and which were not reset to zero in place."""
+        tensors, motion = self._patients.tensors, self._patients.motion
+        if not self.waiting and self._patients.history is not None:
+            self._patients.history.begin()
+        before = [mark(t) for t in tensors]
+        live = [True] * len(tensors)
+        if self.waiting and any(each is not None for each in before):
+            for number, (t, was) in enumerate(zip(tensors, self.waiting[-1].after)):
+                if t.grad is not None and was != before[number]:
+                    live[number] = bool(t.grad.detach().any())
+        return motion.versions() if motion is not None else [], before, live
+
+    def add(self, began: Begun, loss: Any, scale: float, site: Site | None) -> None:
+        """After a pass."""
+        tensors = self._patients.tensors
+        after = [mark(t) for t in tensors]
+        grads = [t.grad for t in tensors if t.grad is not None]
+        norms = norms_of(grads) if grads else None
+        versions, before, live = began
+        self.waiting.append(Glance(versions, before, live, after, norms, loss, scale, site))
+
+    @property
+    def full(self) -> bool:
+        """Whether as many wait as may."""
+        on_gpu = bool(self.waiting) and isinstance(self.waiting[-1].loss, torch.Tensor)
+        return len(self.waiting) >= (MOST_ON_GPU if on_gpu else MOST)
+
+    def stepped(self, optimizer: int) -> None:
+        """An optimizer stepped after the last pass."""
+        if self.waiting:
+            last = self.waiting[-1]
+            last.steps = (*last.steps, optimizer)
+
+    def norms(self) -> dict[str, float]:
+        """The norms of the last pass, by name."""
+        last = self.waiting[-1]
+        numbers = iter(last.norms.tolist() if last.norms is not None else ())
+        found = {}
+        for name, after, before in zip(self._patients.names, last.after, last.before):
+            number = next(numbers) / last.scale if after is not None else 0.0
+            if after is not None and after != before:
+                found[name] = number
+        return found
+
+    def flush(self) -> None:
+        """Work out what the waiting passes mean."""
+        waiting, self.waiting = self.waiting, []
+        history = self._patients.history
+        if history is None or not waiting:
+            return
+        group: list[Glance] = []
+        known: Any = None
+        previous: Glance | None = None
+        for each in waiting:
+            meaning = _Meaning(each, previous, history)
+            previous = each
+            if known is not None and meaning.key() == known.key():
+                group.append(each)
+                known = meaning
+                continue
+            if known is not None:
+                known.tell(history, group, self._patients)
+            known, group = meaning, [each]
+        known.tell(history, group, self._patients)
+        if self._patients.motion is not None:
+            self._patients.motion.keep_as(waiting[-1].versions, waiting[-1].after)
+
+
+class _Meaning:
+    """What one pass means: who has moved and was reset since the one before, who was reached."""
+
+    def __init__(self, this: Glance, before: Glance | None, history: ArrayHistory) -> None:
+        count = len(history.parameters)
+        self.change: Change | None = None
+        if before is not None and len(before.versions) == len(this.versions):
+            moved = [a != b for a, b in zip(this.versions, before.versions)]
+            reset = [
+                now is None or then is None or now[0] != then[0] or not live
+                for now, then, live in zip(this.before, before.after, this.live)
+            ]
+            pulled = [mark is not None for mark in before.after]
+            self.change = Change(_flags(moved, count), _flags(pulled, count), _flags(reset, count))
+        reached = [a is not None and a != b for a, b in zip(this.after, this.before)]
+        self.reached = _flags(reached, count)
+        self.gradients = np.zeros(count)
+        numbers = this.norms.tolist() if this.norms is not None else []
+        having = [n for n, mark in enumerate(this.after) if mark is not None]
+        self.gradients[having] = np.array(numbers) / this.scale
+        self.gradients[~self.reached] = 0.0
+        self.loss = float(this.loss) / this.scale if torch.is_tensor(this.loss) else this.loss
+        self.scaled = this.scale != 1.0
+        if self.scaled and isfinite(self.loss):  # the scaler skips this step
+            self.gradients = np.where(np.isfinite(self.gradients), self.gradients, 0.0)
+        self.steps, self.site = this.steps, this.site
+
+    def key(self) -> Any:
+        change = self.change
+        parts = () if change is None else (change.moved.tobytes(), change.reset.tobytes())
+        zero = (self.gradients == 0.0).tobytes()
+        finite = isfinite(self.loss) and bool(np.isfinite(self.gradients).all())
+        return parts, self.reached.tobytes(), zero, finite, self.steps
+
+    def tell(self, history: ArrayHistory, group: Sequence[Glance], patients: Patients) -> None:
+        motion, many = history.motion, len(group)
+        if self.change is not None:
+            motion.take(history.passes, self.change, many)
+        losses = [float(each.loss) / each.scale if torch.is_tensor(each.loss) else each.loss
+                  for each in group]  # fmt: skip
+        history.pass_by(self.gradients, self.reached, losses, self.site)
+        for optimizer in self.steps:
+            patients.step_again(optimizer, many)
+
+
+def _flags(found: list[bool], count: int) -> Any:
+    flags = np.zeros(count, dtype=bool)
+    flags[: len(found)] = found
+    return flags
+
+
+def norms_of(grads: Sequence[Any]) -> Any:
+    """The norms of many gradients as one tensor, not yet read."""
+    if any(g.layout is not torch.strided for g in grads):
+        grads = [g.coalesce().values() if g.is_sparse else g.to_dense() for g in grads]
+    norms = find("foreach_norm")([g.detach() for g in grads])
+    if len({norm.dtype for norm in norms}) > 1 or len({norm.device for norm in norms}) > 1:
+        norms = [norm.float().cpu() for norm in norms]
+    return torch.stack(norms)

@@ -1,0 +1,237 @@
+"""Which line of the program made which nodes of the autograd graph, and which lines cut it.
+
+Autograd numbers its nodes as they are made. A ``TorchFunctionMode`` sees every call into PyTorch
+from Python: the numbers before and after a call are the nodes it made.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+from .._shared.sites import Site
+from ..passes.summary import Summary
+from ._private import made_so_far
+from .modules import Modules
+from .sites import Made, calling, site_of
+from .summaries import Look, is_plain, look, summary
+
+Tensor = torch.Tensor
+
+LEAVING = {
+    "item": ".item()", "tolist": ".tolist()", "numpy": ".numpy()", "__array__": "numpy",
+    "__float__": "float()", "__int__": "int()", "__bool__": "bool()", "__index__": "an index",
+}  # fmt: skip
+"""Calls that hand out plain numbers, and how a reader writes them."""
+
+PEEKING = frozenset((".item()", ".tolist()", "float()", "int()", "bool()", "an index"))
+"""Of these, the ones that programs use to print and to decide: a cut only if nothing else is."""
+
+WRITING = frozenset(
+    "__setitem__ __iadd__ __imul__ __isub__ __itruediv__ __ipow__ __iand__ __ior__".split()
+)
+OFTEN = 2
+"""How often one line's cuts are looked under; later ones each time the count has doubled."""
+
+_DATA = Tensor.data
+_SILENT = frozenset(("__get__", "size", "dim", "numel", "stride", "is_floating_point", "__len__"))
+
+
+@dataclass
+class Lost:
+    """Where history was lost: how, on which line, in which module, which leaves lay under it,
+    how many nodes had been made by then, and whether it was a leaf itself that lost it."""
+
+    how: str
+    made: Made
+    module: str
+    leaves: frozenset[int]
+    number: int
+    of_leaf: bool = False
+
+    @property
+    def site(self) -> Site | None:
+        """The line."""
+        return site_of(self.made)
+
+
+@dataclass
+class Call:
+    """One call into PyTorch: its name, line and module, the nodes it made, what came out."""
+
+    name: str
+    made: Made | None
+    module: str
+    first: int
+    last: int
+    values: list[Look] = field(default_factory=list)
+    shapes: list[tuple[int, ...]] = field(default_factory=list)
+    operands: list[tuple[tuple[int, ...], Summary]] = field(default_factory=list)
+    picture: Any = None
+
+    @property
+    def site(self) -> Site | None:
+        """The line."""
+        return site_of(self.made)
+
+
+class Lines(TorchFunctionMode):
+    """Watches calls. Every result is summed up once, and calls that gave numbers which are not
+    finite are remembered with their operands; ``sample`` also keeps a small sample of each."""
+
+    def __init__(self, modules: Modules, sample: Any = None) -> None:
+        super().__init__()
+        self.modules, self.sample = modules, sample
+        self.on = True
+        self._times: dict[tuple[Made, str], int] = {}
+        self.forget()
+
+    def forget(self) -> None:
+        """A new pass: what was made before is another's."""
+        self.ends: list[int] = []  # one past the last node of each call
+        self.calls: list[Call] = []
+        self.begin = made_so_far()
+        self.lost: list[Lost] = []
+        self.births: list[Call] = []
+        self.writes: list[tuple[int, Call]] = []
+        self.seen: dict[int, int] = {}
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        before = made_so_far()
+        result = func(*args, **kwargs) if kwargs else func(*args)
+        if not self.on:
+            return result
+        after = made_so_far()
+        name = func.__name__
+        if after != before:
+            if name not in ("backward", "grad"):
+                self._see(name, args, kwargs, result, before, after, calling())
+        else:
+            if name != "__get__" or getattr(func, "__self__", None) is _DATA:
+                self._look_for_cut(name, args, kwargs, result)
+            if name not in _SILENT and isinstance(result, Tensor):
+                self._see(name, args, kwargs, result, before, after, calling())
+        return result
+
+    # ---- cuts ---------------------------------------------------------------------------------
+
+    def _look_for_cut(self, name: str, args: Any, kwargs: Any, result: Any) -> None:
+        if isinstance(result, Tensor):
+            if result.requires_grad or (result.dtype is torch.bool and name != "detach"):
+                return
+        elif name not in LEAVING:
+            return
+        given = [t for t in _tensors(args, kwargs) if t.requires_grad]
+        if not given:
+            return
+        made = calling(3)
+        if made is None:
+            return
+        module = self.modules.here()
+        times = self._times[made, module] = self._times.get((made, module), 0) + 1
+        if times > OFTEN and times & (times - 1):
+            return
+        how = _how(name, result)
+        leaves = frozenset[int]().union(*map(leaves_under, given))
+        if leaves:
+            alone = len(given) == 1 and given[0].is_leaf
+            self.lost.append(Lost(how, made, module, leaves, made_so_far(), alone))
+
+    # ---- values -------------------------------------------------------------------------------
+
+    def _see(
+        self, name: str, args: Any, kwargs: Any, result: Any, first: int, last: int,
+        made: Made | None,
+    ) -> None:  # fmt: skip
+        call = Call(name, made, self.modules.here(), first, last)
+        odd = 0
+        for each in result if isinstance(result, (tuple, list)) else (result,):
+            if isinstance(each, Tensor) and each.is_floating_point() and is_plain(each):
+                call.shapes.append(tuple(each.shape))
+                seen = look(each)
+                call.values.append(seen)
+                odd += seen.odd
+        if odd and "empty" not in name:
+            call.operands = [
+                (tuple(t.shape), summary(t))
+                for t in _tensors(args, kwargs)
+                if t.is_floating_point() and is_plain(t)
+            ]
+            self.births.append(call)
+        if (name.endswith("_") and not name.endswith("__")) or name in WRITING:
+            target = args[0] if args else None
+            if isinstance(target, Tensor) and is_plain(target) and not target.is_sparse:
+                self.writes.append((target.untyped_storage().data_ptr(), call))
+        if last != first:
+            if self.sample is not None and isinstance(result, Tensor):
+                call.picture = self.sample(result)
+            self.ends.append(last)
+            self.calls.append(call)
+
+    def applied(self, function: Any, args: Any, result: Any, first: int) -> None:
+        """A ``torch.autograd.Function`` of the program: no call of PyTorch's own."""
+        last = made_so_far()
+        if self.on and last != first:
+            self._see(function.__name__, args, None, result, first, last, calling())
+
+    def made_elsewhere(self, first: int, name: str, made: Made | None) -> None:
+        """Nodes that were made since ``first`` without a call: the graph of a backward pass."""
+        last = made_so_far()
+        if last != first:
+            self.ends.append(last)
+            self.calls.append(Call(name, made, self.modules.here(), first, last))
+
+    # ---- reading ------------------------------------------------------------------------------
+
+    def of(self, number: int) -> Call | None:
+        """The call that made a node, by the node's number; None for one made elsewhere."""
+        if number < self.begin:
+            return None
+        place = bisect_right(self.ends, number)
+        if place < len(self.calls) and self.calls[place].first <= number:
+            return self.calls[place]
+        return None
+
+
+def _how(name: str, result: Any) -> str:
+    if name in LEAVING:
+        return LEAVING[name]
+    if name == "__get__":
+        return ".data"
+    if name in ("detach", "detach_"):
+        return f"{name}()"
+    if not torch.is_grad_enabled():
+        return f"no_grad() around {name}"
+    if isinstance(result, Tensor) and not result.is_floating_point():
+        return f"{name}, whose result is made of integers,"
+    return name
+
+
+def _tensors(args: Any, kwargs: Any) -> Iterator[Tensor]:
+    for each in (*args, *(kwargs or {}).values()):
+        if isinstance(each, Tensor):
+            yield each
+        elif isinstance(each, (tuple, list)):
+            yield from (t for t in each if isinstance(t, Tensor))
+
+
+def leaves_under(t: Tensor) -> frozenset[int]:
+    """The ids of the leaves under a tensor that take gradients."""
+    if t.grad_fn is None:
+        return frozenset((id(t),)) if t.requires_grad else frozenset()
+    found, seen, pending = set(), {t.grad_fn}, [t.grad_fn]
+    while pending:
+        for node, _ in pending.pop().next_functions:
+            if node is not None and node not in seen:
+                seen.add(node)
+                variable = getattr(node, "variable", None)
+                if variable is not None:
+                    found.add(id(variable))
+                else:
+                    pending.append(node)
+    return frozenset(found)

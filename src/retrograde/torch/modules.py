@@ -1,0 +1,102 @@
+"""Which module is running: a path such as ``blocks.3.attn``, and the names of parameters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.nn.modules.module import (
+    register_module_forward_hook,
+    register_module_forward_pre_hook,
+)
+
+
+class Modules:
+    """Follows module calls by PyTorch's own global hooks. A module that is called while none is
+    running is a model of the program; its parameters are what there is to train."""
+
+    def __init__(self, models: tuple[torch.nn.Module, ...]) -> None:
+        self.models: list[torch.nn.Module] = []
+        self._names: dict[int, str] = {}
+        self._stack: list[str] = []
+        self._handles: list[Any] = []
+        self._given = bool(models)
+        for model in models:
+            self.add(model)
+
+    def add(self, model: torch.nn.Module) -> None:
+        """Another model: the names of its modules."""
+        if any(model is known for known in self.models):
+            return
+        if any(model is part for known in self.models for part in known.modules()):
+            return
+        for place, known in enumerate(self.models):
+            if any(known is part for part in model.modules()) and not self._given:
+                del self.models[place]  # it was called alone first: it is a part of this one
+                self._names.clear()
+                break
+        self.models.append(model)
+        for each in self.models:
+            prefix = self._prefix(each)
+            for name, module in each.named_modules():
+                path = (prefix + name).rstrip(".")
+                self._names.setdefault(id(module), path or type(module).__name__)
+
+    def _prefix(self, model: torch.nn.Module) -> str:
+        """What tells the parts of a model from those of the first one: its class, numbered."""
+        place = next(i for i, known in enumerate(self.models) if known is model)
+        if place == 0:
+            return ""
+        name = type(model).__name__
+        alike = sum(type(known).__name__ == name for known in self.models[:place])
+        return f"{name}{alike + 1}." if alike else f"{name}."
+
+    def parameters(self) -> dict[str, torch.nn.Parameter]:
+        """Every parameter of every model, once, by name."""
+        found: dict[str, torch.nn.Parameter] = {}
+        seen: set[int] = set()
+        for model in self.models:
+            prefix = self._prefix(model)
+            for name, parameter in model.named_parameters():
+                if id(parameter) not in seen:
+                    seen.add(id(parameter))
+                    found[prefix + name] = parameter
+        return found
+
+    def tied(self) -> dict[int, list[str]]:
+        """The parameters that stand in several places, with all of their names."""
+        found: dict[int, list[str]] = {}
+        for model in self.models:
+            prefix = self._prefix(model)
+            for name, parameter in model.named_parameters(remove_duplicate=False):
+                found.setdefault(id(parameter), []).append(prefix + name)
+        return {key: names for key, names in found.items() if len(names) > 1}
+
+    def here(self) -> str:
+        """The module that is running."""
+        return self._stack[-1] if self._stack else ""
+
+    def _enter(self, module: torch.nn.Module, inputs: Any) -> None:
+        if not self._stack and id(module) not in self._names:
+            if any(True for _ in module.parameters()):
+                self.add(module)
+        self._stack.append(self._names.get(id(module)) or type(module).__name__)
+
+    def _leave(self, module: torch.nn.Module, inputs: Any, output: Any) -> None:
+        if self._stack:
+            self._stack.pop()
+
+    def follow(self) -> None:
+        """Begin to follow calls."""
+        if not self._handles:
+            self._handles = [
+                register_module_forward_pre_hook(self._enter),
+                register_module_forward_hook(self._leave, always_call=True),
+            ]
+
+    def leave(self) -> None:
+        """Follow them no longer."""
+        for handle in self._handles:
+            handle.remove()
+        self._handles.clear()
+        self._stack.clear()

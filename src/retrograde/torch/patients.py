@@ -1,0 +1,193 @@
+"""Which tensors are watched: the parameters of models, and leaves that no module holds; and the
+history that remembers them. More of them may turn up while a program runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import torch
+
+from .._shared.sites import Site
+from ..diagnose.array_history import ArrayHistory, Severed, Stranger
+from ..diagnose.parameters import Parameters
+from ..diagnose.thresholds import Thresholds
+from .graph import Reading
+from .lines import PEEKING, Lost
+from .modules import Modules
+from .motion import TensorMotion
+from .naming import names_now
+
+
+class Patients:
+    """The tensors that are watched, by number, and their history."""
+
+    def __init__(self, modules: Modules, thresholds: Thresholds) -> None:
+        self.modules, self.thresholds = modules, thresholds
+        self.tensors: list[torch.Tensor] = []
+        self.names: list[str] = []
+        self.place: dict[int, int] = {}
+        self._models = -1
+        self.history: ArrayHistory | None = None
+        self.motion: TensorMotion | None = None
+        self.weighed = False
+        """Whether the norms of those that no pass reaches are known."""
+        self._met: set[int] = set()  # leaves that some pass has used
+        self._held: dict[int, tuple[str, list[torch.Tensor], Site | None]] = {}
+        self._cuts: list[Lost] = []
+
+    # ---- who they are -------------------------------------------------------------------------
+
+    def update(self) -> None:
+        """Take in models that were called since."""
+        if len(self.modules.models) != self._models:
+            self._models = len(self.modules.models)
+            self._add(self.modules.parameters().items())
+
+    def meet(self, leaves: Iterable[torch.Tensor]) -> None:
+        """The leaves of a pass: those that no module holds are parameters where there is no
+        model, or where they are parameters by their type."""
+        strangers = {id(t): t for t in leaves if id(t) not in self.place}
+        self._met.update(id(t) for t in leaves)
+        taken = {
+            key: t
+            for key, t in strangers.items()
+            if not self.modules.models or isinstance(t, torch.nn.Parameter)
+        }
+        if taken:
+            called = names_now(set(taken), 4)
+            self._add((called.get(key, f"tensor {_shape(t)}"), t) for key, t in taken.items())
+
+    def _add(self, found: Iterable[tuple[str, torch.Tensor]]) -> None:
+        known = {name: number for number, name in enumerate(self.names)}
+        grown = False
+        for name, tensor in found:
+            if id(tensor) in self.place:
+                continue
+            number = known.get(name)
+            if number is not None and tuple(self.tensors[number].shape) == tuple(tensor.shape):
+                self.place.pop(id(self.tensors[number]), None)
+                self.tensors[number] = tensor  # made anew under its old name
+                self.place[id(tensor)] = number
+                continue
+            self.place[id(tensor)] = len(self.tensors)
+            self.tensors.append(tensor)
+            self.names.append(name if number is None else f"{name} ({len(self.names)})")
+            grown = True
+        if grown:
+            self._grow()
+
+    def _grow(self) -> None:
+        groups: dict[str, int] = {}
+        group_of = np.array(
+            [groups.setdefault(group_name(name), len(groups)) for name in self.names], np.intp
+        )
+        parameters = Parameters(
+            tuple(self.tensors), tuple(self.names), tuple(groups), group_of,
+            sizes=np.array([t.numel() for t in self.tensors], np.int64),
+        )  # fmt: skip
+        motion = TensorMotion(self.tensors, group_of, len(groups), self.thresholds)
+        self.motion = motion
+        history = ArrayHistory(parameters, self.thresholds, motion)
+        history.clipping = "torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)"
+        if self.history is not None:
+            history.inherit(self.history)
+        self.history = history
+        self.weighed = False
+
+    def names_by_id(self) -> dict[int, str]:
+        """The names of all of them, by id."""
+        return {id(t): name for t, name in zip(self.tensors, self.names)}
+
+    def numbers_in(self, reading: Reading) -> dict[int, int]:
+        """By place in a pass: the number of the parameter."""
+        place = self.place
+        return {
+            index: place[id(variable)]
+            for index, variable in reading.variables.items()
+            if id(variable) in place
+        }
+
+    # ---- cuts ---------------------------------------------------------------------------------
+
+    def cut(self, lost: Iterable[Lost]) -> None:
+        """Lines that cut parameters off, before the end of the next pass."""
+        if self.history is None:
+            self._cuts += lost
+            return
+        number = self.history.passes + 1
+        pending, self._cuts = [*self._cuts, *lost], []
+        if not pending:
+            return
+        tied = self.modules.tied()
+        for each in sorted(pending, key=lambda cut: cut.how in PEEKING, reverse=True):
+            numbers = [self.place[key] for key in each.leaves if key in self.place]
+            if numbers:
+                self.history.cuts.note(numbers, each.how, each.site, number)
+            inside = bool(each.module) and each.how in ("detach()", ".data")
+            if each.of_leaf and inside and len(numbers) == 1:
+                names = tied.get(next(iter(each.leaves)), [self.names[numbers[0]], each.module])
+                self.history.beside.severed.setdefault(
+                    (numbers[0], each.site),
+                    Severed(tuple(names), each.how, each.site, numbers[0], number),
+                )
+
+    # ---- optimizers ---------------------------------------------------------------------------
+
+    def stepping(self, optimizer: Any, site: Site | None, computes: bool) -> None:
+        """Before an optimizer steps."""
+        held = [p for group in optimizer.param_groups for p in group["params"]]
+        self._held[id(optimizer)] = (type(optimizer).__name__, held, site)
+        if self.history is None:
+            return
+        mine = np.array([self.place[id(p)] for p in held if id(p) in self.place], np.intp)
+        if len(mine):
+            self.history.motion.holding(type(optimizer).__name__, mine)
+            if not computes:
+                passes = self.history.passes
+                self.history.motion.stepping(mine, False, passes, site, passes)
+
+    def steps_as_usual(self, optimizer: Any) -> bool:
+        """Whether an optimizer that is known steps on gradients that are there."""
+        known = self._held.get(id(optimizer))
+        groups = optimizer.param_groups
+        if known is None or len(groups[-1]["params"]) == 0:
+            return False
+        return len(known[1]) == sum(len(group["params"]) for group in groups) and any(
+            p.grad is not None for p in known[1][:4]
+        )
+
+    def step_again(self, optimizer: int, many: int) -> None:
+        """A known optimizer has stepped as usual, after passes that nobody looked at closely."""
+        name, held, site = self._held[optimizer]
+        if self.history is None:
+            return
+        mine = np.array([self.place[id(p)] for p in held if id(p) in self.place], np.intp)
+        if len(mine):
+            motion, passes = self.history.motion, self.history.passes
+            motion.holding(name, mine)
+            motion.optimizer_steps += many - 1
+            motion.stepping(mine, False, passes, site, passes, wiped=False)
+
+    def close(self) -> None:
+        """Before a report: what optimizers hold and nothing uses."""
+        if self.history is None:
+            return
+        self.history.close()
+        found = []
+        for name, held, site in self._held.values():
+            lost = [p for p in held if id(p) not in self.place and id(p) not in self._met]
+            if lost:
+                found.append(Stranger(name, len(lost), tuple(lost[0].shape), site))
+        self.history.beside.strangers = found
+
+
+def group_name(name: str) -> str:
+    """The module a parameter belongs to; of a tensor alone, itself."""
+    return name.rpartition(".")[0] or name
+
+
+def _shape(t: torch.Tensor) -> str:
+    return "×".join(map(str, t.shape)) or "()"

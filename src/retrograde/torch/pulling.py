@@ -1,0 +1,123 @@
+"""Looking at a backward pass while it runs: every gradient, every contribution along an edge."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from ..passes.summary import joined
+from . import board
+from ._private import outputs_of, saved_by
+from .graph import Reading
+from .summaries import Look, look, settled
+
+
+class Oddity:
+    """A contribution that is the first not to be finite: the node, the operand, and the numbers
+    at the first bad place."""
+
+    def __init__(self, node: int, position: int, at: tuple[int, ...], numbers: Any) -> None:
+        self.node, self.position, self.at, self.numbers = node, position, at, numbers
+
+
+class Pulling:
+    """Hooks on every node of a pass. A value with one use takes its summary from that edge, so
+    each gradient is read once; the gradient of a view is not read again."""
+
+    def __init__(self, reading: Reading, sample: Any = None) -> None:
+        self.reading, self.sample = reading, sample
+        self.oddities: list[Oddity] = []
+        self._joint: dict[int, list[Look]] = {}
+        uses: dict[tuple[int, int], int] = {}
+        for target, output in zip(reading.inputs, reading.outputs):
+            uses[target, output] = uses.get((target, output), 0) + 1
+        self._own = set(reading.roots)
+        self._shared = set()
+        for (target, _), count in uses.items():
+            if target >= 0:
+                many = len(outputs_of(reading.live[target])) > 1
+                if count > 1 or many:  # the gradient of several outputs is all of theirs
+                    self._shared.add(target)
+                    self._own.add(target)
+        self._handles = [
+            live.register_hook(self._hook(index)) for index, live in enumerate(reading.live)
+        ]
+
+    def _hook(self, index: int) -> Any:
+        reading = self.reading
+        grads, amounts, done = reading.grads, reading.amounts, reading.order.append
+        own = index in self._own
+        start = reading.starts[index]
+        targets = [
+            (edge - start, target, edge if target in self._shared else -1)
+            for edge, target in enumerate(
+                reading.inputs[start : reading.starts[index + 1]], start
+            )
+            if target >= 0
+        ]  # fmt: skip
+
+        def hook(given: Any, received: Any) -> None:
+            done(index)
+            if own or grads[index] is None:
+                arrived = [look(each) for each in received if each is not None]
+                if len(arrived) == 1:
+                    grads[index] = arrived[0]
+                elif arrived:
+                    self._joint[index] = arrived
+            if self.sample is not None and received and received[0] is not None:
+                before = reading.pictures.get(index, (None, None))[0]
+                reading.pictures[index] = (before, self.sample(received[0]))
+            if not given:
+                return
+            top, mine = received[0], grads[index]
+            address = top.data_ptr() if top is not None and _is_dense(top) else -1
+            for position, target, edge in targets:
+                amount = given[position]
+                if amount is None:
+                    continue
+                same = _is_dense(amount) and amount.data_ptr() == address
+                if same and amount.numel() == top.numel() and amount.dtype is top.dtype:
+                    seen = mine
+                else:
+                    seen = look(amount)
+                    if seen.odd and (mine is None or not mine.odd):
+                        self._note(index, position, amount, top)
+                if seen is None:
+                    continue
+                if edge >= 0:
+                    amounts[edge] = seen
+                else:
+                    grads[target] = seen
+
+        return hook
+
+    def _note(self, index: int, position: int, amount: Any, upstream: Any) -> None:
+        if len(self.oddities) >= 8:
+            return
+        amount = amount.detach().to_dense() if amount.is_sparse else amount.detach()
+        at = tuple((~torch.isfinite(amount)).nonzero()[0].tolist())
+        numbers = {"gradient": amount[at].item()}
+        if upstream is not None and upstream.shape == amount.shape:
+            numbers["upstream"] = upstream[at].item()
+        for name, tensor in saved_by(self.reading.live[index]):
+            if tensor.shape == amount.shape and tensor.is_floating_point():
+                numbers[name] = tensor[at].item()
+        self.oddities.append(Oddity(index, position, at, numbers))
+
+    def remove(self) -> None:
+        """Take every hook off."""
+        for handle in self._handles:
+            handle.remove()
+
+    def settle(self) -> None:
+        """The pass is over: gradients that came in parts are put together."""
+        if self._joint:
+            board.read()
+        for index, arrived in self._joint.items():
+            parts = [found for each in arrived if (found := settled(each)) is not None]
+            self.reading.grads[index] = joined(parts)
+
+
+def _is_dense(t: torch.Tensor) -> bool:
+    return t.layout is torch.strided and t.device.type != "meta"

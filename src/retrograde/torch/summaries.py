@@ -1,0 +1,104 @@
+"""Summaries of tensors: on the CPU one pass over memory, on a GPU a row of a board, read later."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from ..passes.summary import EMPTY, KINDS, Summary
+from ..value import core_name
+from . import board
+from ._private import is_wrapped
+
+_BY_ADDRESS = {getattr(torch, name): name for name in KINDS}
+_PLAIN = (torch.Tensor, torch.nn.Parameter)
+Look = Summary | board.Pending
+"""A summary, or one that is on its way."""
+
+
+def is_plain(t: torch.Tensor) -> bool:
+    """Whether a tensor has numbers to read: none has inside vmap, on the meta device, or faked."""
+    return type(t) in _PLAIN and t.device.type != "meta" and not is_wrapped(t)
+
+
+def is_dense(t: torch.Tensor) -> bool:
+    """Whether the numbers lie side by side in memory, in whatever order."""
+    if t.is_contiguous():
+        return True
+    size = 1
+    for stride, extent in sorted(zip(t.stride(), t.shape)):
+        if extent == 1:
+            continue
+        if stride != size:
+            return False
+        size *= extent
+    return size == t.numel()
+
+
+def summary(t: torch.Tensor) -> Summary:
+    """The summary of a tensor now; for one on a GPU the device is waited for."""
+    t = t.detach()
+    if t.is_sparse:
+        t = t.coalesce().values()
+    elif t.layout is not torch.strided:
+        t = t.to_dense()
+    if t.is_complex():
+        t = torch.view_as_real(t.resolve_conj())
+    count = t.numel()
+    if count == 0:
+        return EMPTY
+    kind = _BY_ADDRESS.get(t.dtype)
+    if kind is not None and core_name == "native" and t.is_cpu and not t.is_neg():
+        if not is_dense(t):
+            t = t.contiguous()  # a copy and a pass are less than five passes
+        return Summary.at(t.data_ptr(), kind, count)
+    return _by_torch(t, count)
+
+
+def _by_torch(t: torch.Tensor, count: int) -> Summary:
+    x = t.double()
+    finite = x.isfinite()
+    nans = int(x.isnan().sum())
+    usual = int(finite.sum())
+    whole = torch.where(finite, x, 0.0)
+    known = x[~x.isnan()]
+    return Summary(
+        count,
+        float(whole.norm()),
+        float(whole.sum()) / usual if usual else 0.0,
+        float(known.min()) if known.numel() else float("inf"),
+        float(known.max()) if known.numel() else float("-inf"),
+        int((x == 0.0).sum()),
+        nans,
+        count - usual - nans,
+        -1 if usual == count else int(finite.flatten().int().argmin()),
+    )
+
+
+def look(t: torch.Tensor) -> Look:
+    """A summary: on the CPU at once, on a GPU without waiting for it."""
+    if t.is_cuda and t.numel():
+        return board.put(t.detach()) or summary(t)
+    return summary(t)
+
+
+def settled(seen: Look | None) -> Summary | None:
+    """What was on its way, after the board has been read."""
+    return seen.settled() if isinstance(seen, board.Pending) else seen
+
+
+def picture(t: torch.Tensor, most: int = 24) -> Any:
+    """A small sample of a tensor as rows of numbers, for a heat map; None for a single number."""
+    t = t.detach()
+    if t.numel() < 2 or not is_plain(t) or t.layout is not torch.strided or t.is_complex():
+        return None
+    flat = t.reshape(1, -1) if t.dim() == 1 else t.reshape(t.shape[0], -1)
+    rows, columns = (max(1, -(-extent // most)) for extent in flat.shape)
+    return [[_short(x) for x in row] for row in flat[::rows, ::columns].float().tolist()]
+
+
+def _short(x: float) -> float | str:
+    if x != x or x in (float("inf"), float("-inf")):
+        return repr(x)
+    return float(f"{x:.3g}")
