@@ -26,6 +26,13 @@ class StoryError(RetrogradeError, ValueError):
         return cls(f"story: {roots} roots but {seeds} seeds; give one seed for each root.")
 
     @classmethod
+    def tensors(cls, roots: int) -> Self:
+        return cls(
+            f"story: {roots} roots over tensors; explain one of them, or their sum: "
+            "rg.story(a + b)."
+        )
+
+    @classmethod
     def not_in(cls, got: object, root: str) -> Self:
         if not hasattr(got, "requires_grad"):
             return cls(f"a value of a story is a Value, a name or an id, got {kind_of(got)}.")
@@ -46,6 +53,15 @@ class StoryError(RetrogradeError, ValueError):
         known = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
         cure = closest(got, names) or f"its names are {known}."
         return cls(f"the story has no value named '{got}'; {cure}")
+
+    @classmethod
+    def index(cls, got: object, shape: tuple[int, ...]) -> Self:
+        if not shape:
+            return cls(f"ledger: index={got!r} of a single number; leave the index out.")
+        return cls(
+            f"ledger: index={got!r} is no place in shape {shape}; give one whole number an axis, "
+            f"index={tuple(n - 1 for n in shape)} is the last."
+        )
 
     @classmethod
     def routes(cls, got: int, most: int) -> Self:

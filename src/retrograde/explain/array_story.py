@@ -7,12 +7,14 @@ edge. What else is known of an array stands in ``columns.arrays``.
 from __future__ import annotations
 
 import linecache
-from collections import Counter
 
 from ..ops import WORDS
 from ..passes.arrays import Arrays
 from ..passes.flat import Pass
 from ..passes.summary import Summary, shape_text
+from ..value import core
+from .array_names import names_of
+from .array_words import rule_of
 from .columns import ArrayColumns, Columns, Pulled
 from .entries import Place
 from .story import Story
@@ -32,25 +34,22 @@ def told_arrays(graph: Pass, note: str | None = None) -> Story:
     assert arrays is not None
     columns = _columns(graph, arrays)
     pulled = _pulled(graph, arrays)
+    rules = _rules(graph, columns, arrays)
     forward = [_made(columns, arrays, index) for index in range(len(graph))]
-    backward = [_handed_on(graph, columns, arrays, index) for index in pulled.order]
+    backward = [_handed_on(graph, columns, arrays, index, rules[index]) for index in pulled.order]
     seed = arrays.grads[-1]
     return Story(
-        columns, pulled, seed.norm if seed is not None else 1.0, note, words=(forward, backward)
+        columns,
+        pulled,
+        seed.norm if seed is not None else 1.0,
+        note,
+        words=(forward, backward),
+        values=graph.values or (),
     )
 
 
 def _columns(graph: Pass, arrays: Arrays) -> Columns:
-    names, count = [], Counter[str]()
-    for index in range(len(graph)):
-        name = arrays.parameters.get(index)
-        if name is None:
-            base = arrays.calls[index] or graph.name(index)
-            base = "input" if base == "leaf" else base
-            count[base] += 1
-            name = f"{base}.{count[base]}"
-        names.append(name)
-    names[-1] = "loss"
+    names = names_of(graph)
     leaves = [graph.name(index) == "leaf" for index in range(len(graph))]
     labels = [
         arrays.parameters.get(i) or (f"{arrays.groups[i]}.{names[i]}" if arrays.groups[i] else None)
@@ -137,10 +136,20 @@ def _made(columns: Columns, arrays: Arrays, index: int) -> str:
     return f"{columns.symbols[index]}({given}) → {shape}{about}"
 
 
-def _handed_on(graph: Pass, columns: Columns, arrays: Arrays, index: int) -> str:
-    above = arrays.grads[index]
-    rule = RULES.get(arrays.kinds[index]) or WORDS.get(arrays.kinds[index], RULES["custom"])
-    said = f"{columns.symbols[index]} {rule}"
+def _rules(graph: Pass, columns: Columns, arrays: Arrays) -> list[str]:
+    """How each value hands on: by the law where it made the value, else by the kind of rule."""
+    values = graph.values or ()
+    names = {core.key(value): name for value, name in zip(values, columns.names)}
+    found = []
+    for index, (kind, symbol) in enumerate(zip(arrays.kinds, columns.symbols)):
+        stated = rule_of(values[index], names) if values else None
+        rule = RULES.get(kind) or WORDS.get(kind, RULES["custom"])
+        found.append(stated or f"{symbol} {rule}")
+    return found
+
+
+def _handed_on(graph: Pass, columns: Columns, arrays: Arrays, index: int, rule: str) -> str:
+    above, said = arrays.grads[index], rule
     parts = []
     for edge in range(int(graph.starts[index]), int(graph.starts[index + 1])):
         target = int(graph.inputs[edge])

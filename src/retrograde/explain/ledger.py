@@ -11,15 +11,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from heapq import nlargest
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from ..errors import StoryError
 from ..ops.sentences import shown
+from ..passes.tensors import holds_tensors
+from ..tensor import Tensor
+from ..value import Value
 from .stored import jsonable
 from .story import Story
 
 if TYPE_CHECKING:
-    from ..value import Value
+    from .array_ledger import ArrayLedger
 
 MOST_ROUTES = 100
 """The most routes one ledger lists: the work grows with them."""
@@ -100,19 +103,58 @@ class Ledger:
         return self.text()
 
 
+@overload
 def ledger(
     root: Value | Story,
     value: Value | str | int,
-    through: Sequence[Value | str | int] | None = None,
+    through: Sequence[Any] | None = None,
     *,
     strongest: int = 3,
     seed: float = 1.0,
-) -> Ledger:
+) -> Ledger: ...
+
+
+@overload
+def ledger(
+    root: Value,
+    value: Tensor,
+    through: Sequence[Any] | None = None,
+    *,
+    index: None = None,
+    seed: float = 1.0,
+) -> ArrayLedger: ...
+
+
+@overload
+def ledger(
+    root: Value,
+    value: Tensor,
+    *,
+    index: int | tuple[int, ...],
+    most: int = 12,
+    seed: float = 1.0,
+) -> Ledger: ...
+
+
+def ledger(
+    root: Value | Story,
+    value: Value | Tensor | str | int,
+    through: Sequence[Any] | None = None,
+    *,
+    index: int | tuple[int, ...] | None = None,
+    strongest: int = 3,
+    most: int = 12,
+    seed: float = 1.0,
+) -> Ledger | ArrayLedger:
     """Where the gradient of ``value`` comes from in the pass from ``root``, itemised.
 
     ``through`` groups all routes by the first of the chosen values they meet on their way up from
     the value; by default they are grouped by the direct uses. Values are given as such, or by
     name. No ``.grad`` is read or written.
+
+    Of a tensor it is a ledger use by use, whose contributions are arrays. With an ``index`` it is
+    that of one number: the ``most`` largest of the products it is the sum of, the rest as one, and
+    what their summation rounds, which add up to its bits. So is that of a value under tensors.
 
     >>> import retrograde as rg
     >>> a, b, c = (rg.Value(x, label=name) for x, name in ((2.0, "a"), (-3.0, "b"), (10.0, "c")))
@@ -123,9 +165,21 @@ def ledger(
     '7 = 3 through a*b + 4 through a+b'
     >>> account.cancellation, account.routes
     (1.0, 2)
+    >>> X, W = rg.Tensor([[1.0, 2.0], [3.0, 4.0]], label="X"), rg.Tensor([[10.0], [1.0]], label="W")
+    >>> print(rg.ledger((X @ W).sum(), W).words())
+    W learns 100 % through matmul (line 1)
+    >>> account = rg.ledger((X @ W).sum(), W, index=(1, 0))
+    >>> account.gradient, [(entry.name, entry.amount) for entry in account.entries]
+    (6.0, [('X[1, 1]', 4.0), ('X[0, 1]', 2.0)])
     """
     from .reading import story
 
+    if isinstance(root, Value) and holds_tensors((root,)):
+        from .tensor_ledger import tensor_ledger
+
+        return tensor_ledger(root, value, index, through, seed, most)
+    if index is not None:
+        raise StoryError.index(index, ())
     told = root if isinstance(root, Story) else story(root, seed)
     if not 0 <= strongest <= MOST_ROUTES:
         raise StoryError.routes(strongest, MOST_ROUTES)

@@ -21,7 +21,9 @@ from ..passes import values
 from ..passes.backward import pull
 from ..passes.flat import CODES, NUMBER, Pass
 from ..passes.numbers import with_numbers
+from ..passes.tensors import holds_tensors, read_arrays
 from ..value import Value, core
+from .array_story import told_arrays
 from .columns import columns_of, steps_of
 from .notes import note_of
 from .story import Story
@@ -50,7 +52,16 @@ def story(root: Value | Sequence[Value], seed: float | Sequence[float] = 1.0) ->
     if not roots:
         raise StoryError.no_roots()
     seeds: Any = (seed,) * len(roots) if is_real_scalar(seed) else seed
+    if holds_tensors(roots):
+        return read_tensors(roots, [float(each) for each in seeds])
     return read(roots, [float(each) for each in seeds])
+
+
+def read_tensors(roots: Sequence[Value], seeds: Sequence[float]) -> Story:
+    """The story of a pass over tensors."""
+    if len(roots) != 1:
+        raise StoryError.tensors(len(roots))
+    return told_arrays(read_arrays(roots, seeds, pictures=True))
 
 
 def read(

@@ -4,8 +4,8 @@ product by product.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
-from math import fsum
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,13 +13,14 @@ import numpy as np
 from .._shared.array_birth import at as written
 from ..errors import StoryError
 from ..passes.flat import Pass
-from ..passes.tensors import places_of, read_names, summary_of, walked
+from ..passes.tensors import places_of, summary_of, walked
 from ..passes.values import read
 from ..tensor import Tensor
 from ..value import Value, core
-from .array_ledger import ArrayLedger, Term, Use, ledger_of_terms
+from .array_ledger import ArrayLedger, Use
 from .array_names import names_of
 from .ledger import Ledger, Share
+from .term_ledger import Term, added, ledger_of_terms
 from .unfolded import products
 
 
@@ -35,23 +36,53 @@ class _Found(NamedTuple):
 def tensor_ledger(
     root: Value,
     target: Any,
-    index: tuple[int, ...] | None,
+    index: int | tuple[int, ...] | None,
     through: Sequence[Any] | None,
     seed: float,
     most: int,
 ) -> ArrayLedger | Ledger:
-    """Where the gradient of a tensor comes from; of one number of it, or of a value, by products."""
+    """Where the gradient of a tensor comes from; that of one number of it, or of a value, by
+    products."""
     graph = read((root,), sites=True)
-    (place,) = places_of(graph, (target,))
-    if place < 0:
-        raise StoryError.not_in_story(target.label or "the tensor")
     names = names_of(graph)
+    place = _place(graph, names, target)
     found, gradient = _uses(graph, place, seed)
     if through is not None:
-        return _by_routes(graph, place, through, names, gradient, seed)
-    if index is None and isinstance(target, Tensor):
+        chosen = [_place(graph, names, each) for each in through]
+        return _by_routes(graph, place, chosen, names, gradient, seed)
+    if index is None and gradient.ndim:
         return _by_use(graph, place, names, found, gradient)
-    return _of_one(graph, place, index or (), names, found, gradient, most)
+    at = _checked(index, gradient.shape)
+    return _of_one(graph, place, at, names, found, gradient, most)
+
+
+def _place(graph: Pass, names: Sequence[str], target: Any) -> int:
+    """Where a value or tensor stands, given as such, by name or by number."""
+    if isinstance(target, str):
+        if target not in names:
+            raise StoryError.no_name(target, list(names))
+        return names.index(target)
+    if isinstance(target, int):
+        if not 0 <= target < len(graph):
+            raise StoryError.no_id(target, len(graph) - 1)
+        return target
+    known = isinstance(target, (Value, Tensor))
+    place = places_of(graph, (target,))[0] if known else -1
+    if place < 0:
+        raise StoryError.not_in(target, names[-1])
+    return place
+
+
+def _checked(index: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """An index of one number, counted from the front."""
+    at = index if isinstance(index, tuple) else () if index is None else (index,)
+    try:
+        places = [operator.index(each) for each in at]
+    except TypeError:
+        raise StoryError.index(index, shape) from None
+    if len(places) != len(shape) or any(not -n <= k < n for k, n in zip(places, shape)):
+        raise StoryError.index(index, shape)
+    return tuple(k % n for k, n in zip(places, shape))
 
 
 def _uses(graph: Pass, place: int, seed: float) -> tuple[list[_Found], Any]:
@@ -69,14 +100,6 @@ def _uses(graph: Pass, place: int, seed: float) -> tuple[list[_Found], Any]:
     assert graph.values is not None
     shape = np.shape(graph.values[place].data)
     return found, np.zeros(shape) if gradient is None else np.asarray(gradient)
-
-
-def _engines(graph: Pass, place: int, seed: float) -> Any:
-    """The gradient as the engine's own pass makes it."""
-    assert graph.values is not None
-    values = graph.values
-    found = core.gradients((values[-1],), (seed,), (values[place],), 0)
-    return None if found is None else found[0]
 
 
 def _by_use(
@@ -104,9 +127,7 @@ def _account(
     gap = float(np.max(np.abs(total - gradient), initial=0.0))
     exact = bool(np.array_equal(total, gradient, equal_nan=True))
     shape = gradient.shape
-    return ArrayLedger(
-        names[place], shape, summary_of(gradient), tuple(uses), exact, gap, through
-    )
+    return ArrayLedger(names[place], shape, summary_of(gradient), tuple(uses), exact, gap, through)
 
 
 def _use(op: str, site: Any, group: str, amount: Any, gradient: Any) -> Use:
@@ -120,16 +141,12 @@ def _use(op: str, site: Any, group: str, amount: Any, gradient: Any) -> Use:
 def _by_routes(
     graph: Pass,
     place: int,
-    through: Sequence[Any],
+    chosen: Sequence[int],
     names: Sequence[str],
     gradient: Any,
     seed: float,
 ) -> ArrayLedger:
     """By linearity: one walk a chosen value, from its whole gradient, that stops at the others."""
-    chosen = places_of(graph, through)
-    for each, where in zip(through, chosen):
-        if where < 0:
-            raise StoryError.not_in_story(getattr(each, "label", None) or "a chosen value")
     stops = dict.fromkeys(where for where in chosen if where != place)
     root = len(graph) - 1
     totals = {t.node: t.upstream for t in walked(graph, {root: seed}) if t.node in stops}
@@ -164,13 +181,14 @@ def _of_one(
     assert values is not None
     called = {core.key(value): name for value, name in zip(values, names)}
     terms: list[Term] = []
-    shares = []
+    shares: dict[int, list[float]] = {}
+    sources = {each.source for each in found}
     for each in found:
         got = products(values[each.source], each.position, each.upstream, index, called)
-        amount = fsum(it.amount for it in got)
-        several = f"{names[each.source]}: " if len(found) > 1 else ""
-        shares.append(Share(each.source, names[each.source], amount))
-        terms += [Term(several + it.label, it.partial, it.upstream, it.amount) for it in got]
+        several = f"{names[each.source]}: " if len(sources) > 1 else ""
+        shares.setdefault(each.source, []).extend(it.amount for it in got)
+        terms += [it._replace(label=several + it.label) for it in got]
     name = names[place] + written(index)
     number = float(gradient[index])
-    return ledger_of_terms(name, names[-1], number, terms, shares, "rounding", most)
+    by_use = [Share(source, names[source], added(parts)) for source, parts in shares.items()]
+    return ledger_of_terms(name, names[-1], number, terms, by_use, "rounding", most)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -13,17 +13,9 @@ from .._shared.bound import Bound, numeric
 from ..ops.arrays.unfolding import unfold
 from ..passes.handing import handed
 from ..value import core
+from .term_ledger import Term
 
 Place = tuple[int, ...]
-
-
-class Product(NamedTuple):
-    """One product: what it is called, the partial, the upstream gradient, and their product."""
-
-    label: str
-    partial: float
-    upstream: float
-    amount: float
 
 
 class _Floats:
@@ -38,7 +30,7 @@ class _Floats:
 
 def products(
     node: Any, position: int, upstream: Any, at: Place, names: Mapping[int, str]
-) -> list[Product]:
+) -> list[Term]:
     """What a use hands to one number of its operand at a position, product by product.
 
     ``names`` are what nodes are called, by ``core.key``.
@@ -52,12 +44,12 @@ def products(
     return _of_row(bound, wholes, node, position, upstream, at, names)
 
 
-def _of_value(node: Any, position: int, upstream: float) -> list[Product]:
+def _of_value(node: Any, position: int, upstream: float) -> list[Term]:
     amount = handed(node, upstream)[position]
     if amount is None:
         return []
     partial = float(node.partials[position]) if node._rule is None else amount / (upstream or 1.0)
-    return [Product(node.label or node.op, partial, upstream, float(amount))]
+    return [Term(node.label or node.op, partial, upstream, float(amount))]
 
 
 def _of_row(
@@ -68,7 +60,7 @@ def _of_row(
     upstream: Any,
     at: Place,
     names: Mapping[int, str],
-) -> list[Product]:
+) -> list[Term]:
     back = bound.adjoint(bound.operands[position])
     if back is None:
         return []
@@ -78,9 +70,7 @@ def _of_row(
     arrays = {**operands, **wholes, back.upstream: above, back.own: result}
     for name, other in back.others:
         arrays[name] = loops.run(other.statement, arrays)
-    called = {
-        name: names.get(core.key(v), name) for name, v in zip(bound.operands, node.inputs)
-    }
+    called = {name: names.get(core.key(v), name) for name, v in zip(bound.operands, node.inputs)}
     called |= {back.upstream: "upstream", back.own: names.get(core.key(node), "result")}
     floats = {name: _Whole(it) if name in wholes else _Floats(it) for name, it in arrays.items()}
     found = unfold(back.statement, floats, at, called)
@@ -94,16 +84,16 @@ class _Whole(_Floats):
         return int(self._array[at])
 
 
-def _product(factors: tuple[tuple[str, float], ...], amount: float) -> Product:
+def _product(factors: tuple[tuple[str, float], ...], amount: float) -> Term:
     """The upstream gradient comes first, its partial behind it."""
-    (said, upstream), *rest = factors
+    (said, upstream), *rest = [(text.removesuffix("[]"), number) for text, number in factors]
     if not rest:
-        return Product(said, 1.0, upstream, amount)
+        return Term(said, 1.0, upstream, amount)
     ((label, partial),) = rest
-    return Product(label, partial, upstream, amount)
+    return Term(label, partial, upstream, amount)
 
 
-def _by_masking(node: Any, position: int, upstream: Any, at: Place) -> list[Product]:
+def _by_masking(node: Any, position: int, upstream: Any, at: Place) -> list[Term]:
     """Any rule at all: it is linear in the upstream gradient, so handing that on row by row takes
     a contribution apart by row."""
     rows = upstream.shape[0] if upstream.ndim else 1
@@ -116,5 +106,5 @@ def _by_masking(node: Any, position: int, upstream: Any, at: Place) -> list[Prod
         if amount is not None:
             number = float(np.asarray(amount)[at])
             label = f"{node.op}, row {row}" if prod(upstream.shape) > 1 else node.op
-            found.append(Product(label, 1.0, number, number))
+            found.append(Term(label, 1.0, number, number))
     return found

@@ -40,7 +40,7 @@ def handed(node: Any, upstream: Any) -> list[Any]:
     finally:
         core.swap_no_grad(depth)
     takers = [leaf for leaf in operands if leaf.requires_grad]
-    seed = float(upstream) if isinstance(again, Value) else np.asarray(upstream)
+    seed: Any = float(upstream) if isinstance(again, Value) else np.asarray(upstream)
     found = iter(core.gradients((again,), (seed,), tuple(takers), 0) or [None] * len(takers))
     return [next(found) if leaf.requires_grad else None for leaf in operands]
 
@@ -51,7 +51,7 @@ def _leaf(v: Any) -> Any:
     return Value(v.data, requires_grad=v.requires_grad)
 
 
-def _of_value(node: Any, upstream: float) -> Sequence[Any]:
+def _of_value(node: Any, upstream: float) -> list[Any]:
     if node._rule is not None or core.recompute(node) is None:
         given: Sequence[float | None] = after_rule(node, upstream)
     else:

@@ -44,9 +44,7 @@ def holds_tensors(roots: Sequence[Any]) -> bool:
     return any(isinstance(node, Tensor) for node in core.order(tuple(roots)))
 
 
-def walked(
-    graph: Pass, seeds: Mapping[int, Any], stops: Container[int] = ()
-) -> Iterator[Walk]:
+def walked(graph: Pass, seeds: Mapping[int, Any], stops: Container[int] = ()) -> Iterator[Walk]:
     """The backward pass over a pass, in the engine's order; leaves have a turn too. What stands at
     one of the ``stops`` hands nothing on."""
     assert graph.values is not None

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import fsum, prod
+from math import prod
 from typing import Any
 
 import torch
@@ -14,7 +14,8 @@ from torch.autograd.graph import GradientEdge, get_gradient_edge
 
 from .._shared.sites import Site
 from ..explain.array_ledger import ArrayLedger, Use
-from ..explain.ledger import Entry, Ledger, Share
+from ..explain.ledger import Ledger, Share
+from ..explain.term_ledger import Term, added, ledger_of_terms
 from .graph import nodes_under
 from .kinds import LEAF, VIEWS, op_of
 from .rules import rows_by_rule
@@ -190,40 +191,18 @@ def of_one(
     whole, found = uses_of(loss, t, places)
     gradient = 0.0 if whole is None else float(_dense(whole)[index])
     leading = _leading(loss, [each.node for each in found])
-    terms: list[tuple[str, float, float, float]] = []
+    terms: list[Term] = []
     shares = []
     for number, use in enumerate(found):
         rows = rows_by_rule(use, t, index, leading.get(use.node)) or _by_masking(use, index)
         where = f"line {use.site.line}" if use.site else use.group or use.op
-        amount = fsum(row[3] for row in rows)
+        amount = added(row[3] for row in rows)
         shares.append(Share(number, f"{use.op} ({where})", amount))
         several = f"{use.op} " if len(found) > 1 else ""
-        terms += [(several + label, p, u, a) for label, p, u, a in rows]
-    exact = fsum(term[3] for term in terms)
-    absolute = fsum(abs(term[3]) for term in terms)
-    terms.sort(key=lambda term: -abs(term[3]))
-    entries, running = [], 0.0
-    for place, (label, partial, upstream, amount) in enumerate(terms[:most]):
-        entries.append(Entry(place, label, 0, partial, upstream, amount, running, running + amount))
-        running += amount
-    if len(terms) > most:
-        rest, label = exact - running, f"{len(terms) - most:,} weaker ones"
-        entries.append(Entry(most, label, 0, 1.0, rest, rest, running, exact))
-    rounding = gradient - exact
-    label = f"{str(t.dtype)[6:]} rounding"
-    entries.append(Entry(most + 1, label, 0, 1.0, rounding, rounding, exact, gradient))
-    return Ledger(
-        node=0,
-        name=f"{name}[{', '.join(map(str, index))}]",
-        root="loss",
-        gradient=gradient,
-        entries=tuple(entries),
-        shares=tuple(shares),
-        absolute=absolute,
-        cancellation=absolute / abs(gradient) if gradient else float("inf") * bool(absolute),
-        routes=len(terms),
-        strongest=(),
-    )
+        terms += [Term(several + label, p, u, a) for label, p, u, a in rows]
+    called = f"{name}[{', '.join(map(str, index))}]"
+    rounding = f"{str(t.dtype)[6:]} rounding"
+    return ledger_of_terms(called, "loss", gradient, terms, shares, rounding, most)
 
 
 def _leading(loss: torch.Tensor, nodes: list[Any]) -> dict[Any, tuple[int, ...]]:

@@ -88,9 +88,7 @@ def _factors(body: Expr) -> tuple[Expr, ...]:
     return body.args if isinstance(body, Call) and body.name == "mul" else (body,)
 
 
-def _factor(
-    part: Expr, turn: Turn, arrays: Arrays, names: Mapping[str, str]
-) -> tuple[str, float]:
+def _factor(part: Expr, turn: Turn, arrays: Arrays, names: Mapping[str, str]) -> tuple[str, float]:
     found = refs(part)
     numbers = [arrays[ref.array][places(ref.at, turn, arrays)] for ref in found]
 
