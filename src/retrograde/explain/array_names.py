@@ -26,9 +26,10 @@ def names_of(graph: Pass) -> list[str]:
     taken: set[str] = set()
     names = []
     for index in range(len(graph)):
-        name = (
-            parameters.get(index) or graph.labels.get(index) or _variable(graph, index, variables)
-        )
+        name = parameters.get(index) or graph.labels.get(index)
+        name = name or _variable(graph, index, variables)
+        if not name and index == len(graph) - 1:
+            name = "loss"
         if not name:
             base = calls[index] if calls and calls[index] else graph.name(index)
             base = "input" if base == "leaf" else base

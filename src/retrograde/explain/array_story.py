@@ -17,7 +17,7 @@ from .array_names import names_of
 from .array_words import rule_of
 from .columns import ArrayColumns, Columns, Pulled
 from .entries import Place
-from .story import Story
+from .story import Story, Unfolding
 
 RULES = {
     "weigh": "multiplies matrices: each factor receives the upstream gradient times the other one, "
@@ -28,8 +28,9 @@ RULES = {
 """What is said of arrays in other words than of numbers."""
 
 
-def told_arrays(graph: Pass, note: str | None = None) -> Story:
-    """The story of a pass over arrays, from its last value."""
+def told_arrays(graph: Pass, note: str | None = None, unfolding: Unfolding | None = None) -> Story:
+    """The story of a pass over arrays, from its last value; ``unfolding`` takes single numbers of
+    gradients apart."""
     arrays = graph.arrays
     assert arrays is not None
     columns = _columns(graph, arrays)
@@ -45,6 +46,7 @@ def told_arrays(graph: Pass, note: str | None = None) -> Story:
         note,
         words=(forward, backward),
         values=graph.values or (),
+        unfolding=unfolding,
     )
 
 
@@ -67,7 +69,7 @@ def _columns(graph: Pass, arrays: Arrays) -> Columns:
         data=[_size(each) for each in arrays.values],
         inputs=[tuple(row[k] for k in which) for row, which in zip(inputs, kept)],
         partials=[tuple(row[k] for k in which) for row, which in zip(partials, kept)],
-        requires_grad=[True] * len(graph),
+        requires_grad=graph.takes.tolist(),
         places=graph.places.tolist(),
         sites=_sites(graph),
         arrays=ArrayColumns(

@@ -42,13 +42,11 @@ def _by_line(
     columns = story.columns
     steps = {node: step for step, node in enumerate(story.pulled.order)}
     blocks: list[list[Line]] = []
-    for (place, module), members in groupby(
-        order, key=lambda i: (columns.places[i], arrays.groups[i])
-    ):
+    for (_, module), members in groupby(order, key=lambda i: (_line(story, i), arrays.groups[i])):
         inside = list(members)
-        block: list[Line] = [_title(story, place, module, width)]
+        block: list[Line] = [_title(story, columns.places[inside[0]], module, width)]
         for index in inside:
-            if arrays.kinds[index] in SILENT and (len(inside) > 1 or not arrays.values[index]):
+            if _is_view(story, arrays, index) and (len(inside) > 1 or not arrays.values[index]):
                 continue
             if forward:
                 about = arrays.values[index] or "not looked at"
@@ -65,6 +63,20 @@ def _by_line(
             lines.append([(f"   … {len(blocks) - 2 * ENDS:,} more lines …", "quiet")])
         lines += block
     return lines
+
+
+def _is_view(story: Story, arrays: ArrayColumns, index: int) -> bool:
+    """Whether a value has the numbers of its only input, in another shape."""
+    inputs = story.columns.inputs[index]
+    same = len(inputs) == 1 and arrays.values[index] in ("", arrays.values[inputs[0]])
+    return same and arrays.kinds[index] in SILENT
+
+
+def _line(story: Story, index: int) -> tuple[str, int] | None:
+    """The line a value was made on; several instructions of it are one."""
+    place = story.columns.places[index]
+    site = story.columns.sites[place] if place >= 0 else None
+    return (site.file, site.line) if site else None
 
 
 def _title(story: Story, place: int, module: str, width: int) -> Line:

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 
 from .._shared.sites import Span
 from ..ops import OPS
+from ..ops.array import ARRAYS
 
 _LONGEST_SOURCE = 20_000
 """Lines past which a file is not parsed for its variables."""
@@ -101,7 +102,7 @@ def _makes_one(made: ast.AST, op: str) -> bool:
     if isinstance(made, ast.Call):
         called = made.func
         name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
-        return op == "leaf" or name == op
+        return name == op or (op == "leaf" and name not in ARRAYS)  # a row makes leaves on its way
     return False
 
 

@@ -14,15 +14,20 @@ from typing import TYPE_CHECKING, Any
 from ..ops import WORDS, kind_of
 from .layout import Layout, path_of
 from .pictures import Picture
+from .stored import jsonable
 from .svg import amount_points
 from .thermometer import readings_of
 from .thermometer_svg import chosen, left_out
 
 if TYPE_CHECKING:
+    from .columns import ArrayColumns
     from .entries import Node
+    from .ledger import Ledger
     from .story import Story
 
 BARS = 10
+MOST_CELLS, MOST_PRODUCTS = 2048, 8
+"""How many cells of heat maps can be unfolded on a page, and into how many products each."""
 KINDS = {"value": "v", "number": "n", "group": "g", "outside": "o"}
 
 
@@ -72,7 +77,33 @@ def _arrays(story: Story) -> dict[str, Any]:
         return {}
     about = zip(arrays.shapes, arrays.values, arrays.grads)
     maps = {str(index): pair for index, pair in arrays.pictures.items()}
-    return {"arrays": [list(each) for each in about], "maps": maps}
+    return {
+        "arrays": [list(each) for each in about],
+        "maps": maps,
+        "cells": _cells(story, arrays),
+    }
+
+
+def _cells(story: Story, arrays: ArrayColumns) -> dict[str, Any]:
+    """Of leaves that take gradients: each cell of the gradient's heat map as its place, its number
+    and the largest products it is the sum of. Smaller arrays first, until the page has enough."""
+    if story.unfolding is None:
+        return {}
+    found: dict[str, Any] = {}
+    left = MOST_CELLS
+    drawn = {i: arrays.pictures[i][1] for i in story.leaves if i in arrays.pictures}
+    counts = {i: len(rows) * len(rows[0]) for i, rows in drawn.items() if rows}
+    for index, count in sorted(counts.items(), key=lambda pair: pair[1]):
+        left -= count
+        if left < 0:
+            break
+        found[str(index)] = [_cell(each) for each in story.unfolding(index, MOST_PRODUCTS)]
+    return found
+
+
+def _cell(account: Ledger) -> list[Any]:
+    entries = [[e.name, e.partial, e.upstream, e.amount] for e in account.entries]
+    return jsonable([account.name, account.gradient, account.routes, entries])  # type: ignore[no-any-return]
 
 
 def _thermometer(story: Story) -> dict[str, Any]:

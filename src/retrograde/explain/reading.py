@@ -27,6 +27,7 @@ from .array_story import told_arrays
 from .columns import columns_of, steps_of
 from .notes import note_of
 from .story import Story
+from .tensor_ledger import Accounts
 
 
 def story(root: Value | Sequence[Value], seed: float | Sequence[float] = 1.0) -> Story:
@@ -61,7 +62,8 @@ def read_tensors(roots: Sequence[Value], seeds: Sequence[float]) -> Story:
     """The story of a pass over tensors."""
     if len(roots) != 1:
         raise StoryError.tensors(len(roots))
-    return told_arrays(read_arrays(roots, seeds, pictures=True))
+    graph = read_arrays(roots, seeds, pictures=True)
+    return told_arrays(graph, unfolding=Accounts(graph, seeds[0]).pictured)
 
 
 def read(

@@ -10,7 +10,7 @@ here.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -27,6 +27,10 @@ from .entries import Steps
 from .spelling import expression, spell_whole, with_numbers
 
 SCHEMA, VERSION = "retrograde.story", 1
+
+Unfolding = Callable[[int, int], Sequence[Any]]
+"""(value, most) -> the ledgers of the numbers of its gradient that its picture shows, with so many
+entries each; not kept in files."""
 
 LONGEST_SPELLING = 24
 """Characters up to which a value without a name is spelled out instead."""
@@ -56,9 +60,11 @@ class Story:
         stale: frozenset[int] = frozenset(),
         values: Sequence[Any] = (),
         words: tuple[list[str], list[str]] | None = None,
+        unfolding: Unfolding | None = None,
     ) -> None:
         self.columns, self.pulled, self.seed, self.note = columns, pulled, seed, note
         self._stale, self._words = stale, words
+        self.unfolding = unfolding
         self._values = values  # keeps the identities that ``find`` looks up alive
         self._shown = [i for i, op in enumerate(columns.ops) if op != "number"]
 

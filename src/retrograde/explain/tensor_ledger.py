@@ -13,6 +13,7 @@ import numpy as np
 from .._shared.array_birth import at as written
 from ..errors import StoryError
 from ..passes.flat import Pass
+from ..passes.pictures import places_drawn
 from ..passes.tensors import places_of, summary_of, walked
 from ..passes.values import read
 from ..tensor import Tensor
@@ -33,6 +34,57 @@ class _Found(NamedTuple):
     amount: Any
 
 
+class Accounts:
+    """The ledgers of one pass from its last value: uses are looked for once a tensor."""
+
+    def __init__(self, graph: Pass, seed: float) -> None:
+        self.graph, self.seed, self.names = graph, seed, names_of(graph)
+        self._known: dict[int, tuple[list[_Found], Any]] = {}
+
+    def uses(self, place: int) -> tuple[list[_Found], Any]:
+        """Every use of a value with what it contributed, in the order of the pass, and their
+        sum."""
+        if place not in self._known:
+            self._known[place] = self._looked_for(place)
+        return self._known[place]
+
+    def _looked_for(self, place: int) -> tuple[list[_Found], Any]:
+        graph = self.graph
+        assert graph.values is not None
+        found: list[_Found] = []
+        for turn in walked(graph, {len(graph) - 1: self.seed}):
+            for edge, target, amount in turn.handed:
+                if target == place:
+                    position = edge - int(graph.starts[turn.node])
+                    found.append(_Found(turn.node, position, turn.upstream, amount))
+            if turn.node == place:
+                return found, np.asarray(turn.upstream)
+        return found, np.zeros(np.shape(graph.values[place].data))
+
+    def pictured(self, place: int, most: int) -> list[Ledger]:
+        """The ledgers of those numbers of a gradient that its picture shows."""
+        shape = self.uses(place)[1].shape
+        return [self.of_one(place, at, most) for at in places_drawn(shape)]
+
+    def of_one(self, place: int, index: tuple[int, ...], most: int) -> Ledger:
+        """The products that one number of a gradient is the sum of."""
+        values, names = self.graph.values, self.names
+        assert values is not None
+        found, gradient = self.uses(place)
+        called = {core.key(value): name for value, name in zip(values, names)}
+        terms: list[Term] = []
+        shares: dict[int, list[float]] = {}
+        sources = {each.source for each in found}
+        for each in found:
+            got = products(values[each.source], each.position, each.upstream, index, called)
+            several = f"{names[each.source]}: " if len(sources) > 1 else ""
+            shares.setdefault(each.source, []).extend(it.amount for it in got)
+            terms += [it._replace(label=several + it.label) for it in got]
+        name, number = names[place] + written(index), float(gradient[index])
+        by_use = [Share(source, names[source], added(parts)) for source, parts in shares.items()]
+        return ledger_of_terms(name, names[-1], number, terms, by_use, "rounding", most)
+
+
 def tensor_ledger(
     root: Value,
     target: Any,
@@ -43,17 +95,16 @@ def tensor_ledger(
 ) -> ArrayLedger | Ledger:
     """Where the gradient of a tensor comes from; that of one number of it, or of a value, by
     products."""
-    graph = read((root,), sites=True)
-    names = names_of(graph)
+    accounts = Accounts(read((root,), sites=True), seed)
+    graph, names = accounts.graph, accounts.names
     place = _place(graph, names, target)
-    found, gradient = _uses(graph, place, seed)
+    found, gradient = accounts.uses(place)
     if through is not None:
         chosen = [_place(graph, names, each) for each in through]
         return _by_routes(graph, place, chosen, names, gradient, seed)
     if index is None and gradient.ndim:
         return _by_use(graph, place, names, found, gradient)
-    at = _checked(index, gradient.shape)
-    return _of_one(graph, place, at, names, found, gradient, most)
+    return accounts.of_one(place, _checked(index, gradient.shape), most)
 
 
 def _place(graph: Pass, names: Sequence[str], target: Any) -> int:
@@ -83,23 +134,6 @@ def _checked(index: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
     if len(places) != len(shape) or any(not -n <= k < n for k, n in zip(places, shape)):
         raise StoryError.index(index, shape)
     return tuple(k % n for k, n in zip(places, shape))
-
-
-def _uses(graph: Pass, place: int, seed: float) -> tuple[list[_Found], Any]:
-    """Every use of a value with what it contributed, in the order of the pass, and their sum."""
-    found: list[_Found] = []
-    gradient: Any = None
-    for turn in walked(graph, {len(graph) - 1: seed}):
-        for edge, target, amount in turn.handed:
-            if target == place:
-                position = edge - int(graph.starts[turn.node])
-                found.append(_Found(turn.node, position, turn.upstream, amount))
-        if turn.node == place:
-            gradient = turn.upstream
-            break
-    assert graph.values is not None
-    shape = np.shape(graph.values[place].data)
-    return found, np.zeros(shape) if gradient is None else np.asarray(gradient)
 
 
 def _by_use(
@@ -166,29 +200,3 @@ def _arrived(graph: Pass, place: int, seeds: Mapping[int, Any], stops: Any, like
         if turn.node == place:
             return np.asarray(turn.upstream)
     return np.zeros_like(like)
-
-
-def _of_one(
-    graph: Pass,
-    place: int,
-    index: tuple[int, ...],
-    names: Sequence[str],
-    found: Sequence[_Found],
-    gradient: Any,
-    most: int,
-) -> Ledger:
-    values = graph.values
-    assert values is not None
-    called = {core.key(value): name for value, name in zip(values, names)}
-    terms: list[Term] = []
-    shares: dict[int, list[float]] = {}
-    sources = {each.source for each in found}
-    for each in found:
-        got = products(values[each.source], each.position, each.upstream, index, called)
-        several = f"{names[each.source]}: " if len(sources) > 1 else ""
-        shares.setdefault(each.source, []).extend(it.amount for it in got)
-        terms += [it._replace(label=several + it.label) for it in got]
-    name = names[place] + written(index)
-    number = float(gradient[index])
-    by_use = [Share(source, names[source], added(parts)) for source, parts in shares.items()]
-    return ledger_of_terms(name, names[-1], number, terms, by_use, "rounding", most)

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..ops.sentences import shown
+from ..passes.summary import shape_text
 from .stored import jsonable
 from .story import Story
 
@@ -95,9 +96,11 @@ def readings_of(story: Story, nodes: Sequence[int]) -> Thermometer:
     sizes = {node: abs(grads[node]) for node in nodes if math.isfinite(grads[node])}
     largest = max(sizes.values(), default=0.0)
     ranks = _ranks(sizes)
+    arrays = story.columns.arrays
     readings = []
     for node in nodes:
         gradient, name = grads[node], story.spelled(node)
+        many = arrays is not None and arrays.shapes[node] != shape_text(())
         readings.append(
             Reading(
                 node,
@@ -105,7 +108,7 @@ def readings_of(story: Story, nodes: Sequence[int]) -> Thermometer:
                 data[node],
                 gradient,
                 _share(gradient, largest),
-                _words(name, root, gradient),
+                (_words_of_array if many else _words)(name, root, gradient),
                 ranks.get(node, ""),
             )
         )
@@ -147,6 +150,20 @@ def _words(name: str, root: str, gradient: float) -> str:
     if math.isinf(gradient):
         return f"increase {name} by a little and {root} {way} without bound"
     return f"increase {name} by a little and {root} {way} {how_fast(abs(gradient))}"
+
+
+def _words_of_array(name: str, root: str, norm: float) -> str:
+    """The norm of an array's gradient in words.
+
+    >>> _words_of_array("W", "L", 2.0)
+    'move W a little along its gradient and L rises twice as fast; any other way, slower'
+    """
+    if not math.isfinite(norm):
+        return f"the gradient of {name} is not finite: it says nothing"
+    if norm == 0.0:
+        return f"move {name} a little and {root} does not move"
+    speed = how_fast(norm)
+    return f"move {name} a little along its gradient and {root} rises {speed}; any other way, slower"
 
 
 def how_fast(size: float) -> str:

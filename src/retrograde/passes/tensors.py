@@ -22,11 +22,9 @@ from ..value import core
 from .arrays import Arrays, share
 from .flat import Pass
 from .handing import handed
+from .pictures import picture
 from .summary import Summary
 from .values import read, sizes_of
-
-MOST_PICTURED = 32
-"""How many rows and columns of an array a picture has at most."""
 
 
 @dataclass
@@ -165,18 +163,6 @@ def summary_of(numbers: Any) -> Summary:
     """The summary of a number or an array."""
     array = np.asarray(numbers)
     return Summary.of(array) if array.ndim else Summary.number(float(array))
-
-
-def picture(numbers: Any) -> list[list[float]] | None:
-    """An array as rows of numbers for a heat map, every n-th where there are many; None of one
-    number. Axes before the last two are laid below each other."""
-    array = np.asarray(numbers)
-    if not array.ndim or not array.size:
-        return None
-    flat = array.reshape(-1, array.shape[-1])
-    down, across = (-(-n // MOST_PICTURED) for n in flat.shape)
-    rows: list[list[float]] = flat[::down, ::across].tolist()
-    return rows
 
 
 def _shape(node: Any) -> tuple[int, ...]:

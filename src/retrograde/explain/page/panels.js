@@ -124,19 +124,24 @@ const showLedger = (app) => {
 
 // ---- arrays ------------------------------------------------------------------------------------
 
-const CELL = 6;
+const CELL = 10;
 
-// What is known of an array, and heat maps of samples of its numbers and of its gradient.
+// What is known of an array, and heat maps of samples of its numbers and of its gradient. A cell of
+// the gradient unfolds into the products it is the sum of.
 const showArray = (story, selected) => {
   const panel = byId("array");
   panel.hidden = !story.arrays;
   if (!story.arrays) return;
   const [shape, value, grad] = story.arrays[selected];
   const maps = story.maps[selected] || [null, null];
+  const cells = (story.cells || {})[selected];
+  const unfolded = html("div", { class: "unfolded", "aria-live": "polite" });
+  const gradient = heatMap(maps[1], "gradient");
+  if (cells && gradient) unfolding(gradient, maps[1], cells, unfolded);
   panel.replaceChildren(
     html("p", {}, `shape ${shape}`),
     html("p", {}, value ? `value: ${minus(value)}` : "value: not looked at"), heatMap(maps[0], "value"),
-    html("p", {}, grad ? `gradient: ${minus(grad)}` : "gradient: none"), heatMap(maps[1], "gradient"));
+    html("p", {}, grad ? `gradient: ${minus(grad)}` : "gradient: none"), gradient, unfolded);
 };
 
 const heatMap = (rows, what) => {
@@ -144,13 +149,59 @@ const heatMap = (rows, what) => {
   const canvas = html("canvas", { role: "img", "aria-label": `heat map of a sample of the ${what}` });
   canvas.width = rows[0].length * CELL;
   canvas.height = rows.length * CELL;
+  paint(canvas, rows, -1);
+  return canvas;
+};
+
+const paint = (canvas, rows, chosen) => {
   const most = rows.flat().reduce((high, x) => (Math.abs(x) > high ? Math.abs(x) : high), 0) || 1;
   const paper = canvas.getContext("2d");
   rows.forEach((row, i) => row.forEach((x, j) => {
     paper.fillStyle = colourOf(Number(x) / most);
     paper.fillRect(j * CELL, i * CELL, CELL, CELL);
   }));
-  return canvas;
+  if (chosen < 0) return;
+  const width = rows[0].length;
+  paper.strokeRect((chosen % width) * CELL + 0.5, Math.floor(chosen / width) * CELL + 0.5, CELL - 1, CELL - 1);
+};
+
+// A click, or the arrow keys, choose a cell.
+const unfolding = (canvas, rows, cells, into) => {
+  const width = rows[0].length;
+  let chosen = -1;
+  const choose = (cell) => {
+    chosen = cell;
+    paint(canvas, rows, cell);
+    showCell(cells[cell], into);
+  };
+  canvas.tabIndex = 0;
+  canvas.setAttribute("role", "application");
+  canvas.setAttribute("aria-label", "heat map of the gradient: choose a cell with the arrow keys to unfold it");
+  canvas.addEventListener("click", (event) => {
+    const box = canvas.getBoundingClientRect();
+    const part = (at, from, size, count) => Math.min(count - 1, Math.max(0, Math.floor(((at - from) / size) * count)));
+    choose(part(event.clientY, box.top, box.height, rows.length) * width + part(event.clientX, box.left, box.width, width));
+  });
+  canvas.addEventListener("keydown", (event) => {
+    const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -width, ArrowDown: width }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    event.stopPropagation();
+    choose(chosen < 0 ? 0 : Math.min(cells.length - 1, Math.max(0, chosen + step)));
+  });
+  into.replaceChildren(html("p", {}, "Click a cell of the gradient to see the products it is the sum of."));
+};
+
+const showCell = ([name, number, count, entries], into) => {
+  const row = ([label, ...numbers]) => {
+    const [partial, upstream, amount] = numbers.map(Number);
+    return html("tr", {},
+      html("th", { scope: "row" }, label, html("div", {}, `${brief(partial)} × upstream ${brief(upstream)}`)),
+      html("td", {}, gradientOf(amount)));
+  };
+  into.replaceChildren(
+    html("p", {}, html("b", {}, name), ` is the sum of ${plural(count, "product")}: `, gradientOf(Number(number))),
+    html("table", { class: "sums" }, html("tbody", {}, ...entries.map(row))));
 };
 
 const colourOf = (part) => {

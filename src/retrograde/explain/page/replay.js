@@ -74,6 +74,7 @@ const close = (left, right) =>
 
 // Why nothing can be moved, or null: the page must first find the recorded numbers itself.
 const whyFixed = (story, numbers) => {
+  if (story.arrays) return "These values are arrays, shown by their norms; this page keeps too few of their numbers.";
   if (Object.keys(story.kept).length) {
     return "Some gradients pass through a hook or a rule written in Python, which this page cannot run.";
   }
