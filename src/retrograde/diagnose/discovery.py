@@ -13,6 +13,7 @@ from typing import Any
 
 from .._values.nests import dotted, entries
 from ..optim.optimizer import Optimizer
+from ..tensor import Tensor
 from ..value import Value, core
 from .parameters import Found, Parameters, parameters_from, parameters_of
 
@@ -76,7 +77,7 @@ def _rank(name: str, thing: Any) -> int:
         return 0
     if isinstance(thing, Mapping):
         return 1
-    return 2 if isinstance(thing, Value) else 3
+    return 2 if isinstance(thing, (Value, Tensor)) else 3
 
 
 def _nest(name: str, thing: Any) -> list[Found]:
@@ -87,7 +88,7 @@ def _nest(name: str, thing: Any) -> list[Found]:
     try:
         if _is_module(thing):
             nest = parameters_of({name: thing})
-            pairs: Iterator[tuple[str, Value]] = iter(zip(nest.names, nest.values))
+            pairs: Iterator[tuple[str, Any]] = iter(zip(nest.names, nest.values))
         else:
             pairs = _leaves(name, thing)
         for path, value in pairs:
@@ -99,12 +100,12 @@ def _nest(name: str, thing: Any) -> list[Found]:
     return list(leaves.values())
 
 
-def _leaves(path: str, thing: Any) -> Iterator[tuple[str, Value]]:
+def _leaves(path: str, thing: Any) -> Iterator[tuple[str, Any]]:
     pending = [(path, thing)]
     entered: dict[int, Any] = {}  # kept alive, so that no id comes twice
     while pending:
         where, part = pending.pop()
-        if isinstance(part, Value):
+        if isinstance(part, (Value, Tensor)):
             if part.op == "leaf" and part.requires_grad:
                 yield where, part
             continue

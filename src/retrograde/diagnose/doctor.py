@@ -11,17 +11,17 @@ from .._values.watch import WatchedPass, watching
 from ..errors import DoctorError, NotAValueError
 from ..optim.watching import watching_steps
 from ..value import Value
+from .histories import AnyHistory, history_of
 from .judge import report_of
 from .parameters import Grouping, parameters_of
 from .report import Report
 from .thresholds import Thresholds
-from .value_history import ValueHistory
 
 
 class Watched:
     """What the doctor has seen so far inside ``rg.doctor.watch``."""
 
-    def __init__(self, history: ValueHistory) -> None:
+    def __init__(self, history: AnyHistory) -> None:
         self._history = history
 
     @property
@@ -106,14 +106,12 @@ by .data, detach() or no_grad().
         history.close()
 
 
-def _history(
-    parameters: Any, groups: Grouping | None, thresholds: dict[str, float]
-) -> ValueHistory:
+def _history(parameters: Any, groups: Grouping | None, thresholds: dict[str, float]) -> AnyHistory:
     chosen = Thresholds.chosen(thresholds)
     found = parameters_of(parameters, groups)
     if not len(found):
         raise DoctorError.empty("doctor")
-    return ValueHistory(found, chosen)
+    return history_of(found, chosen)
 
 
 doctor = Doctor()

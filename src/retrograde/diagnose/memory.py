@@ -17,6 +17,7 @@ from ..errors import NotAValueError
 from ..passes.flat import LEAF, Pass
 from ..passes.survey import CARRIES
 from ..passes.values import read, sizes_of
+from ..tensor import Tensor
 from ..value import Value
 from .parameters import Grouping, Parameters, parameters_of
 from .thresholds import KINDS
@@ -152,15 +153,20 @@ def _parts(names: Iterable[str], sizes: list[int]) -> tuple[Part, ...]:
 def _forward_alone(graph: Pass, sizes: list[int]) -> int:
     """The peak of the same pass, each value freed after its last use; leaves stay."""
     plain = min(sizes, default=0)  # without history a value is as large as a leaf
+    bytes_of = np.array([_alone(value, plain) for value in graph.values or ()], np.int64)
     count = len(graph)
     inner, is_value = graph.codes != LEAF, graph.inputs >= 0
     last = np.arange(count)
     np.maximum.at(last, graph.inputs[is_value], graph.owners[is_value])
     dying = inner & (last != np.arange(count))
-    freed = np.bincount(last[dying], minlength=count)
-    alive = np.cumsum(inner) - (np.cumsum(freed) - freed)
-    peak = int(alive.max(initial=0))
-    return (count - int(inner.sum()) + peak) * plain
+    freed = np.bincount(last[dying], bytes_of[dying], minlength=count)
+    alive = np.cumsum(np.where(inner, bytes_of, 0)) - (np.cumsum(freed) - freed)
+    return int(alive.max(initial=0)) + int(bytes_of[~inner].sum())
+
+
+def _alone(value: Any, plain: int) -> int:
+    """What a value takes without history; a tensor has its numbers besides."""
+    return plain + (value.data.nbytes if isinstance(value, Tensor) else 0)
 
 
 def _owners(graph: Pass, parameters: Parameters) -> list[str]:

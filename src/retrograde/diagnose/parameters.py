@@ -20,6 +20,7 @@ import numpy as np
 from .._shared.sites import site_of
 from .._values.nests import dotted, entries
 from ..errors import NotAValueError
+from ..tensor import Tensor
 from ..value import Value, core
 
 MOST_LABELLED = 64
@@ -39,11 +40,12 @@ Grouping = Callable[[str], str]
 
 
 class Found(NamedTuple):
-    """A value that was found: the part of the nest it lies in ('' for none), its name, itself."""
+    """A value or tensor that was found: the part of the nest it lies in ('' for none), its name,
+    itself."""
 
     branch: str
     name: str
-    value: Value
+    value: Any
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,15 @@ def parameters_from(found: Sequence[Found], grouping: Grouping | None = None) ->
     group_of = np.array([numbers.setdefault(g, len(numbers)) for g in groups], dtype=np.intp)
     hidden = frozenset(numbers[g] for g, unnamed in zip(groups, anonymous) if unnamed)
     place = {id(value): index for index, value in enumerate(values)}
-    return Parameters(tuple(values), tuple(names), tuple(numbers), group_of, hidden, place)
+    sizes = _sizes(values)
+    return Parameters(tuple(values), tuple(names), tuple(numbers), group_of, hidden, place, sizes)
+
+
+def _sizes(values: Sequence[Any]) -> Any:
+    """How many numbers each has; None where all are values."""
+    if not any(isinstance(value, Tensor) for value in values):
+        return None
+    return np.array([np.size(value.data) for value in values], np.int64)
 
 
 def _flat(values: Sequence[Any]) -> Parameters | None:
@@ -137,7 +147,7 @@ def _named(nest: Any) -> list[Found]:
     pending: list[tuple[str, str, Any]] = [("", "", nest)]
     while pending:
         branch, path, part = pending.pop()
-        if isinstance(part, Value):
+        if isinstance(part, (Value, Tensor)):
             if id(part) not in seen:
                 seen.add(id(part))
                 found.append(Found(branch, part.label or path, part))
@@ -212,7 +222,7 @@ def _attributes(path: str, module: Any) -> list[tuple[str, Any]]:
     """The parameters of a module, named by the attributes that lead to them where they can be."""
     wanted = list(module.parameters())
     for index, value in enumerate(wanted):
-        if not isinstance(value, Value):
+        if not isinstance(value, (Value, Tensor)):
             raise NotAValueError.at("parameters()", index, value)
     names: dict[int, str] = {}
     missing = {id(value) for value in wanted}
@@ -220,7 +230,7 @@ def _attributes(path: str, module: Any) -> list[tuple[str, Any]]:
     pending: list[tuple[str, Any]] = [(path, module)]
     while pending and missing:
         where, part = pending.pop()
-        if isinstance(part, Value):
+        if isinstance(part, (Value, Tensor)):
             if id(part) in missing:
                 missing.discard(id(part))
                 names[id(part)] = where
@@ -243,7 +253,7 @@ def _insides(path: str, part: Any) -> list[tuple[str, Any]]:
     return [(dotted(path, key), inner) for key, inner in held]
 
 
-def _groups(names: Sequence[str], values: Sequence[Value]) -> tuple[list[str], list[bool]]:
+def _groups(names: Sequence[str], values: Sequence[Any]) -> tuple[list[str], list[bool]]:
     groups = _without_neurons(names, [_group(name) for name in names])
     if len(set(groups)) > MOST_LABELLED:
         groups = [_COUNTED.sub("", group) or group for group in groups]

@@ -13,10 +13,10 @@ from ..optim.optimizer import Optimizer
 from ..optim.watching import watching_steps
 from ..value import Value, core
 from .discovery import discovered, variables_now
+from .histories import AnyHistory, history_of
 from .judge import report_of
 from .report import Report
 from .thresholds import Thresholds
-from .value_history import ValueHistory
 
 MOST_MODELS = 8
 """How many sets of parameters are told apart; passes of further ones are counted only."""
@@ -27,9 +27,9 @@ class Rounds:
 
     def __init__(self, thresholds: Thresholds) -> None:
         self._thresholds = thresholds
-        self._histories: list[ValueHistory] = []
-        self._current: list[ValueHistory] = []
-        self._latest: ValueHistory | None = None
+        self._histories: list[AnyHistory] = []
+        self._current: list[AnyHistory] = []
+        self._latest: AnyHistory | None = None
         self._strangers: deque[dict[int, Value]] = deque(maxlen=4)
         self._cuts: list[tuple[list[Value], str, Site | None]] = []
         self.passes = 0
@@ -65,7 +65,7 @@ class Rounds:
         if self._latest is not None and leaves and self._latest.adopt(list(leaves.values())):
             self._current = [self._latest]
         elif len(self._histories) < MOST_MODELS and leaves:
-            self._add(ValueHistory(discovered(this.roots, variables_now()), self._thresholds))
+            self._add(history_of(discovered(this.roots, variables_now()), self._thresholds))
 
     def _look_at_strangers(self, this: WatchedPass, leaves: dict[int, Value]) -> None:
         """Values beside a known model's: a further model where they are met again in a later
@@ -76,12 +76,12 @@ class Rounds:
         if stay and len(self._histories) < MOST_MODELS:
             found = discovered(this.roots, variables_now(), known)
             if not stay.isdisjoint(found.place):
-                self._add(ValueHistory(found, self._thresholds))
+                self._add(history_of(found, self._thresholds))
                 return
         if strangers:
             self._strangers.append(strangers)
 
-    def _add(self, history: ValueHistory) -> None:
+    def _add(self, history: AnyHistory) -> None:
         self._histories.append(history)
         self._current = [*self._current, history]
 
@@ -97,7 +97,7 @@ class Rounds:
             history.stepping(optimizer, site, computes, self.passes)
 
     def cut(self, value: Value, how: str, site: Site | None) -> None:
-        """ValueHistory is cut: before the first pass the parameters are not known yet."""
+        """History is cut: before the first pass the parameters are not known yet."""
         if self._histories:
             for history in self._histories:
                 history.cut(value, how, site)
@@ -110,10 +110,10 @@ class Rounds:
             history.close()
         return [report_of(history) for history in self._without_copies() if history.passes]
 
-    def _without_copies(self) -> list[ValueHistory]:
+    def _without_copies(self) -> list[AnyHistory]:
         """The records, less those of values that were made anew for a pass or two while an
         optimizer stepped on the first ones: that is one model, and ill."""
-        kept: list[ValueHistory] = []
+        kept: list[AnyHistory] = []
         for history in self._histories:
             first = kept[-1] if kept else None
             short = history.passes < self._thresholds.patience

@@ -163,7 +163,9 @@ def _words_of_array(name: str, root: str, norm: float) -> str:
     if norm == 0.0:
         return f"move {name} a little and {root} does not move"
     speed = how_fast(norm)
-    return f"move {name} a little along its gradient and {root} rises {speed}; any other way, slower"
+    return (
+        f"move {name} a little along its gradient and {root} rises {speed}; any other way, slower"
+    )
 
 
 def how_fast(size: float) -> str:
