@@ -239,12 +239,17 @@ void rg_handle_dealloc(PyObject *self) {
  * over the node, also in failure; a new reference to what Python sees of it. */
 PyObject *rg_tensor_finish_odd(Value *z, uint8_t flags) {
     int takes = flags & RG_REQUIRES_GRAD, failed = 0;
+    PyObject *held = NULL; /* a watcher's handle must not be the last: that lets numbers go */
     if (rg_modes_active) {
         rg_hold_inputs(z);
         if (rg_anomaly_enabled()) failed = rg_tensor_watch(z);
         if (!failed && !rg_grad_enabled()) {
             z->flags |= takes;
-            rg_report_cut(z);
+            held = rg_face(z);
+            if (held == NULL)
+                failed = 1;
+            else
+                rg_report_cut(z);
             z->flags &= (uint8_t)~RG_REQUIRES_GRAD;
             takes = 0;
         }
@@ -267,6 +272,7 @@ PyObject *rg_tensor_finish_odd(Value *z, uint8_t flags) {
     }
     z->flags |= (uint8_t)takes;
     PyObject *face = failed ? NULL : rg_face(z);
+    Py_XDECREF(held);
     Py_DECREF((PyObject *)z);
     return face;
 }

@@ -18,8 +18,9 @@ def watch_cuts(watcher: Callable[[Value], object] | None, /) -> Callable[[Value]
     before = Cuts.watcher
     times: dict[Any, int] = {}
 
-    def sampled(value: Value) -> None:
-        count = times[value._made_at] = times.get(value._made_at, 0) + 1
+    def sampled(value: Any) -> None:
+        made = getattr(value, "_node", value)._made_at
+        count = times[made] = times.get(made, 0) + 1
         if (count <= 256 or count & (count - 1) == 0) and watcher is not None:
             watcher(value)
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Sequence
+from math import nan
 from typing import Any
 
 from ..errors import NotAValueError
@@ -19,10 +20,11 @@ _TAKES, _HOOKED, _RULED = 1, 2, 4
 
 def read(roots: tuple[Any, ...], epoch: int, /) -> tuple[Any, ...]:
     """Everything under the roots made since an epoch, inputs before uses, as flat arrays."""
-    for index, root in enumerate(roots):
-        if not isinstance(root, Node):
+    nodes = [getattr(root, "_node", root) for root in roots]
+    for index, (root, node) in enumerate(zip(roots, nodes)):
+        if not isinstance(node, Node):
             raise NotAValueError.at("order", index, root)
-    values: list[Any] = order(roots, epoch)
+    values: list[Any] = order(tuple(nodes), epoch)
     place = {id(value): index for index, value in enumerate(values)}
     ops, flags = bytearray(), bytearray()
     starts, inputs, numbers = array("q", [0]), array("q"), array("d")
@@ -31,23 +33,28 @@ def read(roots: tuple[Any, ...], epoch: int, /) -> tuple[Any, ...]:
     for value in values:
         custom = value._custom is not None
         ops.append(len(_CODES) if custom else _CODES.get(value._op_name, len(_CODES)))
-        closure = value._partials is None
-        flags.append(
-            _TAKES * value._requires_grad + _HOOKED * bool(value._hooks) + _RULED * closure
-        )
+        ruled = value._partials is None or value._array is not None
+        flags.append(_TAKES * value._requires_grad + _HOOKED * bool(value._hooks) + _RULED * ruled)
         if value._epoch >= epoch:
-            slopes = value._partials if value._partials is not None else (0.0,) * len(value._inputs)
+            slopes = (0.0,) * len(value._inputs) if ruled else value._partials
             for v, partial in zip(value._inputs, slopes):
                 inputs.append(-1 if v._number else place[id(v)])
-                numbers.append(v._data if v._number else partial)
+                numbers.append(_one(v._data) if v._number else partial)
         starts.append(len(inputs))
         where = value._made_at
         places.append(-1 if where is None else made.setdefault(where, len(made)))
-    data, grads = array("d", [v._data for v in values]), array("d", [v._grad for v in values])
+    data = array("d", [_one(v._data) for v in values])
+    grads = array("d", [_one(v._grad) for v in values])
+    shown = [v._shown() for v in values]
     return (
-        values, bytes(ops), bytes(flags), data.tobytes(), grads.tobytes(), starts.tobytes(),
+        shown, bytes(ops), bytes(flags), data.tobytes(), grads.tobytes(), starts.tobytes(),
         inputs.tobytes(), numbers.tobytes(), places.tobytes(), list(made), labels,
     )  # fmt: skip
+
+
+def _one(number: Any) -> float:
+    """A number; NaN in the place of an array."""
+    return number if isinstance(number, float) else nan
 
 
 def pull(

@@ -67,6 +67,7 @@ def recorded_op(value: Value, /) -> str:
     return value._op_name if value._custom is None and value._op_name in _RECORDED else ""
 
 
-def instruction_of(value: Value, /) -> tuple[CodeType, int] | None:
-    """The code and offset that made a value."""
-    return value._made_at
+def instruction_of(value: Any, /) -> tuple[CodeType, int] | None:
+    """The code and offset that made a value or tensor."""
+    made: tuple[CodeType, int] | None = getattr(value, "_node", value)._made_at
+    return made

@@ -31,6 +31,8 @@ from ..tensor import Tensor, in_graph
 from ..value import Value, belongs_to_caller, core
 from .keys import is_one_place, named_key
 
+_TENSOR_DETACH, _VALUE_DETACH = Tensor.detach, Value.detach  # what rows stop is no cut of a user's
+
 WIDEST = 32
 """How many operands one node of a row that takes any number of them has at most."""
 
@@ -128,7 +130,9 @@ class Doing:
 
     def stop(self, it: Any) -> Any:
         """The same numbers, through which no gradient passes."""
-        return it.detach() if in_graph(it) else it
+        if isinstance(it, Tensor):
+            return _TENSOR_DETACH(it)
+        return _VALUE_DETACH(it) if isinstance(it, Value) else it
 
     # ---- indexing ------------------------------------------------------------------------------
 

@@ -14,13 +14,14 @@ from threading import Lock
 from typing import Any
 
 from .._shared.sites import Site, calling_instruction, site_of
+from ..tensor import Tensor
 from ..value import Value, belongs_to_caller, core
 
 OFTEN = 256
 """How often a line is reported every time; native/modes.c and _core/modes.py have the same."""
 
-Cut = Callable[[Value, str, "Site | None"], object]
-"""Called with a value, how it is cut ("detach()" or "no_grad()"), and the line."""
+Cut = Callable[[Any, str, "Site | None"], object]
+"""Called with a value or tensor, how it is cut ("detach()" or "no_grad()"), and the line."""
 
 
 class _Watch:
@@ -29,7 +30,7 @@ class _Watch:
     def __init__(self) -> None:
         self.lock = Lock()
         self.watchers: tuple[Cut, ...] = ()
-        self.method: Any = None
+        self.methods: dict[type, Any] = {}
         self.times: dict[Any, int] = {}
 
 
@@ -52,9 +53,10 @@ def watching_cuts(cut: Cut) -> Iterator[None]:
     """
     with _watch.lock:
         if not _watch.watchers:
-            _watch.method = Value.__dict__["detach"]
+            _watch.methods = {kind: kind.__dict__["detach"] for kind in (Value, Tensor)}
             _watch.times = {}
-            Value.detach = _detach  # type: ignore[method-assign]
+            for kind in _watch.methods:
+                kind.detach = _detach  # type: ignore[attr-defined]
             core.watch_cuts(_without_gradients)
         _watch.watchers = (*_watch.watchers, cut)
     try:
@@ -65,27 +67,28 @@ def watching_cuts(cut: Cut) -> Iterator[None]:
             kept.remove(cut)
             _watch.watchers = tuple(kept)
             if not kept:
-                Value.detach = _watch.method  # type: ignore[method-assign]
+                for kind, method in _watch.methods.items():
+                    kind.detach = method  # type: ignore[attr-defined]
                 core.watch_cuts(None)
-                _watch.method, _watch.times = None, {}
+                _watch.methods, _watch.times = {}, {}
 
 
-def _detach(self: Value) -> Value:
-    """The same number as a leaf that takes no gradient."""
-    cut = _watch.method(self)
+def _detach(self: Any) -> Any:
+    """The same numbers as a leaf that takes no gradient."""
+    cut = _watch.methods[Tensor if isinstance(self, Tensor) else Value](self)
     if self.requires_grad and not core.in_recording():
         made = calling_instruction()
         times = _watch.times[made] = _watch.times.get(made, 0) + 1
         if times <= OFTEN or times & (times - 1) == 0:
             _report(self, "detach()", site_of(made))
-    return cut  # type: ignore[no-any-return]
+    return cut
 
 
-def _without_gradients(value: Value) -> None:
+def _without_gradients(value: Any) -> None:
     _report(value, "no_grad()", value.site)
 
 
-def _report(value: Value, how: str, site: Site | None) -> None:
+def _report(value: Any, how: str, site: Site | None) -> None:
     for watcher in _watch.watchers:
         watcher(value, how, site)
 

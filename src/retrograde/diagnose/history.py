@@ -118,6 +118,8 @@ class History:
 
     clipping = "rg.optim.clip_grad_norm(parameters, 1.0)"
     """How gradients are clipped, in the words of the engine."""
+    by_hand = "p.data -= lr * p.grad"
+    """How a parameter is stepped without an optimizer."""
 
     def __init__(self, parameters: Parameters, thresholds: Thresholds, motion: Motion) -> None:
         count, patience = len(parameters), thresholds.patience

@@ -35,13 +35,19 @@ def report_of(history: History) -> Report:
         groups=groups,
         profile=history.profile,
         verdicts=folded_under_causes(
-            replace(each, cure=each.cure.replace(History.clipping, history.clipping))
+            replace(each, cure=_in_its_words(each.cure, history))
             for each in _verdicts(history, members, groups)
         ),
         births=history.births or Births(),
         history=tuple(history.moments),
         thresholds=history.thresholds,
     )
+
+
+def _in_its_words(cure: str, history: History) -> str:
+    """A cure in the words of the engine that was watched."""
+    cure = cure.replace(History.clipping, history.clipping)
+    return cure.replace(History.by_hand, history.by_hand)
 
 
 def _verdicts(

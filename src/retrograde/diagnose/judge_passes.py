@@ -36,10 +36,9 @@ def births(history: History) -> Iterator[Verdict]:
             what = f"{first.op} made {first.result!r}{where}"
             after = "; it does not reach the result" if beside else ""
         else:
-            what = (
-                f"{first.op}{where} made the gradient of {first.target} {first.result!r}: partial "
-                f"{first.partial!r} × upstream {first.upstream!r}"
-            )
+            what = f"{first.op}{where} made the gradient of {first.target} {first.result!r}"
+            if first.upstream is not None:
+                what += f": partial {first.partial!r} × upstream {first.upstream!r}"
             after = f" ({first.cause})"
         end = f" It was {_ended(spell)}." if gone else ""
         yield Verdict(

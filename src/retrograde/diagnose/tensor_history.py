@@ -23,6 +23,8 @@ from .thresholds import Thresholds
 class TensorHistory(ArrayHistory):
     """The passes over tensors seen so far; one entry a parameter, whatever its shape."""
 
+    by_hand = "rg.assign(p, p.data - lr * p.grad)"
+
     def __init__(self, parameters: Parameters, thresholds: Thresholds) -> None:
         groups = len(parameters.group_names)
         motion = TensorMotion(parameters.values, parameters.group_of, groups, thresholds)

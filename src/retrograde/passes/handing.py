@@ -14,6 +14,7 @@ import numpy as np
 from ..errors import StaleGraph
 from ..tensor import Tensor
 from ..value import Value, core
+from .flat import Pass
 from .lending import after_rule
 
 
@@ -43,6 +44,13 @@ def handed(node: Any, upstream: Any) -> list[Any]:
     seed: Any = float(upstream) if isinstance(again, Value) else np.asarray(upstream)
     found = iter(core.gradients((again,), (seed,), tuple(takers), 0) or [None] * len(takers))
     return [next(found) if leaf.requires_grad else None for leaf in operands]
+
+
+def contributions(graph: Pass, index: int, upstream: float) -> list[Any]:
+    """The rule of a pass of values: what value ``index`` contributes to each input."""
+    assert graph.values is not None
+    value = graph.values[index]
+    return handed(value, upstream) if core.array_row(value) else after_rule(value, upstream)
 
 
 def _leaf(v: Any) -> Any:

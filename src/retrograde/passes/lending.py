@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from .flat import Pass
-
 
 def after_rule(value: Any, upstream: float, before: float = 0.0) -> list[float | None]:
     """What a value's own rule leaves in the gradient of each input, if each held ``before``.
@@ -30,9 +28,3 @@ def after_rule(value: Any, upstream: float, before: float = 0.0) -> list[float |
     finally:
         for each, grad in zip(borrowed, kept):
             each.grad = grad
-
-
-def contributions(graph: Pass, index: int, upstream: float) -> list[float | None]:
-    """The rule of a pass of values: what value ``index`` contributes to each input."""
-    assert graph.values is not None
-    return after_rule(graph.values[index], upstream)

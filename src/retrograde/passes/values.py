@@ -11,7 +11,7 @@ import numpy as np
 from .._shared.sites import site_of, span_of
 from ..value import Value, core, core_name
 from .flat import CUSTOM, Pass
-from .lending import contributions
+from .handing import contributions
 
 _TAKES, _HOOKED, _RULED = 1, 2, 4
 _FLOAT = sys.getsizeof(0.0)
@@ -73,6 +73,11 @@ def sizes_of(graph: Pass) -> list[int]:
     slopes = np.where(graph.ruled, 0, graph.widths).tolist()
     tuples = [2 * sys.getsizeof((None,) * width) for width in range(max(widths, default=0) + 1)]
     return [
-        size + _FLOAT * (2 + held) + tuples[width] + count * (size + 2 * _FLOAT)
-        for size, held, width, count in zip(own, slopes, widths, numbers)
+        size + _FLOAT * (2 + held) + tuples[width] + count * (size + 2 * _FLOAT) + _numbers(value)
+        for size, held, width, count, value in zip(own, slopes, widths, numbers, graph.values)
     ]
+
+
+def _numbers(value: Any) -> int:
+    """The bytes of a tensor's numbers, which are no part of the object on this core."""
+    return 0 if isinstance(value, Value) else int(value.data.nbytes)
