@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import CodeType
+from typing import Any
 
 from ..ops import OPS, STRUCTURAL
 from ..ops.structural import EAGER
@@ -69,5 +70,5 @@ def recorded_op(value: Value, /) -> str:
 
 def instruction_of(value: Any, /) -> tuple[CodeType, int] | None:
     """The code and offset that made a value or tensor."""
-    made: tuple[CodeType, int] | None = getattr(value, "_node", value)._made_at
-    return made
+    node: Any = getattr(value, "_node", value)
+    return node._made_at  # type: ignore[no-any-return]
