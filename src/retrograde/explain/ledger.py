@@ -166,8 +166,8 @@ def ledger(
     >>> account.cancellation, account.routes
     (1.0, 2)
     >>> X, W = rg.Tensor([[1.0, 2.0], [3.0, 4.0]], label="X"), rg.Tensor([[10.0], [1.0]], label="W")
-    >>> print(rg.ledger((X @ W).sum(), W).words())
-    W learns 100 % through matmul (line 1)
+    >>> [(use.op, use.share) for use in rg.ledger((X @ W).sum(), W).uses]
+    [('matmul', 1.0)]
     >>> account = rg.ledger((X @ W).sum(), W, index=(1, 0))
     >>> account.gradient, [(entry.name, entry.amount) for entry in account.entries]
     (6.0, [('X[1, 1]', 4.0), ('X[0, 1]', 2.0)])

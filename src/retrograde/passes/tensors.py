@@ -15,12 +15,11 @@ import numpy as np
 
 from .._shared.bound import Bound
 from ..ops import OPS, STRUCTURAL
-from ..ops.expr import Call
-from ..ops.index import Ref
+from ..ops.arrays.kinds import kind_of_statement
 from ..tensor import Tensor
 from ..value import core
 from .arrays import Arrays, share
-from .flat import Pass
+from .flat import LEAF, Pass
 from .handing import handed
 from .pictures import picture
 from .summary import Summary
@@ -89,7 +88,7 @@ def read_arrays(
         calls=[""] * len(graph),
         saved=np.array(sizes_of(graph), np.int64),
         parameters={
-            index: label for index, label in graph.labels.items() if graph.codes[index] == 0
+            index: label for index, label in graph.labels.items() if graph.codes[index] == LEAF
         },
     )
     if pictures:
@@ -149,14 +148,7 @@ def _kind_of_row(bound: Bound) -> str:
         return OPS[bound.scalar].kind
     if bound.statement is None or bound.implicit is not None:
         return "custom"
-    if bound.chosen:
-        return "choose"
-    body = bound.statement.terms[0].body if bound.statement.terms else None
-    if isinstance(body, Call) and body.name == "mul" and all(isinstance(a, Ref) for a in body.args):
-        return "weigh"
-    if isinstance(body, Call) and body.name in OPS:
-        return OPS[body.name].kind
-    return "swap" if bound.statement.how == "*=" else "copy"
+    return kind_of_statement(bound.statement)
 
 
 def summary_of(numbers: Any) -> Summary:
