@@ -172,3 +172,30 @@ def test_watching_changes_no_bit(rg: Any) -> None:
         optimizer.step()
     for one, other in zip(leaves(watched), leaves(alone)):
         assert np.array_equal(one.data, other.data)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_a_nan_in_a_late_pass_is_found_where_it_is_born(rg: Any) -> None:
+    w = rg.Tensor([1.0, 2.0], label="w")
+    with rg.doctor.watch([w]) as watched:
+        for number in range(60):
+            rg.zero_grad([w])
+            (rg.log(w * (0.0 if number == 50 else 1.0)) * 0.1).sum().backward()
+            rg.assign(w, w.data - 0.01)
+    report = watched.report()
+    assert report.passes == 60
+    assert "log" in report.text()
+    assert "51" in report.text()
+
+
+def test_units_that_die_late_are_found(rg: Any) -> None:
+    net = network(rg)
+    optimizer = rg.optim.SGD(leaves(net), lr=0.05)
+    with rg.doctor.watch(net) as watched:
+        for number in range(200):
+            if number == 40:
+                rg.assign(net["hidden"]["b"], np.full(16, -50.0))
+            optimizer.zero_grad()
+            loss_of(rg, net).backward()
+            optimizer.step()
+    assert any("16 of 16 units" in each.sentence for each in watched.report().alarms)

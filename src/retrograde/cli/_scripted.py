@@ -14,9 +14,10 @@ from typing import Any
 from .._values.watch import WatchedPass, watching
 from ..diagnose.discovery import variables_now
 from ..errors import RetrogradeError, ScriptError
-from ..explain.reading import read
+from ..explain.reading import read, read_tensors
 from ..explain.story import Story
 from ..passes import values
+from ..passes.tensors import holds_tensors, leaf_numbers
 from ..value import Value, core
 from ._engines import refuse_without_pass
 from ._labels import labelled
@@ -44,6 +45,7 @@ class LastPass:
         self.lines: list[int] = []
         self.chosen: WatchedPass | None = None
         self.data: list[float] = []
+        self.leaves: dict[int, Any] | None = None
         self.finished = True
 
     @contextmanager
@@ -75,6 +77,7 @@ class LastPass:
     def _keep(self, this: WatchedPass, finished: bool) -> None:
         try:
             numbers = values.read(this.roots).data
+            self.leaves = leaf_numbers(this.roots) if holds_tensors(this.roots) else None
         except RetrogradeError:
             return  # a cycle: backward itself says so
         self.chosen, self.data, self.finished = this, numbers.tolist(), finished
@@ -102,6 +105,8 @@ class LastPass:
         if self.chosen is not None:
             seeds = [float(seed) for seed in self.chosen.seeds]
             note = " ".join(filter(None, (ended(outcome), _which(self))))
+            if self.leaves is not None:
+                return read_tensors(self.chosen.roots, seeds, self.leaves, note or None)
             return read(self.chosen.roots, seeds, self.data, note)
         if outcome.error is None:
             if self.at is not None:
@@ -113,6 +118,8 @@ class LastPass:
         if root is None:
             return None
         note = f"{ended(outcome)} No backward pass had run: this is what it had computed by then."
+        if holds_tensors((root,)):
+            return read_tensors([root], [1.0], note=note)
         return read([root], [1.0], note=note)
 
 

@@ -166,7 +166,7 @@ def _forward_alone(graph: Pass, sizes: list[int]) -> int:
 
 def _alone(value: Any, plain: int) -> int:
     """What a value takes without history; a tensor has its numbers besides."""
-    return plain + (value.data.nbytes if isinstance(value, Tensor) else 0)
+    return plain + (8 * value.size if isinstance(value, Tensor) else 0)
 
 
 def _owners(graph: Pass, parameters: Parameters) -> list[str]:

@@ -1,8 +1,12 @@
-"""The history of parameters among which are tensors: every pass is read and examined."""
+"""The history of parameters among which are tensors: passes are examined or glanced at.
+
+Examining a pass reads all of it; a glance is one more backward pass for the parameters alone.
+"""
 
 from __future__ import annotations
 
 from functools import partial
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -16,8 +20,11 @@ from .array_seen import seen_of
 from .births import births_under
 from .parameters import Parameters
 from .tensor_gates import gates_of
-from .tensor_motion import TensorMotion, norms_of
+from .tensor_motion import TensorMotion, norm_of, norms_of
 from .thresholds import Thresholds
+
+FIRST, EVERY = 16, 32
+"""How many passes are examined from the beginning on, and which of the later ones."""
 
 
 class TensorHistory(ArrayHistory):
@@ -36,8 +43,25 @@ class TensorHistory(ArrayHistory):
         self._look(roots, seeds, None)
 
     def end(self, roots: tuple[Any, ...], seeds: tuple[Any, ...], site: Site | None) -> None:
-        """After a pass: examine it."""
-        self._look(roots, seeds, site)
+        """After a pass: examine it, or glance at it; one that is the first not to be finite is
+        always examined."""
+        number = self.passes + 1
+        if number <= FIRST or number % EVERY == 0 or not self._glance(roots, seeds, site):
+            self._look(roots, seeds, site)
+
+    def _glance(self, roots: tuple[Any, ...], seeds: tuple[Any, ...], site: Site | None) -> bool:
+        """Take in the gradients alone; False where that is not enough."""
+        found = core.gradients(roots, seeds, self.parameters.values, 0)
+        if found is None:
+            return False
+        reached = np.array([each is not None for each in found])
+        sizes = [0.0 if g is None else norm_of(g) for g in found]
+        loss, gradients = _loss(roots), np.array(sizes)
+        finite = bool(np.isfinite(gradients).all()) and isfinite(loss)
+        if not finite and not self.not_finite.began[0]:
+            return False
+        self.pass_by(gradients, reached, (loss,), site)
+        return True
 
     def _look(self, roots: tuple[Any, ...], seeds: tuple[Any, ...], site: Site | None) -> None:
         graph = read_arrays(roots, seeds)
@@ -57,7 +81,7 @@ class TensorHistory(ArrayHistory):
             places_of(graph, roots),
             numbers,
             len(self.parameters),
-            float(sum(np.sum(root.data) for root in roots)),
+            _loss(roots),
             partial(births_under, roots, seeds),
         )
         self.examine(seen, site)
@@ -86,3 +110,7 @@ class TensorHistory(ArrayHistory):
     def adopt(self, leaves: list[Value]) -> bool:
         """Tensors made anew stand for nobody: a step writes into those that are there."""
         return False
+
+
+def _loss(roots: tuple[Any, ...]) -> float:
+    return float(sum(np.sum(root.data) for root in roots))

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..tensor import Tensor
+from ..passes.tensors import summary_of
 from .motion import Change, Motion, Step
 from .thresholds import Thresholds
 
@@ -60,9 +60,11 @@ class TensorMotion(Motion):
 
 
 def norms_of(parameters: Sequence[Any]) -> Any:
-    """The norm of each parameter."""
-    with np.errstate(all="ignore"):
-        return np.array([
-            float(np.linalg.norm(p.data.ravel())) if isinstance(p, Tensor) else abs(p.data)
-            for p in parameters
-        ])  # fmt: skip
+    """The norm of each parameter; NaN where a number is not finite."""
+    return np.array([norm_of(p.data) for p in parameters])
+
+
+def norm_of(numbers: Any) -> float:
+    """The norm of an array, or the size of a number; NaN where it is not finite."""
+    seen = summary_of(numbers)
+    return float("nan") if seen.odd else seen.norm

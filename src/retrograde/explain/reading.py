@@ -8,7 +8,7 @@ differ.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -58,12 +58,18 @@ def story(root: Value | Sequence[Value], seed: float | Sequence[float] = 1.0) ->
     return read(roots, [float(each) for each in seeds])
 
 
-def read_tensors(roots: Sequence[Value], seeds: Sequence[float]) -> Story:
-    """The story of a pass over tensors."""
+def read_tensors(
+    roots: Sequence[Value],
+    seeds: Sequence[float],
+    leaves: Mapping[int, Any] | None = None,
+    note: str | None = None,
+) -> Story:
+    """The story of a pass over tensors; ``leaves`` are their numbers at the time of the pass, by
+    ``core.key``, where they may have been changed since."""
     if len(roots) != 1:
         raise StoryError.tensors(len(roots))
-    graph = read_arrays(roots, seeds, pictures=True)
-    return told_arrays(graph, unfolding=Accounts(graph, seeds[0]).pictured)
+    graph = read_arrays(roots, seeds, leaves=leaves, pictures=True)
+    return told_arrays(graph, note, unfolding=Accounts(graph, seeds[0]).pictured)
 
 
 def read(

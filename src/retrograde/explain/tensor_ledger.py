@@ -14,7 +14,7 @@ from .._shared.array_birth import at as written
 from ..errors import StoryError
 from ..passes.flat import Pass
 from ..passes.pictures import places_drawn
-from ..passes.tensors import places_of, summary_of, walked
+from ..passes.tensors import operands_of, places_of, summary_of, walked
 from ..passes.values import read
 from ..tensor import Tensor
 from ..value import Value, core
@@ -22,7 +22,7 @@ from .array_ledger import ArrayLedger, Use
 from .array_names import names_of
 from .ledger import Ledger, Share
 from .term_ledger import Term, added, ledger_of_terms
-from .unfolded import products
+from .unfolded import Made, products
 
 
 class _Found(NamedTuple):
@@ -76,13 +76,24 @@ class Accounts:
         shares: dict[int, list[float]] = {}
         sources = {each.source for each in found}
         for each in found:
-            got = products(values[each.source], each.position, each.upstream, index, called)
+            got = products(self._made(each.source), each.position, each.upstream, index, called)
             several = f"{names[each.source]}: " if len(sources) > 1 else ""
             shares.setdefault(each.source, []).extend(it.amount for it in got)
             terms += [it._replace(label=several + it.label) for it in got]
         name, number = names[place] + written(index), float(gradient[index])
         by_use = [Share(source, names[source], added(parts)) for source, parts in shares.items()]
         return ledger_of_terms(name, names[-1], number, terms, by_use, "rounding", most)
+
+    def _made(self, place: int) -> Made:
+        """A value with the numbers it was made of."""
+        assert self.graph.values is not None
+        node = self.graph.values[place]
+        kept = operands_of(self.graph, place)
+        if kept is None:
+            return Made(node, [v.data for v in node.inputs], node.data)
+        assert self.graph.arrays is not None
+        assert self.graph.arrays.numbers is not None
+        return Made(node, kept, self.graph.arrays.numbers[place])
 
 
 def tensor_ledger(

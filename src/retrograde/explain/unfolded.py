@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,20 +28,28 @@ class _Floats:
         return float(self._array[at])
 
 
+class Made(NamedTuple):
+    """A value that was made: the node, the numbers of its operands, and its own."""
+
+    node: Any
+    operands: Sequence[Any]
+    result: Any
+
+
 def products(
-    node: Any, position: int, upstream: Any, at: Place, names: Mapping[int, str]
+    made: Made, position: int, upstream: Any, at: Place, names: Mapping[int, str]
 ) -> list[Term]:
     """What a use hands to one number of its operand at a position, product by product.
 
     ``names`` are what nodes are called, by ``core.key``.
     """
-    row = core.array_row(node)
+    row = core.array_row(made.node)
     if row is None:
-        return _of_value(node, position, float(upstream))
+        return _of_value(made.node, position, float(upstream))
     bound, wholes = row
     if bound.statement is None:  # a custom op: its rule is a Python function
-        return _by_masking(node, position, np.asarray(upstream), at)
-    return _of_row(bound, wholes, node, position, upstream, at, names)
+        return _by_masking(made, position, np.asarray(upstream), at)
+    return _of_row(bound, wholes, made, position, upstream, at, names)
 
 
 def _of_value(node: Any, position: int, upstream: float) -> list[Term]:
@@ -55,7 +63,7 @@ def _of_value(node: Any, position: int, upstream: float) -> list[Term]:
 def _of_row(
     bound: Bound,
     wholes: Mapping[str, Any],
-    node: Any,
+    made: Made,
     position: int,
     upstream: Any,
     at: Place,
@@ -64,8 +72,8 @@ def _of_row(
     back = bound.adjoint(bound.operands[position])
     if back is None:
         return []
-    operands = {name: np.asarray(v.data) for name, v in zip(bound.operands, node.inputs)}
-    result = np.asarray(node.data)
+    node, result = made.node, np.asarray(made.result)
+    operands = {name: np.asarray(x) for name, x in zip(bound.operands, made.operands)}
     above = bound.undone(numeric, np.asarray(upstream), result, operands)
     arrays = {**operands, **wholes, back.upstream: above, back.own: result}
     for name, other in back.others:
@@ -93,7 +101,7 @@ def _product(factors: tuple[tuple[str, float], ...], amount: float) -> Term:
     return Term(label, partial, upstream, amount)
 
 
-def _by_masking(node: Any, position: int, upstream: Any, at: Place) -> list[Term]:
+def _by_masking(made: Made, position: int, upstream: Any, at: Place) -> list[Term]:
     """Any rule at all: it is linear in the upstream gradient, so handing that on row by row takes
     a contribution apart by row."""
     rows = upstream.shape[0] if upstream.ndim else 1
@@ -102,9 +110,9 @@ def _by_masking(node: Any, position: int, upstream: Any, at: Place) -> list[Term
         masked = np.zeros_like(upstream)
         here = (row,) if upstream.ndim else ()
         masked[here] = upstream[here]
-        amount = handed(node, masked)[position]
+        amount = handed(made.node, masked, made.operands)[position]
         if amount is not None:
-            number = float(np.asarray(amount)[at])
-            label = f"{node.op}, row {row}" if prod(upstream.shape) > 1 else node.op
+            number, op = float(np.asarray(amount)[at]), made.node.op
+            label = f"{op}, row {row}" if prod(upstream.shape) > 1 else op
             found.append(Term(label, 1.0, number, number))
     return found

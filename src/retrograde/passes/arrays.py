@@ -64,7 +64,8 @@ class Arrays:
     no other value keeps). By edge: ``amounts``, the contribution along it, and ``shares``, its part
     along the gradient it goes into, ⟨c, g⟩ / ⟨g, g⟩: those into one value add up to 1.
 
-    ``order`` is the order in which backward ran; ``parameters`` has names by value.
+    ``order`` is the order in which backward ran; ``parameters`` has names by value. ``numbers``
+    are the arrays themselves by value, where a reader keeps them.
     ``pictures`` are small samples of values and gradients, for drawings."""
 
     shapes: Sequence[tuple[int, ...]]
@@ -83,6 +84,7 @@ class Arrays:
     events: list[Event] = field(default_factory=list)
     gates: list[Gate] = field(default_factory=list)
     pictures: dict[int, tuple[Any, Any]] = field(default_factory=dict)
+    numbers: Sequence[Any] | None = None
 
     def amount(self, edge: int, target: int) -> Summary | None:
         """What went along an edge: its own summary, or the gradient of a value with one use."""

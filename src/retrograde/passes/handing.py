@@ -18,8 +18,10 @@ from .flat import Pass
 from .lending import after_rule
 
 
-def handed(node: Any, upstream: Any) -> list[Any]:
+def handed(node: Any, upstream: Any, operands: Sequence[Any] | None = None) -> list[Any]:
     """By input, what it receives of an upstream gradient: a number, an array, or None.
+
+    ``operands`` are the numbers of the inputs, where those may have changed since.
 
     >>> import retrograde as rg
     >>> x = rg.Tensor([[1.0, 2.0]])
@@ -30,20 +32,29 @@ def handed(node: Any, upstream: Any) -> list[Any]:
     row = core.array_row(node)
     if row is None:
         return _of_value(node, float(upstream))
-    changed = core.stale_input(node)
-    if changed is not None:
-        raise StaleGraph.input(node, changed)
-    bound, wholes = row
-    depth = core.swap_no_grad(0)
-    try:
-        operands = [_leaf(v) for v in node.inputs]
-        again = core.array(bound, tuple(operands), {name: wholes[name] for name in bound.wholes})
-    finally:
-        core.swap_no_grad(depth)
-    takers = [leaf for leaf in operands if leaf.requires_grad]
+    if operands is None:
+        changed = core.stale_input(node)
+        if changed is not None:
+            raise StaleGraph.input(node, changed)
+        operands = [v.data for v in node.inputs]
+    leaves = [_leaf(v, data) for v, data in zip(node.inputs, operands)]
+    again = computed(node, leaves)
+    takers = [leaf for leaf in leaves if leaf.requires_grad]
     seed: Any = float(upstream) if isinstance(again, Value) else np.asarray(upstream)
     found = iter(core.gradients((again,), (seed,), tuple(takers), 0) or [None] * len(takers))
-    return [next(found) if leaf.requires_grad else None for leaf in operands]
+    return [next(found) if leaf.requires_grad else None for leaf in leaves]
+
+
+def computed(node: Any, operands: Sequence[Any]) -> Any:
+    """What made a node of an array row, on other operands."""
+    bound, wholes = core.array_row(node) or (None, {})
+    assert bound is not None
+    depth = core.swap_no_grad(0)
+    try:
+        given = {name: wholes[name] for name in bound.wholes}
+        return core.array(bound, tuple(operands), given)
+    finally:
+        core.swap_no_grad(depth)
 
 
 def contributions(graph: Pass, index: int, upstream: float) -> list[Any]:
@@ -53,10 +64,9 @@ def contributions(graph: Pass, index: int, upstream: float) -> list[Any]:
     return handed(value, upstream) if core.array_row(value) else after_rule(value, upstream)
 
 
-def _leaf(v: Any) -> Any:
-    if isinstance(v, Tensor):
-        return Tensor(v.data, requires_grad=v.requires_grad)
-    return Value(v.data, requires_grad=v.requires_grad)
+def _leaf(v: Any, data: Any) -> Any:
+    kind = Tensor if isinstance(v, Tensor) else Value
+    return kind(data, requires_grad=v.requires_grad)
 
 
 def _of_value(node: Any, upstream: float) -> list[Any]:

@@ -17,10 +17,10 @@ from .._shared.bound import Bound
 from ..ops import OPS, STRUCTURAL
 from ..ops.arrays.kinds import kind_of_statement
 from ..tensor import Tensor
-from ..value import core
+from ..value import Value, core
 from .arrays import Arrays, share
 from .flat import LEAF, Pass
-from .handing import handed
+from .handing import computed, handed
 from .pictures import picture
 from .summary import Summary
 from .values import read, sizes_of
@@ -53,7 +53,8 @@ def walked(graph: Pass, seeds: Mapping[int, Any], stops: Container[int] = ()) ->
         turn = Walk(index, upstream)
         start = int(graph.starts[index])
         inner = graph.widths[index] and index not in stops
-        given = handed(graph.values[index], upstream) if inner else []
+        operands = operands_of(graph, index) if inner else None
+        given = handed(graph.values[index], upstream, operands) if inner else []
         for edge, amount in enumerate(given, start):
             target = int(graph.inputs[edge])
             if amount is None or target < 0:
@@ -64,10 +65,54 @@ def walked(graph: Pass, seeds: Mapping[int, Any], stops: Container[int] = ()) ->
         yield turn
 
 
+def operands_of(graph: Pass, index: int) -> list[Any] | None:
+    """The numbers of a value's operands, where the pass keeps them."""
+    numbers = None if graph.arrays is None else graph.arrays.numbers
+    if numbers is None:
+        return None
+    assert graph.values is not None
+    edges = graph.inputs[graph.starts[index] : graph.starts[index + 1]].tolist()
+    inputs = graph.values[index].inputs
+    return [v.data if place < 0 else numbers[place] for place, v in zip(edges, inputs)]
+
+
+def leaf_numbers(roots: Sequence[Any]) -> dict[int, Any]:
+    """The numbers of all leaves under some roots, by ``core.key``: what a pass can be told from
+    after an optimizer has changed them. Nothing is copied until that happens."""
+    return {core.key(leaf): leaf.data for leaf in core.leaves_under(tuple(roots))}
+
+
+def _again(graph: Pass, leaves: Mapping[int, Any]) -> list[Any]:
+    """The numbers of every value, computed from those of the leaves."""
+    assert graph.values is not None
+    found: list[Any] = []
+    for index, value in enumerate(graph.values):
+        if core.array_row(value) is None:
+            found.append(leaves.get(core.key(value), value.data))
+            continue
+        edges = graph.inputs[graph.starts[index] : graph.starts[index + 1]].tolist()
+        inputs = zip(edges, value.inputs)
+        operands = [v.data if place < 0 else found[place] for place, v in inputs]
+        found.append(computed(value, [_constant(each) for each in operands]).data)
+    return found
+
+
+def _constant(numbers: Any) -> Any:
+    kind = Tensor if np.ndim(numbers) else Value
+    return kind(numbers, requires_grad=False)
+
+
 def read_arrays(
-    roots: Sequence[Any], seeds: Sequence[Any], *, backward: bool = True, pictures: bool = False
+    roots: Sequence[Any],
+    seeds: Sequence[Any],
+    *,
+    leaves: Mapping[int, Any] | None = None,
+    pictures: bool = False,
 ) -> Pass:
     """Everything under the roots with summaries of values, gradients and contributions.
+
+    ``leaves`` are what :func:`leaf_numbers` gave at the time of the pass, where the leaves may
+    have been changed since.
 
     >>> import retrograde as rg
     >>> w = rg.Tensor([3.0, 4.0], label="w")
@@ -77,11 +122,13 @@ def read_arrays(
     """
     graph = read(roots, sites=True)
     assert graph.values is not None
+    numbers = None if leaves is None else _again(graph, leaves)
+    data = [v.data for v in graph.values] if numbers is None else numbers
     found = Arrays(
         shapes=[_shape(v) for v in graph.values],
         dtypes=["float64"] * len(graph),
         kinds=[kind_of(v) for v in graph.values],
-        values=[summary_of(v.data) for v in graph.values],
+        values=[summary_of(each) for each in data],
         grads=[None] * len(graph),
         amounts={},
         groups=[""] * len(graph),
@@ -90,12 +137,14 @@ def read_arrays(
         parameters={
             index: label for index, label in graph.labels.items() if graph.codes[index] == LEAF
         },
+        numbers=numbers,
     )
     if pictures:
-        found.pictures = {i: (picture(v.data), None) for i, v in enumerate(graph.values)}
-    if backward:
-        _pull(graph, found, started(graph, roots, seeds), pictures)
-    return replace(graph, arrays=found, data=np.array([_size(s) for s in found.values]))
+        found.pictures = {i: (picture(each), None) for i, each in enumerate(data)}
+    del data
+    graph = replace(graph, arrays=found, data=np.array([_size(s) for s in found.values]))
+    _pull(graph, found, started(graph, roots, seeds), pictures)
+    return graph
 
 
 def started(graph: Pass, roots: Sequence[Any], seeds: Sequence[Any]) -> dict[int, Any]:

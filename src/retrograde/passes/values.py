@@ -80,4 +80,4 @@ def sizes_of(graph: Pass) -> list[int]:
 
 def _numbers(value: Any) -> int:
     """The bytes of a tensor's numbers, which are no part of the object on this core."""
-    return 0 if isinstance(value, Value) else int(value.data.nbytes)
+    return 0 if isinstance(value, Value) else 8 * int(value.size)
