@@ -417,3 +417,42 @@ def test_open_writes_a_page_and_opens_it(cli, rg, capsys, monkeypatch):
     assert opened[0].startswith("file:///")
     assert opened[0].endswith("story.html")
     assert err.startswith("wrote ")
+
+
+TENSORS = """
+import numpy as np
+import retrograde as rg
+
+rng = np.random.default_rng(0)
+X, y = rng.normal(size=(16, 4)), rng.integers(0, 3, 16)
+W = rg.Tensor(rng.normal(size=(4, 3)), label="W")
+b = rg.Tensor(np.zeros(3), label="b")
+optimizer = rg.optim.SGD([W, b], lr=0.1)
+for step in range(5):
+    optimizer.zero_grad()
+    loss = rg.cross_entropy(X @ W + b, y)
+    loss.backward()
+    print(f"{loss.data:.6g}")
+    optimizer.step()
+"""
+
+
+def test_a_script_with_tensors_is_told_as_it_was_before_the_step(shell, tmp_path):
+    path = tmp_path / "train.py"
+    path.write_text(TENSORS)
+    for step, options in ((4, ()), (1, ("--step", "2"))):
+        done = shell("explain", str(path), *options)
+        assert done.returncode == 0, done.stderr
+        loss = [line for line in done.stdout.splitlines() if line[:1].isdigit()][step]
+        assert f"loss = {loss}" in done.stdout
+        assert "matmul" in done.stdout
+    page = tmp_path / "story.html"
+    done = shell("explain", str(path), "--html", str(page))
+    assert done.returncode == 0, done.stderr
+    assert "W[0, 1]" in page.read_text() or len(page.read_text()) > 100_000
+    done = shell("memory", str(path))
+    assert done.returncode == 0, done.stderr
+    assert "16 values recorded" in done.stdout
+    done = shell("doctor", str(path))
+    assert done.returncode == 0, done.stdout
+    assert "15 parameters in 2 groups, 5 passes" in done.stdout

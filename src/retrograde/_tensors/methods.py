@@ -89,12 +89,12 @@ class Methods:
 
     def cumsum(self: Any, axis: int | None = None) -> Any:
         """Running totals along an axis; of all numbers in order without one."""
-        flat = self.reshape(-1) if axis is None else self
+        flat = self.reshape(-1) if axis is None and self.ndim != 1 else self
         return do("cumsum", flat, axis=0 if axis is None else axis_of(axis))
 
     def cumprod(self: Any, axis: int | None = None) -> Any:
         """Running products along an axis; of all numbers in order without one."""
-        flat = self.reshape(-1) if axis is None else self
+        flat = self.reshape(-1) if axis is None and self.ndim != 1 else self
         return do("cumprod", flat, axis=0 if axis is None else axis_of(axis))
 
     def argmax(self: Any, axis: int | None = None, keepdims: bool = False) -> Any:

@@ -14,13 +14,9 @@ import numpy as np
 
 from .._shared import array_birth, birth
 from .._shared.birth import Birth
+from ..passes.handing import handed
 from ..tensor import Tensor
-from ..value import Value, core
-
-
-def holds_tensors(roots: Sequence[Any]) -> bool:
-    """Whether a tensor is somewhere under the roots."""
-    return any(isinstance(node, Tensor) for node in core.order(tuple(roots)))
+from ..value import core
 
 
 class Found:
@@ -106,19 +102,11 @@ def _all_finite(node: Any) -> bool:
 
 def _contributions(node: Any, upstream: Any) -> Iterator[tuple[int, Any, float | None]]:
     """What a node hands to each input that takes gradients, and the partial of a value's."""
-    row = core.array_row(node)
-    if row is None:
-        partials = node.partials if isinstance(node, Value) else ()
-        with np.errstate(all="ignore"):
-            for index, (v, partial) in enumerate(zip(node.inputs, partials)):
-                if v.requires_grad:
-                    yield index, np.asarray(partial * upstream), partial
+    if not node.inputs:
         return
-    bound, wholes = row
-    takers = [n for n, v in enumerate(node.inputs) if v.requires_grad]
-    arrays = {name: np.asarray(v.data) for name, v in zip(bound.operands, node.inputs)}
-    names = [bound.operands[n] for n in takers]
-    amounts = bound.contributions(names, upstream, {**arrays, **wholes}, np.asarray(node.data))
-    for n, amount in zip(takers, amounts):
+    partials = node.partials if core.array_row(node) is None and node._rule is None else ()
+    with np.errstate(all="ignore"):
+        given = handed(node, upstream)
+    for index, amount in enumerate(given):
         if amount is not None:
-            yield n, amount, None
+            yield index, np.asarray(amount), partials[index] if partials else None

@@ -19,6 +19,7 @@ from ..errors import AnomalyError, NotAValueError
 from ..passes.backward import pull, seeds_at
 from ..passes.flat import LEAF, Pass
 from ..passes.survey import survey
+from ..passes.tensors import holds_tensors
 from ..passes.values import read
 from ..value import Value
 from . import array_births
@@ -94,7 +95,7 @@ _NO_LIMITS = bytes(8 * 256)
 
 def births_under(roots: tuple[Value, ...], seeds: tuple[float, ...]) -> Births:
     """The births under roots, for the seeds of one pass."""
-    if array_births.holds_tensors(roots):
+    if holds_tensors(roots):
         forward = array_births.forward(roots, MOST)
         back = array_births.backward(roots, seeds, MOST)
         finite = all(isfinite(root.data) for root in roots)
