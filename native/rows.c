@@ -366,7 +366,8 @@ static int view_pull(RgPass *pass, Value *z, const double *upstream, const uint3
 
 static const RgRow view_row = {NULL, bound_run, view_pull, 1};
 
-/* A view of its operand; a Value reads its one number. `plan` is NULL for a reshape. */
+/* A view of its operand; a Value reads its one number. `plan` is NULL for a reshape, which may have
+ * to copy. */
 static PyObject *array_view(PyObject *bound, PyObject *plan, PyObject *operand, PyObject *wholes) {
     Value *x = rg_node_of(operand);
     if (rg_tensor_restore(x) < 0) return NULL;
@@ -385,11 +386,18 @@ static PyObject *array_view(PyObject *bound, PyObject *plan, PyObject *operand, 
     }
     body->contiguous = (uint8_t)is_packed(body);
     body->row = &view_row;
-    if (rg_is_node(z)) {
+    if (!rg_is_node(z)) {
+        z->data = of->at[begin];
+    } else if (plan || of->contiguous) {
         body->buffer = rg_numbers_share(of->buffer);
         body->at = of->at + begin;
-    } else {
-        z->data = of->at[begin];
+    } else { /* in another order than they lie in: a copy */
+        body->buffer = rg_packed(x);
+        if (body->buffer == NULL) {
+            Py_DECREF((PyObject *)z);
+            return NULL;
+        }
+        body->at = body->buffer->data;
     }
     rg_body_entries(z, 1)[0] = (RgEntry){x, 0.0};
     return rg_tensor_finish(z, x->flags);
@@ -421,8 +429,7 @@ static PyObject *array_as_planned(PyObject *bound, PyObject *plan, PyObject *ope
             made = rg_tensor_matmul(items[0], items[1]);
         else if (PyUnicode_CompareWithASCIIString(plan, "sum") == 0 && rg_is_tensor(items[0]))
             made = rg_tensor_sum(items[0]);
-        else if (rg_is_tensor(items[0]) && rg_tensor_restore(rg_node_of(items[0])) == 0 &&
-                 rg_body(rg_node_of(items[0]))->contiguous)
+        else if (rg_is_tensor(items[0]))
             made = array_view(bound, NULL, items[0], wholes);
     } else if (PyTuple_Check(plan) && rg_is_tensor(items[0])) {
         made = array_view(bound, plan, items[0], wholes);

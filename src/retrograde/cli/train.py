@@ -61,7 +61,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("file", nargs="?", help="text, one document a line (default: given names)")
     add("--steps", type=int, metavar="N", help="steps of the whole run (1000)")
     add("--batch", type=int, metavar="N", help="documents a step (1)")
-    add("--compiled", action="store_true", default=None, help="replay recorded steps")
+    add("--values", action="store_true", help="single values in the place of arrays")
+    add("--compiled", action="store_true", default=None, help="replay recorded steps of values")
     add("--learning-rate", type=float, metavar="X", help="at the first step (0.01)")
     add("--seed", type=int, metavar="N", help="decides everything random (42)")
     add("--embedding", type=int, metavar="N", help="numbers a token (16)")
@@ -138,7 +139,8 @@ def _begun(folder: Path, options: argparse.Namespace) -> Trainer:
     """A new run."""
     if (folder / CHECKPOINT).exists() and not options.force:
         raise CheckpointError.exists(folder / CHECKPOINT)
-    settings = Settings(**_given(options, ("steps", "batch", "learning_rate", "seed", "compiled")))
+    given = _given(options, ("steps", "batch", "learning_rate", "seed", "compiled"))
+    settings = Settings(**given, tensors=not (options.values or options.compiled))
     share = 0.1 if options.validation is None else options.validation
     corpus = read_corpus(options.file, share, settings.seed)
     return Trainer(corpus, _given(options, SIZES), settings)

@@ -1,8 +1,9 @@
-"""microgpt: a small GPT on values, of any size, built from ``rg.nn``.
+"""microgpt: a small GPT on values or tensors, of any size, built from ``rg.nn``.
 
 Embeddings of token and position, blocks of attention and a perceptron with a squared relu, each
-around a residual, and a linear head: no biases, no learnt scales. It walks a document position
-by position, so learning and sampling run the same code.
+around a residual, and a linear head: no biases, no learnt scales. On values it walks a document
+position by position, so learning and sampling run the same code; on tensors
+(``model.tensors()``) all positions of all documents are one array.
 """
 
 from __future__ import annotations
@@ -13,12 +14,16 @@ from dataclasses import asdict, dataclass
 from math import isfinite
 from typing import Any
 
+import numpy as np
+
+from .._values.elementwise import relu, square
 from .._values.functions import mean, softmax
 from .._values.lists import each
 from .._values.modes import no_grad
 from ..errors import SettingError, TrainingError
 from ..nn import Attention, Embedding, Linear, Module, Past, RMSNorm, cross_entropy
 from ..nn.init import Seed, generator, normal, zeros
+from ..tensor import Tensor
 from ..value import Value, belongs_to_caller
 
 SPREAD = 0.02
@@ -72,6 +77,11 @@ class Block(Module):
         hidden = each("square", each("relu", self.up(self.norm(x))))
         return each("add", self.down(hidden), x)
 
+    def at_once(self, x: Any) -> Any:
+        """All positions of all documents, on tensors."""
+        x = self.attention(self.norm(x)) + x
+        return self.down(square(relu(self.up(self.norm(x))))) + x
+
 
 class GPT(Module):
     """The model: what may come next after the tokens so far.
@@ -106,8 +116,28 @@ class GPT(Module):
             x = block(x, past)
         return self.head(x)
 
+    @property
+    def on_tensors(self) -> bool:
+        """Whether its parameters are tensors."""
+        return isinstance(self.head.weight, Tensor)
+
+    def at_once(self, tokens: Any) -> Any:
+        """The logits after every token of documents of one length, on tensors."""
+        positions = np.arange(np.shape(tokens)[-1])
+        x = self.norm(self.token(tokens) + self.position(positions))
+        for block in self.blocks:
+            x = block.at_once(x)
+        return self.head(x)
+
+    def loss_of(self, documents: Any) -> Any:
+        """The mean loss of documents of one length, rows of whole numbers, on tensors."""
+        seen = np.asarray(documents)[:, : self._shape.context + 1]
+        return cross_entropy(self.at_once(seen[:, :-1]), seen[:, 1:])
+
     def loss(self, tokens: Sequence[Any]) -> Any:
         """The mean surprise at each token of a document but the first, as far as context goes."""
+        if self.on_tensors:
+            return self.loss_of([tokens])
         count = min(len(tokens) - 1, self._shape.context)
         pasts, losses = self.pasts(), []
         for position in range(count):
@@ -126,7 +156,7 @@ class GPT(Module):
         tokens, pasts = [edge, *start], self.pasts()
         with no_grad():
             for position in range(self._shape.context):
-                logits = [_number(logit) for logit in self(tokens[position], position, pasts)]
+                logits = self._after(tokens, position, pasts)
                 if position < len(tokens) - 1:
                     continue
                 token = _drawn(logits, temperature, draw)
@@ -134,6 +164,13 @@ class GPT(Module):
                     break
                 tokens.append(token)
         return tokens[1:]
+
+    def _after(self, tokens: list[int], position: int, pasts: Sequence[Past]) -> list[float]:
+        """The logits after a position."""
+        if self.on_tensors:
+            logits: list[float] = self.at_once([tokens[: position + 1]]).data[0, -1].tolist()
+            return logits
+        return [_number(logit) for logit in self(tokens[position], position, pasts)]
 
     def check_sample(self, temperature: float, start: Sequence[int]) -> None:
         """Refuse what :meth:`sample` cannot do."""
@@ -162,4 +199,6 @@ def _drawn(logits: list[float], temperature: float, draw: random.Random) -> int:
     return draw.choices(range(len(shares)), weights=shares)[0]
 
 
-belongs_to_caller(Block.__call__, GPT.__call__, GPT.loss, GPT.sample)
+belongs_to_caller(
+    Block.__call__, Block.at_once, GPT.__call__, GPT.at_once, GPT.loss, GPT.loss_of, GPT.sample
+)

@@ -23,6 +23,7 @@ from .checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from .compiled_step import CompiledStep
 from .corpus import Corpus
 from .microgpt import GPT, Shape
+from .tensor_step import TensorStep
 from .tokenizer import Tokenizer
 
 
@@ -31,6 +32,7 @@ class Settings:
     """How to train. The rate falls in a straight line to zero at the last step.
 
     ``compiled`` replays recorded steps: worth it for batches, after the first of each length.
+    ``tensors`` computes on arrays: the fastest.
     """
 
     steps: int = 1000
@@ -40,12 +42,15 @@ class Settings:
     beta2: float = 0.99
     seed: int = 42
     compiled: bool = False
+    tensors: bool = False
 
     def __post_init__(self) -> None:
         for name in ("steps", "batch"):
             number = getattr(self, name)
             if not isinstance(number, int) or number < 1:
                 raise SettingError.of(name, number, "a whole number from 1 up")
+        if self.compiled and self.tensors:
+            raise SettingError.of("compiled", True, "False on tensors, which are not recorded")
 
 
 class Step(Protocol):
@@ -72,6 +77,12 @@ class EagerStep:
         return total / len(documents)
 
 
+def _usual_step(settings: Settings) -> Callable[[GPT], Step]:
+    if settings.tensors:
+        return TensorStep
+    return CompiledStep if settings.compiled else EagerStep
+
+
 class Trainer:
     """A model in training: its tokenizer, its optimizer, its place in the documents.
 
@@ -92,9 +103,10 @@ class Trainer:
         self.tokenizer = Tokenizer.of(corpus.documents)
         self._draw = random.Random(settings.seed)
         self.model = GPT(Shape(self.tokenizer.count, **sizes), self._draw)
+        if settings.tensors:
+            self.model.tensors()
         self.optimizer = Adam(self.model, settings.learning_rate, (settings.beta1, settings.beta2))
-        make_step = make_step or (CompiledStep if settings.compiled else EagerStep)
-        self._compute = make_step(self.model)
+        self._compute = (make_step or _usual_step(settings))(self.model)
         self._documents = [self.tokenizer.document(text) for text in corpus.training]
         self._validation = [self.tokenizer.document(text) for text in corpus.validation]
         self.done = 0
