@@ -71,7 +71,7 @@ class Bound:
     """
 
     __slots__ = (
-        "_backs", "_saves", "arguments", "implicit", "name", "operands", "plan", "scalar", "shape",
+        "_backs", "_picks", "_saves", "arguments", "implicit", "name", "operands", "plan", "scalar", "shape",
         "shapes", "statement", "wholes",
     )  # fmt: skip
 
@@ -97,6 +97,7 @@ class Bound:
         #: A place for a core to keep what it made of this row.
         self.plan: Any = None
         self._backs: dict[str, Back | None] = {}
+        self._picks: tuple[tuple[str, int, int], ...] | None = None
         self._saves: dict[tuple[str, ...], tuple[str, ...]] = {}
 
     def __repr__(self) -> str:
@@ -221,16 +222,26 @@ class Bound:
 
     def counted(self, wholes: Mapping[str, Any]) -> dict[str, Any]:
         """Given whole numbers that pick places, counted from the front; out of range is refused."""
-        found = {name: np.asarray(it, dtype=np.intp) for name, it in wholes.items()}
-        known = {**dict(zip(self.operands, self.shapes)), RESULT: self.statement.shape}
-        for term in self.statement.terms if found else ():
-            if term.where:
-                continue  # what is read there is told apart by its sign
-            for ref in (term.to, *refs(term.body)):
-                for axis, name in _picked(ref):
-                    if name in found:
-                        found[name] = _from_the_front(found[name], known[ref.array][axis], axis)
+        found = {name: np.asarray(it, np.intp, order="C") for name, it in wholes.items()}
+        if self._picks is None:
+            self._picks = self._made_picks()
+        for name, length, axis in self._picks:
+            if name in found:
+                found[name] = _from_the_front(found[name], length, axis)
         return found
+
+    def _made_picks(self) -> tuple[tuple[str, int, int], ...]:
+        """The arrays of whole numbers that pick places, each with the length of the axis and its
+        number; what stands under a condition is told apart by its sign."""
+        known = {**dict(zip(self.operands, self.shapes)), RESULT: self.statement.shape}
+        return tuple(
+            (name, known[ref.array][axis], axis)
+            for term in self.statement.terms
+            if not term.where
+            for ref in (term.to, *refs(term.body))
+            for axis, name in _picked(ref)
+            if ref.array in known
+        )
 
 
 def bound(
@@ -245,13 +256,25 @@ def bound(
     What does not fit raises ``ValueError`` or ``IndexError`` with the row's name.
     """
     places = tuple(wholes.items()) if wholes else ()
-    key = (name, tuple(shapes), places, repr(arguments) if arguments else "")
+    key = (name, tuple(shapes), places, _spelled(arguments) if arguments else ())
     found = _kept.get(key)
     if found is None:
         if len(_kept) >= KEPT:
             _kept.clear()
         found = _kept[key] = _bound(name, shapes, dict(places), arguments)
     return found
+
+
+_PLAIN = frozenset((int, bool, float, str, type(None)))
+
+
+def _spelled(arguments: Mapping[str, Any]) -> object:
+    """Arguments as something to look them up by: 1 and True are two things, and so is what is
+    equal to another in any other way."""
+    kinds = tuple(map(type, arguments.values()))
+    if _PLAIN.issuperset(kinds):
+        return (*arguments.items(), kinds)
+    return repr(arguments)
 
 
 def _bound(
@@ -325,10 +348,13 @@ def _picked(ref: Ref) -> list[tuple[int, str]]:
 
 
 def _from_the_front(numbers: Any, length: int, axis: int) -> Any:
-    if numbers.size and not (-length <= numbers.min() and numbers.max() < length):
+    if not numbers.size:
+        return numbers
+    least = numbers.min()
+    if not (-length <= least and numbers.max() < length):
         wrong = numbers[(numbers < -length) | (numbers >= length)].flat[0]
         raise IndexError(f"index {wrong} is out of bounds for axis {axis} of length {length}")
-    return np.where(numbers < 0, numbers + length, numbers) if numbers.size else numbers
+    return np.where(numbers < 0, numbers + length, numbers) if least < 0 else numbers
 
 
 class Numeric:

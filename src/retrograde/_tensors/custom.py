@@ -34,7 +34,7 @@ class Ruled(Bound):
         self.plan = False  # no core has kernels for it
         self.operands = tuple(f"x{number + 1}" for number in range(len(shapes)))
         self.shapes, self.shape = tuple(shapes), result.shape
-        self.wholes, self.arguments = (), {}
+        self.wholes, self.arguments, self._picks = (), {}, ()
         self.statement = None  # type: ignore[assignment]  # it has none: rules are Python's
 
     chosen = ()

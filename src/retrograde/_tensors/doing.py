@@ -28,10 +28,14 @@ from ..ops.arrays.places import located, moved
 from ..ops.arrays.row import Composed
 from ..ops.index import Array, Chosen, Shape, Statement
 from ..tensor import Tensor, in_graph
-from ..value import Value, belongs_to_caller, core
+from ..value import Value, belongs_to_caller, core, core_name
 from .keys import is_one_place, named_key
 
 _TENSOR_DETACH, _VALUE_DETACH = Tensor.detach, Value.detach  # what rows stop is no cut of a user's
+
+_MAPS = {name: getattr(core, name) for name in OPS} if core_name == "native" else {}
+_COMPUTED = {Tensor, Value, float}
+"""Scalar rows that the native core has as functions, and what those compute with."""
 
 WIDEST = 32
 """How many operands one node of a row that takes any number of them has at most."""
@@ -64,6 +68,8 @@ class Doing:
 
     def __call__(self, name: str, *operands: Any, **arguments: Any) -> Any:
         """One row; split gives a list, every other row one result."""
+        if not arguments and name in _MAPS and _COMPUTED.issuperset(map(type, operands)):
+            return _MAPS[name](*operands)
         row = ARRAYS[name]
         given = [operand(it, name) for it in operands]
         if not any(map(in_graph, given)):
