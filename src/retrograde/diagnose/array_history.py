@@ -14,6 +14,7 @@ from .history import History, Seen
 from .motion import Motion
 from .parameters import Parameters
 from .thresholds import Thresholds
+from .zeros import DETACHED, UNREACHABLE, UNTRAINED, Zero
 
 
 @dataclass
@@ -69,6 +70,8 @@ class Beside:
     strangers: list[Stranger] = field(default_factory=list)
     severed: dict[Any, Severed] = field(default_factory=dict)
     losses: Losses = field(default_factory=Losses)
+    spoiled: bool = False
+    """Whether parameters are not finite now."""
 
 
 _WHOLE = tuple(
@@ -114,6 +117,27 @@ class ArrayHistory(History):
     def weigh(self, norms: Any) -> None:
         """The norms of the parameters, as they are now."""
         self._weights = np.where(np.isnan(norms), self._weights, norms)
+
+    def why(self, number: int, began: int = 0) -> Zero:
+        """Why a gradient is zero. What optimizers pass over and no loss ever reached, as a target
+        network or a teacher, is not meant to learn."""
+        zero, held = super().why(number, began), self.motion.held
+        aside = zero.kind in (DETACHED, UNREACHABLE) and not self.reached[number]
+        return Zero(UNTRAINED) if aside and held.any() and not held[number] else zero
+
+    @property
+    def spoiled(self) -> bool:
+        """Whether parameters are not finite, or most passes were not: a program that goes on to
+        another model has not healed the first."""
+        lasted = int(self.not_finite.past_ended[0]) - int(self.not_finite.past_began[0]) + 1
+        since = self.passes - int(self.not_finite.past_ended[0])
+        return self.beside.spoiled or since < lasted
+
+    def trained(self) -> Any:
+        """Those that optimizers hold; without any, those that the loop moves step after step."""
+        motion = self.motion
+        by_hand = not motion.optimizer_steps and motion.repeated >= self.thresholds.patience
+        return motion.updated if by_hand else motion.held
 
     def examine(self, seen: Seen, site: Site | None) -> None:
         """A pass of which everything was seen."""

@@ -63,6 +63,10 @@ _CURES = {
         "scale of inputs and targets."
     ),
     "overwritten": "Write x = x + … instead of x += …, or clone() what is still needed.",
+    "overwritten by a step": (
+        "Call every backward() that goes through these weights before the step, or compute the "
+        "loss anew after it; detach() what is not to learn by it."
+    ),
     "no history": (
         "Compute the loss from tensors that are attached; where the cut is meant, there is nothing "
         "to train."

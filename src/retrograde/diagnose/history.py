@@ -337,6 +337,15 @@ class History:
         known = self.zeros.get(number)
         return known[1] if known else Zero(CANCELLED)
 
+    @property
+    def spoiled(self) -> bool:
+        """Whether parameters are known not to be finite, whatever the latest passes were."""
+        return False
+
+    def trained(self) -> Any:
+        """Which parameters something is meant to move: those that optimizers hold."""
+        return self.motion.held
+
     # ---- over time ---------------------------------------------------------------------------
 
     def begin(self) -> None:

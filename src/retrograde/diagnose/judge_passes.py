@@ -21,7 +21,7 @@ def births(history: History) -> Iterator[Verdict]:
         return
     harmless = found.roots_are_finite and not found.gradients
     spell = history.not_finite
-    gone = not harmless and not spell.began[0]
+    gone = not harmless and not spell.began[0] and not history.spoiled
     seen = f" (pass {history.birth_pass})" if history.passes > 1 else ""
     for phase, born in (("forward", found.forward), ("backward", found.backward)):
         if not born:

@@ -14,6 +14,7 @@ from .folding import SHUT
 from .history import History
 from .phrases import listed, over, since
 from .report import ALARM, NOTE, Verdict
+from .zeros import UNTRAINED
 
 DATA_NAMES = frozenset(
     "x y z t xs ys X Y batch data features image images input inputs label labels point points row "
@@ -77,6 +78,8 @@ def _never_reached(history: History, members: dict[str, Any]) -> Iterator[Verdic
     for name, numbers in members.items():
         lost = history.motion.updated[numbers] & ~history.reached[numbers]
         if lost.any():
+            lost &= np.array([history.why(n).kind != UNTRAINED for n in numbers.tolist()])
+        if lost.any():
             sick = lost.mean() >= history.thresholds.updated
             who = f"'{name}' was" if lost.all() else (
                 f"{int(lost.sum())} of {len(lost)} parameters of '{name}' were"
@@ -93,10 +96,13 @@ def _never_reached(history: History, members: dict[str, Any]) -> Iterator[Verdic
 def _unheld(history: History, members: dict[str, Any]) -> Iterator[Verdict]:
     """Parameters with gradients that no optimizer holds, beside others that one does."""
     motion = history.motion
-    if not motion.optimizer_steps or history.rebuilding.stepped:
+    moved = history.trained()
+    if not moved.any() or history.rebuilding.stepped:
         return
-    trained = np.isin(history.component, np.unique(history.component[motion.held]))
-    forgotten = trained & ~motion.held & ~motion.updated & (history.largest > 0.0)
+    if history.findings and history.passes < 2:  # it ended before every optimizer had stepped
+        return
+    trained = np.isin(history.component, np.unique(history.component[moved]))
+    forgotten = trained & ~moved & ~motion.updated & (history.largest > 0.0)
     forgotten &= np.array([value.requires_grad for value in history.parameters.values])
     groups = {name: int(forgotten[numbers].sum()) for name, numbers in members.items()}
     for data in (False, True):
@@ -112,7 +118,8 @@ def _unheld(history: History, members: dict[str, Any]) -> Iterator[Verdict]:
         yield Verdict(
             "no optimizer", NOTE if data else ALARM, names[0],
             f"{who} {verb} held by no optimizer: gradients arrive, and nothing moves. "
-            f"{motion.optimizer} moves {counted(int(motion.held.sum()), 'other parameter')}.",
+            f"{motion.optimizer or 'The loop'} moves "
+            f"{counted(int(moved.sum()), 'other parameter')}.",
             None, count, cure_of("no optimizer"), 0, 0, tuple(names),
         )  # fmt: skip
 
@@ -126,6 +133,8 @@ def _rebuilt(history: History) -> Iterator[Verdict]:
     """New values in every pass, while an optimizer steps on the old ones."""
     motion, began = history.motion, history.rebuilding.began
     unused = bool(motion.held.any()) and not history.reached[motion.held].any()
+    if unused and history.cuts.cut_since(history.silent.began)[motion.held].all():
+        return  # the line that cuts them off is named
     if motion.astray < 2 or not (began or unused):
         return
     holds = "those of the first pass" if began else "values that no pass has used"

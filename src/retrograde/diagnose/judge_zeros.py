@@ -15,7 +15,17 @@ from .history import History, Past
 from .phrases import all_rows, listed, on_line, over, since
 from .report import ALARM, NOTE, Verdict
 from .units import Unit
-from .zeros import CANCELLED, DEAD_GATE, DETACHED, FROZEN, UNDERFLOW, UNREACHABLE, ZERO_FACTOR, Zero
+from .zeros import (
+    CANCELLED,
+    DEAD_GATE,
+    DETACHED,
+    FROZEN,
+    UNDERFLOW,
+    UNREACHABLE,
+    UNTRAINED,
+    ZERO_FACTOR,
+    Zero,
+)
 
 _SINGULAR = ("It is", "it", "its", "was")
 _PLURAL = ("They are", "them", "their", "were")
@@ -92,7 +102,7 @@ def _parts_of(history: History, name: str, numbers: Any, quiet: Any) -> Iterator
 def _is_sick(history: History, part: Silence, whole: bool) -> bool:
     """Whether a silence is an illness: of a whole group, or cut off by a line of the program."""
     kind, example = part.kind, part.example
-    if kind in (FROZEN, CANCELLED):
+    if kind in (FROZEN, UNTRAINED, CANCELLED):
         return False
     if kind == DETACHED:
         return whole or example.words == "detach()"
@@ -150,6 +160,8 @@ def _verdict(history: History, part: Silence) -> Verdict:
         sentence = f"{who}: detached{ago}, {example.words}{line} cuts {them} off from the loss."
     elif kind == FROZEN:
         sentence = f"{who}: frozen, requires_grad is False."
+    elif kind == UNTRAINED:
+        sentence = f"{who}: not trained, no loss leads there and no optimizer holds {them}."
     elif kind == CANCELLED:
         sentence = f"{who}: contributions arrive and add up to exactly zero."
     elif kind == ZERO_FACTOR:
@@ -161,7 +173,11 @@ def _verdict(history: History, part: Silence) -> Verdict:
     else:
         word = {"dead gate": "a dead gate", "flat": "a flat op"}.get(kind, "a saturated gate")
         sentence = f"{who}: zero gradient{ago} behind {word}: {example.words}."
-    if not part.alarm and kind not in (FROZEN, UNREACHABLE, DETACHED) and _at_rest(history, part):
+    if (
+        not part.alarm
+        and kind not in (FROZEN, UNTRAINED, UNREACHABLE, DETACHED)
+        and _at_rest(history, part)
+    ):
         sentence += " The loss is 0: nothing is left to learn."
     return Verdict(
         kind, ALARM if part.alarm else NOTE, nearest(history, part), sentence, example.site,
@@ -194,7 +210,11 @@ def _past(history: History, members: dict[str, Any], quiet: Any) -> Iterator[Ver
             continue
         began, ended = max(p.began for p in known), min(p.ended for p in known)
         zero = Counter(past.zero for past in known).most_common(1)[0][0]
-        if ended - began + 1 < history.thresholds.patience or zero.kind in (FROZEN, CANCELLED):
+        if ended - began + 1 < history.thresholds.patience or zero.kind in (
+            FROZEN,
+            UNTRAINED,
+            CANCELLED,
+        ):
             continue
         key = (zero.kind, began, ended)
         _, names, count = over_.setdefault(key, (Past(began, ended, zero), [], 0))

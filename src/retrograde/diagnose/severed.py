@@ -6,7 +6,7 @@ A line is remembered with the parameters found under what it cut, and the latest
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ class Line:
     under: Any
     times: int = 0
     number: int = 0
+    strength: int = 0
 
     def since(self, began: Any) -> Any:
         """Whether it has cut since a pass. Past so many times not every cut is reported."""
@@ -48,7 +49,7 @@ class Cuts:
         for key, line in other._lines.items():
             under = np.zeros(self._count, dtype=bool)
             under[: len(line.under)] = line.under
-            self._lines[key] = Line(line.how, line.site, under, line.times, line.number)
+            self._lines[key] = replace(line, under=under)
 
     def line(self, how: str, site: Site | None, number: int) -> Line | None:
         """The line that is cutting now, before the end of pass ``number``; None past the most."""
@@ -61,10 +62,14 @@ class Cuts:
         line.number = number
         return line
 
-    def note(self, numbers: Sequence[int], how: str, site: Site | None, number: int) -> None:
-        """Parameters that lie under a value which lost its history."""
+    def note(
+        self, numbers: Sequence[int], how: str, site: Site | None, number: int, strength: int = 0
+    ) -> None:
+        """Parameters that lie under a value which lost its history. Of several lines the one of
+        the greatest ``strength`` is to blame: programs also print, and choose by argmax."""
         line = self.line(how, site, number)
         if line is not None:
+            line.strength = strength
             line.under[list(numbers)] = True
 
     def cut_since(self, began: Any) -> Any:
@@ -75,6 +80,6 @@ class Cuts:
         return found
 
     def of(self, number: int, began: int) -> Line | None:
-        """The line that cut a parameter since a pass: the latest."""
+        """The line that cut a parameter since a pass: the strongest, and of those the latest."""
         lines = [x for x in self._lines.values() if x.under[number] and x.since(began)]
-        return max(lines, key=lambda line: line.number, default=None)
+        return max(lines, key=lambda line: (line.strength, line.number), default=None)

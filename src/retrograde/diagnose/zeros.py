@@ -15,6 +15,7 @@ from ..passes.survey import ALIVE, BY_FACTOR, BY_FLAT, BY_GATE, BY_SATURATION, B
 from ..value import Value
 
 UNREACHABLE, DETACHED, FROZEN = "unreachable", "detached", "frozen"
+UNTRAINED = "not trained"
 DEAD_GATE, ZERO_FACTOR, FLAT, SATURATED_GATE = "dead gate", "zero factor", "flat", "saturated gate"
 CANCELLED, UNDERFLOW = "cancelled", "underflow"
 

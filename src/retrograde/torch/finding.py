@@ -74,7 +74,7 @@ def _no_history(patients: Patients, lost: Sequence[Lost], site: Site | None) -> 
     sentence = "backward() was called on a loss that has no history"
     where, group = site, ""
     if lost:
-        last = lost[-1]
+        last = max(reversed(lost), key=lambda each: each.strength)  # of alike ones the last
         names = [patients.names[patients.place[k]] for k in last.leaves if k in patients.place]
         names.sort(key=patients.names.index)
         sentence += f": {last.how}"
@@ -98,6 +98,7 @@ def _overwritten(
         at = reading.sites[index]
         kept: Any = next((t for n, t in saved_by(live) if n == name), None)
         by, where, group = "something", at or site, reading.groups[index]
+        cure, moved = cure_of("overwritten"), None if kept is None else patients.writer_of(kept)
         if kept is not None and lines is not None:
             storage, number = kept.untyped_storage().data_ptr(), number_of(live)
             writers = [c for place, c in lines.writes if place == storage and c.last > number]
@@ -105,12 +106,16 @@ def _overwritten(
                 call = writers[0]
                 by, where, group = call.name, call.site, call.module
                 by += f" on line {call.site.line}" if call.site else ""
+            elif moved is not None:
+                where = moved[1] or where
+                by = f"{moved[0]}.step()" + (f" on line {where.line}" if where else "")
+                cure = cure_of("overwritten by a step")
         what = reading.calls[index] or reading.ops[index]
         line = f" on line {at.line}" if at else ""
         shape = f", shape {list(kept.shape)}" if kept is not None else ""
         return Verdict(
             "overwritten", ALARM, group,
             f"{by} overwrote in place what {what}{line} keeps for its backward rule "
-            f"({name}{shape}).", where, cure=cure_of("overwritten"), began=1,
+            f"({name}{shape}).", where, cure=cure, began=1,
         )  # fmt: skip
     return None

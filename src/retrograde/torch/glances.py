@@ -16,6 +16,7 @@ from .._shared.sites import Site
 from ..diagnose.array_history import ArrayHistory
 from ..diagnose.motion import Change
 from ._private import find
+from .motion import TensorMotion
 from .patients import Patients
 
 MOST, MOST_ON_GPU = 64, 16
@@ -104,14 +105,14 @@ class Glances:
     def flush(self) -> None:
         """Work out what the waiting passes mean."""
         waiting, self.waiting = self.waiting, []
-        history = self._patients.history
-        if history is None or not waiting:
+        history, motion = self._patients.history, self._patients.motion
+        if history is None or motion is None or not waiting:
             return
         group: list[Glance] = []
         known: Any = None
         previous: Glance | None = None
         for each in waiting:
-            meaning = _Meaning(each, previous, history)
+            meaning = _Meaning(each, previous, history, motion)
             previous = each
             if known is not None and meaning.key() == known.key():
                 group.append(each)
@@ -121,18 +122,19 @@ class Glances:
                 known.tell(history, group, self._patients)
             known, group = meaning, [each]
         known.tell(history, group, self._patients)
-        if self._patients.motion is not None:
-            self._patients.motion.keep_as(waiting[-1].versions, waiting[-1].after)
+        motion.keep_as(waiting[-1].versions, waiting[-1].after)
 
 
 class _Meaning:
     """What one pass means: who has moved and was reset since the one before, who was reached."""
 
-    def __init__(self, this: Glance, before: Glance | None, history: ArrayHistory) -> None:
+    def __init__(
+        self, this: Glance, before: Glance | None, history: ArrayHistory, motion: TensorMotion
+    ) -> None:
         count = len(history.parameters)
         self.change: Change | None = None
         if before is not None and len(before.versions) == len(this.versions):
-            moved = [a != b for a, b in zip(this.versions, before.versions)]
+            moved = motion.differ(before.versions, this.versions)
             reset = [
                 now is None or then is None or now[0] != then[0] or not live
                 for now, then, live in zip(this.before, before.after, this.live)

@@ -7,6 +7,7 @@ from Python: the numbers before and after a call are the nodes it made.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,7 +20,7 @@ from ..passes.summary import Summary
 from ._private import made_so_far
 from .modules import Modules
 from .sites import Made, calling, site_of
-from .summaries import Look, is_plain, look, summary
+from .summaries import Look, is_plain, look, settled, summary
 
 Tensor = torch.Tensor
 
@@ -30,13 +31,16 @@ LEAVING = {
 """Calls that hand out plain numbers, and how a reader writes them."""
 
 PEEKING = frozenset((".item()", ".tolist()", "float()", "int()", "bool()", "an index"))
-"""Of these, the ones that programs use to print and to decide: a cut only if nothing else is."""
+"""Of these, the ones that programs use to print and to decide."""
 
 WRITING = frozenset(
     "__setitem__ __iadd__ __imul__ __isub__ __itruediv__ __ipow__ __iand__ __ior__".split()
 )
 OFTEN = 2
 """How often one line's cuts are looked under; later ones each time the count has doubled."""
+
+KEPT = 8
+"""Of how many passes calls are kept: a graph may serve several of them."""
 
 _DATA = Tensor.data
 _SILENT = frozenset(("__get__", "size", "dim", "numel", "stride", "is_floating_point", "__len__"))
@@ -58,6 +62,13 @@ class Lost:
     def site(self) -> Site | None:
         """The line."""
         return site_of(self.made)
+
+    @property
+    def strength(self) -> int:
+        """How likely the line is to blame: 0 where programs print or update by hand, 1 where they
+        choose by argmax, 2 where they cut."""
+        by_hand = self.of_leaf and not self.module
+        return 0 if by_hand or self.how in PEEKING else 1 if "integers" in self.how else 2
 
 
 @dataclass
@@ -89,17 +100,26 @@ class Lines(TorchFunctionMode):
         self.modules, self.sample = modules, sample
         self.on = True
         self._times: dict[tuple[Made, str], int] = {}
+        self.ends: list[int] = []  # one past the last node of each call
+        self.calls: list[Call] = []
+        self.writes: list[tuple[int, Call]] = []
+        self._passes = deque[int](maxlen=KEPT)
         self.forget()
 
     def forget(self) -> None:
-        """A new pass: what was made before is another's."""
-        self.ends: list[int] = []  # one past the last node of each call
-        self.calls: list[Call] = []
-        self.begin = made_so_far()
+        """A new pass: what went wrong before is another's. The calls of the last few are kept,
+        since a graph may serve several passes."""
+        self._passes.append(made_so_far())
+        place = bisect_right(self.ends, self._passes[0])
+        self.ends, self.calls = self.ends[place:], self.calls[place:]
+        self.writes = [each for each in self.writes if each[1].last > self._passes[0]]
         self.lost: list[Lost] = []
         self.births: list[Call] = []
-        self.writes: list[tuple[int, Call]] = []
-        self.seen: dict[int, int] = {}
+
+    def settle(self) -> None:
+        """Summaries that were on their way, while the board still has them."""
+        for call in self.calls:
+            call.values = [each for look in call.values if (each := settled(look)) is not None]
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         before = made_so_far()
@@ -170,14 +190,15 @@ class Lines(TorchFunctionMode):
         if last != first:
             if self.sample is not None and isinstance(result, Tensor):
                 call.picture = self.sample(result)
-            self.ends.append(last)
-            self.calls.append(call)
+            place = bisect_right(self.ends, last)
+            self.ends.insert(place, last)
+            self.calls.insert(place, call)
 
     def applied(self, function: Any, args: Any, result: Any, first: int) -> None:
-        """A ``torch.autograd.Function`` of the program: no call of PyTorch's own."""
-        last = made_so_far()
-        if self.on and last != first:
-            self._see(function.__name__, args, None, result, first, last, calling())
+        """A ``torch.autograd.Function`` of the program: no call of PyTorch's own. Its node is made
+        before its forward runs, so calls inside of that come after it."""
+        if self.on and made_so_far() != first:
+            self._see(function.__name__, args, None, result, first, first + 1, calling())
 
     def made_elsewhere(self, first: int, name: str, made: Made | None) -> None:
         """Nodes that were made since ``first`` without a call: the graph of a backward pass."""
@@ -190,8 +211,6 @@ class Lines(TorchFunctionMode):
 
     def of(self, number: int) -> Call | None:
         """The call that made a node, by the node's number; None for one made elsewhere."""
-        if number < self.begin:
-            return None
         place = bisect_right(self.ends, number)
         if place < len(self.calls) and self.calls[place].first <= number:
             return self.calls[place]

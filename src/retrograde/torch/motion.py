@@ -29,6 +29,7 @@ class TensorMotion(Motion):
         self._kept: list[tuple[int, Any, float]] | None = None
         self._samples: list[tuple[Any, Any]] | None = None
         self._pulled = np.zeros(len(tensors), dtype=bool)
+        self._probes: dict[int, tuple[int, float]] = {}
 
     def passed(self, gradients: Any, reached: Any, losses: Any, site: Any) -> None:
         """After a pass."""
@@ -38,8 +39,32 @@ class TensorMotion(Motion):
     def versions(self) -> list[tuple[int, float]]:
         """What changes whenever a parameter is moved, of each."""
         if self.optimizer_steps:
-            return [(t._version, 0.0) for t in self.tensors]
+            held = self.held.tolist()
+            return [
+                (t._version, 0.0) if mine else (t._version, self._seen(number, t))
+                for number, (t, mine) in enumerate(zip(self.tensors, held))
+            ]
         return [(t._version, self._probe(t)) for t in self.tensors]
+
+    def _seen(self, number: int, t: torch.Tensor) -> float:
+        """A number that changes with what no optimizer holds: a write, such as a clamp, need not
+        change it. It is read anew only where something was written."""
+        version, probe = self._probes.get(number, (-1, 0.0))
+        if version != t._version:
+            probe = self._probe(t)
+            self._probes[number] = (t._version, probe)
+        return probe
+
+    def differ(
+        self, then: Sequence[tuple[int, float]], now: Sequence[tuple[int, float]]
+    ) -> list[bool]:
+        """Which parameters have moved between two looks at :meth:`versions`."""
+        if not self.optimizer_steps:
+            return [a != b for a, b in zip(then, now)]
+        return [
+            a[0] != b[0] if held else a[1] != b[1]
+            for a, b, held in zip(then, now, self.held.tolist())
+        ]
 
     def keep_as(self, versions: list[tuple[int, float]], marks: list[Any]) -> None:
         """Remember parameters and gradients as they were after a pass that is told late."""
@@ -55,14 +80,14 @@ class TensorMotion(Motion):
 
     def _probe(self, t: torch.Tensor) -> float:
         """A number that changes with the tensor: updates through .data move no version."""
-        if self.optimizer_steps or not t.is_cpu or not t.numel():
-            return 0.0
+        if not t.is_cpu or not t.numel():
+            return float(t._version)
         return float(samples_of([t])[0].sum())
 
     def have_gradients(self, mine: Any) -> bool:
         """Whether any of these has a gradient now that is not 0."""
         grads = [self.tensors[n].grad for n in mine.tolist()]
-        return any(grad is not None and _is_live(grad) for grad in grads)
+        return any(grad is not None and is_live(grad) for grad in grads)
 
     def change(self) -> Change | None:
         """What has happened since the last pass."""
@@ -71,16 +96,15 @@ class TensorMotion(Motion):
             return None
         moved = np.zeros(len(self.tensors), dtype=bool)
         reset = np.zeros(len(self.tensors), dtype=bool)
-        for number, (t, (version, mark, probe)) in enumerate(zip(self.tensors, kept)):
-            moved[number] = t._version != version or (
-                not self.optimizer_steps and probe != self._probe(t)
-            )
+        versions = self.versions()
+        moved[: len(kept)] = self.differ([(v, probe) for v, _, probe in kept], versions)
+        for number, (t, (_, mark, _)) in enumerate(zip(self.tensors, kept)):
             grad = t.grad
             if grad is None or mark is None or mark[0] != id(grad):
                 reset[number] = True
             elif mark[1] != grad._version:  # clipped, or set to zero
-                reset[number] = not _is_live(grad)
-        self.keep_as(self.versions(), [_mark(t.grad) for t in self.tensors])
+                reset[number] = not is_live(grad)
+        self.keep_as(versions, [_mark(t.grad) for t in self.tensors])
         step = self._step_of(samples, moved) if samples is not None and moved.any() else None
         size = sum(len(s) for (s, _), m in zip(samples or (), moved) if m)
         return Change(moved, self._pulled.copy(), reset, step, size)
@@ -104,7 +128,8 @@ def _mark(grad: torch.Tensor | None) -> tuple[int, int] | None:
     return None if grad is None else (id(grad), grad._version)
 
 
-def _is_live(grad: torch.Tensor) -> bool:
+def is_live(grad: torch.Tensor) -> bool:
+    """Whether a gradient has a number that is not zero."""
     if grad.is_sparse:
         grad = grad.coalesce().values()
     return bool(grad.detach().any())

@@ -1,4 +1,4 @@
-"""What tensors without a module are called: by the variables of the frames that are running."""
+"""What the variables of the running functions lead to: names of tensors, and models."""
 
 from __future__ import annotations
 
@@ -17,31 +17,49 @@ MOST = 2048
 def names_now(wanted: set[int], skip: int = 2) -> dict[int, str]:
     """The names of tensors, by id, that variables of the running functions lead to."""
     found: dict[int, str] = {}
+    for path, tensor in _variables(skip + 1, torch.Tensor):
+        if id(tensor) in wanted:
+            found.setdefault(id(tensor), path)
+            if len(found) == len(wanted):
+                break
+    return found
+
+
+def models_now(wanted: set[int], skip: int = 2) -> list[torch.nn.Module]:
+    """The models that variables of the running functions lead to and that hold some tensors,
+    given by id: for programs whose calls nobody follows."""
+    return [
+        model
+        for _, model in _variables(skip + 1, torch.nn.Module)
+        if any(id(p) in wanted for p in model.parameters())
+    ]
+
+
+def _variables(skip: int, kind: type) -> Iterator[tuple[str, Any]]:
+    """What variables of the running functions lead to, of a kind."""
     looked = 0
     frame = sys._getframe(skip)
-    while frame is not None and len(found) < len(wanted) and looked < MOST:
+    while frame is not None and looked < MOST:
         code = frame.f_code
         over = _passed_over.get(code)
         if not (over if over is not None else _passes_over(code)):
             for where in (frame.f_locals, frame.f_globals):
                 for name, thing in list(where.items()):
-                    for path, tensor in _tensors(name, thing):
+                    for path, inner in _inside(name, thing, kind):
                         looked += 1
-                        if id(tensor) in wanted:
-                            found.setdefault(id(tensor), path)
+                        yield path, inner
         frame = frame.f_back  # type: ignore[assignment]
-    return found
 
 
-def _tensors(name: str, thing: Any, depth: int = 2) -> Iterator[tuple[str, torch.Tensor]]:
-    if isinstance(thing, torch.Tensor):
+def _inside(name: str, thing: Any, kind: type, depth: int = 2) -> Iterator[tuple[str, Any]]:
+    if isinstance(thing, kind):
         yield name, thing
     elif depth and isinstance(thing, dict) and len(thing) <= 256:
         for key, inner in list(thing.items()):
-            yield from _tensors(f"{name}.{key}", inner, depth - 1)
+            yield from _inside(f"{name}.{key}", inner, kind, depth - 1)
     elif depth and isinstance(thing, (list, tuple)) and len(thing) <= 256:
         for place, inner in enumerate(thing):
-            yield from _tensors(f"{name}.{place}", inner, depth - 1)
+            yield from _inside(f"{name}.{place}", inner, kind, depth - 1)
     elif depth == 2 and not isinstance(thing, (type, torch.nn.Module)):
         try:
             inside = vars(thing)
@@ -49,4 +67,4 @@ def _tensors(name: str, thing: Any, depth: int = 2) -> Iterator[tuple[str, torch
             return
         if len(inside) <= 64 and "__loader__" not in inside:
             for key, inner in list(inside.items()):
-                yield from _tensors(f"{name}.{key}", inner, 0)
+                yield from _inside(f"{name}.{key}", inner, kind, 0)

@@ -15,10 +15,11 @@ from ..diagnose.array_history import ArrayHistory, Severed, Stranger
 from ..diagnose.parameters import Parameters
 from ..diagnose.thresholds import Thresholds
 from .graph import Reading
-from .lines import PEEKING, Lost
+from .lines import Lost
 from .modules import Modules
-from .motion import TensorMotion
-from .naming import names_now
+from .motion import TensorMotion, is_live
+from .naming import models_now, names_now
+from .summaries import summary
 
 
 class Patients:
@@ -36,6 +37,8 @@ class Patients:
         """Whether the norms of those that no pass reaches are known."""
         self._met: set[int] = set()  # leaves that some pass has used
         self._held: dict[int, tuple[str, list[torch.Tensor], Site | None]] = {}
+        self.news = False
+        """Whether an optimizer moves tensors that nobody knows: the next pass is looked at."""
         self._cuts: list[Lost] = []
 
     # ---- who they are -------------------------------------------------------------------------
@@ -49,8 +52,14 @@ class Patients:
     def meet(self, leaves: Iterable[torch.Tensor]) -> None:
         """The leaves of a pass: those that no module holds are parameters where there is no
         model, or where they are parameters by their type."""
-        strangers = {id(t): t for t in leaves if id(t) not in self.place}
         self._met.update(id(t) for t in leaves)
+        self.news = False
+        strangers = {id(t): t for t in leaves if id(t) not in self.place}
+        if any(isinstance(t, torch.nn.Parameter) for t in strangers.values()):
+            for model in models_now(set(strangers), 4):
+                self.modules.add(model)
+            self.update()
+            strangers = {key: t for key, t in strangers.items() if key not in self.place}
         taken = {
             key: t
             for key, t in strangers.items()
@@ -122,10 +131,10 @@ class Patients:
         if not pending:
             return
         tied = self.modules.tied()
-        for each in sorted(pending, key=lambda cut: cut.how in PEEKING, reverse=True):
+        for each in pending:
             numbers = [self.place[key] for key in each.leaves if key in self.place]
             if numbers:
-                self.history.cuts.note(numbers, each.how, each.site, number)
+                self.history.cuts.note(numbers, each.how, each.site, number, each.strength)
             inside = bool(each.module) and each.how in ("detach()", ".data")
             if each.of_leaf and inside and len(numbers) == 1:
                 names = tied.get(next(iter(each.leaves)), [self.names[numbers[0]], each.module])
@@ -139,6 +148,8 @@ class Patients:
     def stepping(self, optimizer: Any, site: Site | None, computes: bool) -> None:
         """Before an optimizer steps."""
         held = [p for group in optimizer.param_groups for p in group["params"]]
+        if id(optimizer) not in self._held:
+            self.news = any(_moves(p) and id(p) not in self.place for p in held)
         self._held[id(optimizer)] = (type(optimizer).__name__, held, site)
         if self.history is None:
             return
@@ -171,14 +182,25 @@ class Patients:
             motion.optimizer_steps += many - 1
             motion.stepping(mine, False, passes, site, passes, wiped=False)
 
+    def writer_of(self, t: torch.Tensor) -> tuple[str, Site | None] | None:
+        """The optimizer that moves what lies in the memory of a tensor, and where it steps."""
+        place = t.untyped_storage().data_ptr()
+        for name, held, site in self._held.values():
+            if any(p.untyped_storage().data_ptr() == place for p in held):
+                return name, site
+        return None
+
     def close(self) -> None:
         """Before a report: what optimizers hold and nothing uses."""
         if self.history is None:
             return
         self.history.close()
+        if self.history.births:
+            self.history.beside.spoiled = any(bool(summary(t).odd) for t in self.tensors)
         found = []
         for name, held, site in self._held.values():
-            lost = [p for p in held if id(p) not in self.place and id(p) not in self._met]
+            unknown = [p for p in held if id(p) not in self.place and id(p) not in self._met]
+            lost = [p for p in unknown if not _moves(p)]
             if lost:
                 found.append(Stranger(name, len(lost), tuple(lost[0].shape), site))
         self.history.beside.strangers = found
@@ -187,6 +209,11 @@ class Patients:
 def group_name(name: str) -> str:
     """The module a parameter belongs to; of a tensor alone, itself."""
     return name.rpartition(".")[0] or name
+
+
+def _moves(t: torch.Tensor) -> bool:
+    """Whether a gradient arrived that is not zero."""
+    return t.grad is not None and is_live(t.grad)
 
 
 def _shape(t: torch.Tensor) -> str:

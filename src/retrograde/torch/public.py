@@ -120,7 +120,7 @@ def births(loss: torch.Tensor, model: torch.nn.Module | None = None) -> Births:
     reading, pulling = _looked_at("births", loss, model)
     graph = reading.whole()
     found = births_in(graph, reading, pulling.oddities, None)
-    board.clear()
+    _clear()
     return found
 
 
@@ -151,7 +151,7 @@ def story(loss: torch.Tensor, model: torch.nn.Module | None = None) -> Story:
 
     reading, _ = _looked_at("story", loss, model, pictures=True)
     graph = reading.whole()
-    board.clear()
+    _clear()
     return told_arrays(graph)
 
 
@@ -196,6 +196,11 @@ def _check(function: str, loss: Any) -> None:
             else TorchProgramError.cut_unknown()
         )
         raise TorchProgramError.no_history(function, loss.shape, cut)
+
+
+def _clear() -> None:
+    if watching_now() is None:  # else the calls of the pass that is on have rows there
+        board.clear()
 
 
 def _lines() -> Any:

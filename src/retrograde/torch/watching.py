@@ -8,6 +8,7 @@ nothing is in place but the doors; the loss and the norms of gradients are read.
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -36,6 +37,7 @@ from .finding import births_in, trouble
 from .gates import gates_of
 from .glances import Glances, mark
 from .graph import Reading
+from .kinds import LEAF
 from .lines import Lines
 from .logs import Log, log_to
 from .modules import Modules
@@ -43,6 +45,9 @@ from .patients import Patients
 from .pulling import Pulling
 from .sites import calling, site_of
 from .summaries import picture, settled, summary
+
+FARTHEST = 4
+"""How many passes before one that is examined lines are followed, where a graph serves several."""
 
 _watching: list[Watch] = []
 
@@ -83,6 +88,8 @@ class Watch:
         self.gradients = 0  # calls of torch.autograd.grad
         self.last: Pass | None = None
         self._reading: Reading | None = None
+        self._ends = deque[int](maxlen=FARTHEST)  # how many nodes there were after each pass
+        self._early = 0
         self._armed = self._busy = self._compiled = self._sick = False
         self._scaler: Any = None
         self._thread = threading.get_ident()
@@ -121,7 +128,8 @@ class Watch:
 
     def _arm(self) -> None:
         """Before the forward pass: look closely, or not at all."""
-        wanted = self._wants(self.passes + 1) and not self._compiled
+        coming = range(self.passes + 1, self.passes + 2 + self._early)
+        wanted = any(map(self._wants, coming)) and not self._compiled
         if wanted and not self._armed:
             self.modules.follow()
             self._functions.enter_context(_private.functions_through(self.lines.applied))
@@ -134,7 +142,9 @@ class Watch:
             self.lines.forget()
 
     def _wants(self, number: int) -> bool:
-        return not self._sick and bool(self._examine(number))
+        chosen = self._examine is not doubling  # then passes are examined as the caller says
+        new = self.patients.news and number == self.passes + 1 and not chosen
+        return not self._sick and (new or bool(self._examine(number)))
 
     def _disarm(self) -> None:
         self.lines.on = False
@@ -262,7 +272,7 @@ class Watch:
         self.patients.update()
         self._lost = self._take_lost() if examined else []
         self.patients.cut(self._lost)
-        closely = examined or (self._compiled and self._wants(self.passes + 1))
+        closely = (examined or self._compiled) and self._wants(self.passes + 1)
         late = not closely and len(roots) == 1 and roots[0].is_cuda
         scale = self._scale()
         loss: Any = roots[0].detach() if late else sum(_number(root) for root in roots) / scale
@@ -282,6 +292,10 @@ class Watch:
         except RuntimeError as error:
             self._explain(error, roots, examined)
             raise
+        if examined and not closely:
+            board.read()
+            self._clear()
+        self._ends.append(_private.made_so_far())
         self.passes += 1
         self._loss = loss
         if self._log is not None:
@@ -310,13 +324,17 @@ class Watch:
         graph.arrays.gates = gates
         seen_lines = self.lines if lines else None
         self._examined(graph, reading, pulling, before, loss, seen_lines)
-        board.clear()
+        self._clear()
         self.last, self._reading = graph, reading
         if self.looked is not None:
             self.looked(roots[0], graph)
         reading.live.clear()  # the graph itself is not kept
         reading.place.clear()
         return result
+
+    def _clear(self) -> None:
+        self.lines.settle()
+        board.clear()
 
     def _read(self, roots: Any, lines: bool) -> Reading:
         reading = Reading(roots, self.patients.names_by_id(), self.lines if lines else None)
@@ -325,7 +343,9 @@ class Watch:
         for index, variable in reading.variables.items():
             if id(variable) in names:
                 reading.names[index] = names[id(variable)]
-        if not lines:
+        if lines:
+            self._look_back(reading)
+        else:
             if self._reading is not None:
                 reading.borrow(self._reading)
             reading.look_at_saved()
@@ -335,6 +355,17 @@ class Watch:
         reading.look_at_leaves()
         reading.weigh()
         return reading
+
+    def _look_back(self, reading: Reading) -> None:
+        """Nodes that were made before an earlier pass, as where two losses share a graph: from
+        now on lines are followed that much sooner."""
+        unknown = [
+            _private.number_of(node)
+            for node, site, op in zip(reading.live, reading.sites, reading.ops)
+            if site is None and op != LEAF
+        ]
+        back = sum(end > min(unknown) for end in self._ends) if unknown else 0
+        self._early = max(self._early, back)
 
     def _examined(
         self, graph: Pass, reading: Reading, pulling: Pulling, before: Any, loss: float,
