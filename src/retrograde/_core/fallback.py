@@ -54,6 +54,7 @@ from .rebuild import recompute as recompute
 from .rebuild import recorded_op as recorded_op
 from .recording import hides as hides
 from .recording import leaf_origin as leaf_origin
+from .recording import tell_of as tell_of
 from .walk import backward as backward
 from .walk import begin_epoch as begin_epoch
 from .walk import gradients as gradients

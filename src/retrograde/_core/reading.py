@@ -17,12 +17,15 @@ _CODES = {name: code for code, name in enumerate((*OPS, "leaf", *EAGER))}
 _TAKES, _HOOKED, _RULED = 1, 2, 4
 
 
-def read(roots: tuple[Any, ...], epoch: int, /) -> tuple[Any, ...]:
-    """Everything under the roots made since an epoch, inputs before uses, as flat arrays."""
+def read(roots: tuple[Any, ...], epoch: int, log: list[Any] | None = None, /) -> tuple[Any, ...]:
+    """Everything under the roots made since an epoch, inputs before uses, as flat arrays; with the
+    log of a recording in the order in which it was made."""
     for index, root in enumerate(roots):
         if not isinstance(root, Node):
             raise NotAValueError.at("order", index, root)
     values: list[Any] = order(roots, epoch)
+    if log is not None:
+        values = _as_made(values, log, epoch)
     place = {id(value): index for index, value in enumerate(values)}
     ops, flags = bytearray(), bytearray()
     starts, inputs, numbers = array("q", [0]), array("q"), array("d")
@@ -48,6 +51,23 @@ def read(roots: tuple[Any, ...], epoch: int, /) -> tuple[Any, ...]:
         values, bytes(ops), bytes(flags), data.tobytes(), grads.tobytes(), starts.tobytes(),
         inputs.tobytes(), numbers.tobytes(), places.tobytes(), list(made), labels,
     )  # fmt: skip
+
+
+def _as_made(values: list[Any], log: list[Any], epoch: int) -> list[Any]:
+    """The values as the log has them: each where it was made, what no op made before its first
+    use. Where the log lacks one (another thread made it) they stay as they are."""
+    missing = {id(value): value for value in values}
+    ordered = []
+    for value in log:
+        if id(value) not in missing:
+            continue
+        for each in value._inputs if value._epoch >= epoch else ():
+            if not each._number and missing.pop(id(each), None) is not None:
+                if each._inputs and each._epoch >= epoch:
+                    return values
+                ordered.append(each)
+        ordered.append(missing.pop(id(value)))
+    return ordered + list(missing.values())
 
 
 def pull(

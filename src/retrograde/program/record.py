@@ -169,18 +169,18 @@ def record(
     decisions = Decisions(path)
     recorders.decisions.append(decisions)
     core.enter_recording()
+    made: list[Value] = []
     try:
         result = function()
     finally:
-        core.leave_recording()
+        made = core.leave_recording()
         recorders.decisions.pop()
         forget()
     decided = decisions.taken
     outputs = flatten(result, bool(decided))
     roots = [output for output in outputs if isinstance(output, Value)]
-    # conditions first: a row that leaves at a guard is known before anything else is done for it
     conditions = [value for value, _ in decided]
-    graph = values.read([*conditions, *roots], since)
+    graph = values.read([*conditions, *roots], since, log=made)
     reader = _Reader(graph, arguments, since)
     reader.read()
     program = reader.program
