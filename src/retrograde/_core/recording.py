@@ -69,7 +69,7 @@ def log(value: Any) -> None:
 def tell_of(count: int, function: Callable[[int], int], /) -> None:
     """Have a function called when a recording has made so many values; it returns at how many it
     is called again. What it raises ends the recording."""
-    Recordings.told_first, Recordings.tell = count, function  # type: ignore[method-assign]
+    Recordings.told_first, Recordings.tell = count, function
 
 
 def is_read_afresh(value: Any) -> bool:

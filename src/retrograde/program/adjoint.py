@@ -32,7 +32,7 @@ class _Builder:
         self.instructions = list(program.instructions)
         self.count = program.count
         self.inputs = dict(program.inputs)
-        self.numbers = {i: g.number for i, g in program.inputs.items() if g.kind == CONSTANT}
+        self.numbers = {i: g.number for i, g in program.inputs.items() if g.is_known}
         self.known = {pack("d", number): i for i, number in self.numbers.items()}
         self.functions = dict(program.functions)
 
@@ -346,6 +346,6 @@ def with_constant(program: Program, number: float) -> tuple[Program, int]:
     """The program with a constant, and its id."""
     bits = pack("d", number)
     for index, given in program.inputs.items():
-        if given.kind == CONSTANT and pack("d", given.number) == bits:
+        if given.is_known and pack("d", given.number) == bits:
             return program, index
     return with_input(program, Input(CONSTANT, "", number))

@@ -20,6 +20,7 @@ from typing import Any
 from .._shared.sites import Site
 from ..value import Value, core
 from .derived import REDUCED, STORED, Mode, derived
+from .loops import Rolled, expand, static_size
 from .passes import improved
 from .program import Program
 from .replay import Ready
@@ -29,6 +30,9 @@ LEAST_TRACES = 500
 """Traces that are kept whatever their length."""
 MOST_INSTRUCTIONS = 2_000_000
 """Instructions past which no more traces are kept, beyond the least."""
+
+KEPT_WRITTEN = 100_000
+"""Instructions up to which a program is kept with its loops written out."""
 
 _WHAT = {STORED: "store", REDUCED: "reduce"}
 
@@ -47,14 +51,14 @@ def collector_paused() -> Iterator[None]:
 
 @dataclass(eq=False)
 class Trace:
-    """One recorded path through the function: its program and what was made of it.
+    """One recorded path through the function: its program, with loops, and what was made of it.
 
     ``outputs`` is the outline of what it returns, ``numbers`` says which of the function's captured
     leaves its own are. ``rows`` counts the rows it has served; ``path`` is the outcomes of its
     guards.
     """
 
-    program: Program
+    rolled: Rolled
     captured: list[Value]
     outputs: Any
     numbers: list[int] = field(default_factory=list)
@@ -62,13 +66,25 @@ class Trace:
     kept: bool = False
     plans: dict[Any, Ready] = field(default_factory=dict)
     path: bytes = b""
+    _written: Program | None = None
 
     def __post_init__(self) -> None:
-        self.path = bytes([guard.outcome for guard in self.program.guards])
+        self.path = bytes([guard.outcome for guard in self.rolled.frame.guards])
+
+    @property
+    def program(self) -> Program:
+        """The program with its loops written out; it is kept only where it is short."""
+        if self._written is not None:
+            return self._written
+        program = expand(self.rolled)
+        if len(program.instructions) <= KEPT_WRITTEN:
+            self._written = program
+        return program
 
     def site(self, guard: int) -> Site | None:
         """The line of a guard."""
-        return self.program.site(self.program.guards[guard].site)
+        frame = self.rolled.frame
+        return frame.site(frame.guards[guard].site)
 
     def ready(self, mode: Mode, what: str, arguments: int) -> Ready:
         """The plan of a mode; ``what`` is a letter an output: stored or reduced."""
@@ -221,7 +237,7 @@ class Family:
         if known is trace:
             trace.kept = True
             self.traces.append(trace)
-            self._instructions += len(trace.program.instructions)
+            self._instructions += static_size(trace.rolled.items)
         return known
 
     def settle(self) -> None:
@@ -236,7 +252,7 @@ class Family:
             old.kept = False
             del self._by_path[old.path]
         self.traces = [trace for trace in self.traces if trace.kept]
-        self._instructions = sum(len(trace.program.instructions) for trace in self.traces)
+        self._instructions = sum(static_size(trace.rolled.items) for trace in self.traces)
         for trace in new[: len(idle)]:
             self.keep(trace)
         self.settle()
