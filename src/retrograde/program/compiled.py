@@ -22,6 +22,7 @@ from ..errors import (
     FunctionResultError,
     ProgramFileError,
     RecordingError,
+    RecordingWarning,
     TraceBudgetWarning,
 )
 from ..value import Value, core
@@ -39,6 +40,9 @@ from .settling import add_settled, next_family
 from .shapes import plain
 from .traces import Family, Trace, collector_paused, outline
 from .writer import Stored
+
+MANY_TRACES = 32
+"""Traces that part at one line, from which on it is named."""
 
 
 def _is_of_a_class(function: Any) -> bool:
@@ -196,6 +200,9 @@ class Compiled(Replayable):
                     raise FunctionResultError.branches(
                         self._name, left.outputs.places, trace.outputs.places
                     )
+                if family.splits[left.site(guard)] + 1 == MANY_TRACES:
+                    message = RecordingWarning.traces(self._name, MANY_TRACES, left.site(guard))
+                    warnings.warn(RecordingWarning(message), stacklevel=_caller_level())
                 if not family.has_room:
                     self._warn(family, left, guard)
                 return family.adopt(trace)

@@ -7,15 +7,16 @@ what the graph cannot replay is refused here.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._shared.placeholders import forget
-from .._shared.sites import Site, Span, site_of, span_of
+from .._shared.sites import Site, Span, calling_instruction, site_of, span_of
 from .._values.recorded_ops import RecordedOp
-from ..errors import RecordingError
+from ..errors import RecordingError, RecordingWarning
 from ..passes import values
 from ..passes.flat import LEAF, NAMES, Pass
 from ..value import Value, core
@@ -31,8 +32,23 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+MANY_OPERATIONS = 1_000_000
+"""From here on a recording says where it is."""
 MOST_OPERATIONS = 1 << 25
 """What a recording may make: a loop without end stops there, before memory does."""
+
+
+def _tell(operations: int) -> int:
+    """A recording has made so many operations. When to say so again."""
+    site = site_of(calling_instruction(2))
+    if operations >= MOST_OPERATIONS:
+        raise RecordingError.endless(operations, site)
+    message = RecordingWarning.long(operations, MOST_OPERATIONS, site)
+    warnings.warn(RecordingWarning(message), stacklevel=2)
+    return MOST_OPERATIONS
+
+
+core.tell_of(MANY_OPERATIONS, _tell)
 
 
 class _Reader:
