@@ -200,7 +200,7 @@ class Compiled(Replayable):
                     raise FunctionResultError.branches(
                         self._name, left.outputs.places, trace.outputs.places
                     )
-                if family.splits[left.site(guard)] + 1 == MANY_TRACES:
+                if family.splits[left.site(guard)] + 1 == MANY_TRACES and not self._warned:
                     message = RecordingWarning.traces(self._name, MANY_TRACES, left.site(guard))
                     warnings.warn(RecordingWarning(message), stacklevel=_caller_level())
                 if not family.has_room:
