@@ -143,24 +143,29 @@ def constant(given: float) -> bytes:
 
 def op(which: int, *back: int, site: int = 0, wide: bool = False) -> bytes:
     operands = count(len(back)) if wide else b""
-    return count(6 + which) + operands + b"".join(map(count, back)) + count(site)
+    return count(5 + which) + operands + b"".join(map(count, back)) + count(site)
 
 
 def guard(entry: int, outcome: int, site: int = 0) -> bytes:
     return count(2 * entry + outcome) + count(site)
 
 
-def trace(*entries: bytes, guards: Sequence[bytes] = (), outputs: Sequence[int] = (1,)) -> bytes:
-    """Inputs begin with a tag below 5; instructions and loops follow them."""
-    inputs = [entry for entry in entries if entry[0] < 5]
-    items = [entry for entry in entries if entry[0] >= 5]
-    made = several(*inputs) + several(*items)
+def trace(
+    *entries: bytes,
+    guards: Sequence[bytes] = (),
+    outputs: Sequence[int] = (1,),
+    tables: Sequence[float] = (),
+) -> bytes:
+    """Inputs begin with a tag below 4; instructions and loops follow them."""
+    inputs = [entry for entry in entries if entry[0] < 4]
+    items = [entry for entry in entries if entry[0] >= 4]
+    made = several(*inputs) + several(*map(number, tables)) + several(*items)
     return count(3) + made + several(*guards) + b"".join(map(count, outputs))
 
 
 def looped(trips: int, *items: bytes, strides: Sequence[int] = ()) -> bytes:
     moves = [2 * stride if stride >= 0 else -2 * stride - 1 for stride in strides]
-    return count(5) + count(trips) + several(*items) + b"".join(map(count, moves))
+    return count(4) + count(trips) + several(*items) + b"".join(map(count, moves))
 
 
 def _nested(depth: int, trips: int = 1000) -> bytes:
@@ -222,8 +227,11 @@ GOOD = {
         family(trace(ROW, looped(2, looped(3, op(0, 1), strides=[0]), strides=[0]), outputs=[6]))
     ),
     "a table": body(
-        family(trace(ROW, *[b"\x04" + number(float(k)) for k in range(3)],
-                     looped(3, op(1, 4, 3), strides=[0, 1]), outputs=[5]))
+        family(
+            trace(
+                ROW, looped(3, op(1, 4, 3), strides=[0, 1]), outputs=[5], tables=[1.0, 2.0, 3.0]
+            )
+        )
     ),
     "no arguments": body(family(trace(captured(0), outputs=[0]), shapes=b""), arguments=[],
                          parameters=[parameter()]),
@@ -366,7 +374,10 @@ BAD: dict[str, tuple[bytes, str]] = {
     "a loop from an input on to results": (
         body(family(trace(ROW, looped(3, op(0, 1), strides=[1])))), "from inputs on to results",
     ),
-    "a table for an argument": (body(family(trace(b"\x04" + number(1.0)))), "%0 should be x"),
+    "a table past the file": (
+        body()[: -len(NEGATED)] + count(3) + several(ROW) + count(2) + number(1.0),
+        "2 numbers in tables are more than the file has bytes for",
+    ),
     "the same path twice": (
         body(family(NEGATED, NEGATED)), "the path of trace 0 is the beginning of 1's",
     ),

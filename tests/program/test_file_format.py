@@ -92,13 +92,13 @@ class Page:
 
     def item(self) -> Any:
         kind = self.count()
-        if kind == 5:
+        if kind == 4:
             trips, before = self.count(), self.made
             body = self.many(self.item)
             period, self.made = self.made - before, before + trips * (self.made - before)
             strides = [self.stride() for _ in self.operands(body)]
             return (trips, body, period, strides)
-        op = self.ops[kind - 6]
+        op = self.ops[kind - 5]
         arity = {"neg": 1, "abs": 1, "exp": 1, "tanh": 1, "stop": 1, "square": 1, "where": 3}
         operands = self.count() if op in ("sum", "dot", "take") else arity.get(op, 2)
         index, self.made = self.made, self.made + 1
@@ -128,6 +128,7 @@ class Page:
 
     def trace(self, outputs: int) -> dict[str, Any]:
         rows, inputs = self.count(), self.many(self.input)
+        inputs += [(3, number) for number in self.many(self.number)]
         self.made = len(inputs)
         return {
             "rows": rows,

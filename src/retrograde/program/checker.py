@@ -75,9 +75,9 @@ def _fault_of_instructions(program: Program) -> str | None:
 def _fault_of_items(rolled: Rolled) -> str | None:
     """What is wrong with items: ids count up, and whatever is read was there before."""
     frame = rolled.frame
-    inputs = len(frame.inputs)
-    if any(index >= inputs for index in frame.inputs):
+    if any(index >= len(frame.inputs) for index in frame.inputs):
         return "its inputs do not come first"
+    inputs = len(frame.inputs) + len(rolled.tables)
     fault = _Items(_kinds(frame), inputs, len(frame.sites))
     at = inputs
     for item in rolled.items:

@@ -11,9 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Union
+from typing import TYPE_CHECKING, NamedTuple, Union
 
-from .program import Instruction, Program
+import numpy as np
+
+from .program import CONSTANT, Input, Instruction, Program
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 class Loop(NamedTuple):
@@ -35,10 +40,15 @@ Item = Union[Instruction, Loop]  # noqa: UP007
 @dataclass
 class Rolled:
     """A program in which repeated stretches are loops: ``items`` in place of instructions, and in
-    ``frame`` all the rest."""
+    ``frame`` all the rest.
+
+    The ids of the inputs come first, then those of ``tables``: constants of which loops read
+    another one in each round; then those of the items, counting up.
+    """
 
     frame: Program
     items: list[Item] = field(default_factory=list)
+    tables: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
 
     @classmethod
     def of(cls, program: Program) -> Rolled:
@@ -102,4 +112,8 @@ def instructions_of(items: Sequence[Item]) -> list[Instruction]:
 
 def expand(rolled: Rolled) -> Program:
     """The program with all its loops written out."""
-    return rolled.frame.replaced(instructions=instructions_of(rolled.items))
+    inputs = dict(rolled.frame.inputs)
+    first = len(inputs)
+    for column, number in enumerate(rolled.tables.tolist()):
+        inputs[first + column] = Input(CONSTANT, "", number, "", column)
+    return rolled.frame.replaced(inputs=inputs, instructions=instructions_of(rolled.items))

@@ -7,8 +7,7 @@ their order.
 
 from __future__ import annotations
 
-from itertools import chain
-from struct import pack, unpack
+from struct import pack
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,28 +25,48 @@ class Numbers:
 
     def __init__(self) -> None:
         self._known: dict[bytes, int] = {}
+        self.all: list[float] = []
 
     def address(self, number: float) -> int:
         """The address of a number."""
-        return NUMBERS + self._known.setdefault(pack("d", number), len(self._known))
+        known = self._known.setdefault(pack("d", number), len(self.all))
+        if known == len(self.all):
+            self.all.append(number)
+        return NUMBERS + known
 
-    def all(self) -> list[float]:
-        """Every number, in the order of their addresses."""
-        return [unpack("d", bits)[0] for bits in self._known]
+    def addresses(self, numbers: NDArray[np.float64]) -> NDArray[np.int64]:
+        """The addresses of many, before any other."""
+        bits, first, each = np.unique(
+            numbers.view(np.int64), return_index=True, return_inverse=True
+        )
+        order = np.argsort(first)
+        self.all = bits[order].view(np.float64).tolist()
+        self._known = dict(zip([pack("d", number) for number in self.all], range(len(order))))
+        place = np.empty(len(order), np.int64)
+        place[order] = np.arange(NUMBERS, NUMBERS + len(order))
+        return np.asarray(place[each], np.int64)
 
 
 class Numbered:
-    """The inputs of a rolled program in their order, and the ids that addresses become."""
+    """The inputs of a rolled program in their order, and the ids that addresses become.
 
-    def __init__(self, given: list[Input], numbers: Numbers, roller: Roller) -> None:
-        known = numbers.all()
-        self.constants = len(given)
-        self.tables = self.constants + len(known)
-        constants = [Input(CONSTANT, "", number) for number in known]
-        listed = chain.from_iterable([(table - NUMBERS).tolist() for table in roller.tables])
-        tables = [Input(CONSTANT, "", known[each], "", at) for at, each in enumerate(listed)]
-        self.inputs = dict(enumerate([*given, *constants, *tables]))
-        self.first = len(self.inputs)
+    ``results`` are addresses that are read from outside. What only tables have is no constant.
+    """
+
+    def __init__(
+        self, given: list[Input], numbers: Numbers, roller: Roller, results: list[int]
+    ) -> None:
+        read = np.append(roller.operands, results)
+        read = np.unique(read[(read >= NUMBERS) & (read < TABLES)]).tolist()
+        first = len(given)
+        self._constants = {address: first + place for place, address in enumerate(read)}
+        constants = [Input(CONSTANT, "", numbers.all[address - NUMBERS]) for address in read]
+        self.inputs = dict(enumerate([*given, *constants]))
+        known = np.array(numbers.all)
+        listed = np.concatenate([np.zeros(0, np.int64), *roller.tables]) - NUMBERS
+        self.tables = known[listed] if len(listed) else np.zeros(0)
+        self.first_table = len(self.inputs)
+        self.first = self.first_table + len(self.tables)
 
     def id_of(self, address: int) -> int:
         """The id of what has an address."""
@@ -56,8 +75,8 @@ class Numbered:
         if address < NUMBERS:
             return address - INPUTS
         if address < TABLES:
-            return address - NUMBERS + self.constants
-        return address - TABLES + self.tables
+            return self._constants[address]
+        return address - TABLES + self.first_table
 
     def items(self, roller: Roller, names: list[str]) -> list[Item]:
         """The items of a rolled program."""
@@ -73,7 +92,7 @@ def roll(program: Program) -> Rolled:
     numbers, given = Numbers(), list[Input]()
     addresses: dict[int, int] = {}
     for index, each in sorted(program.inputs.items()):
-        if each.kind == CONSTANT and index not in program.made:
+        if each.is_known and index not in program.made:
             continue
         addresses[index] = INPUTS + len(given)
         given.append(each)
@@ -95,15 +114,20 @@ def roll(program: Program) -> Rolled:
     starts = np.cumsum([0, *widths], dtype=np.int64)
     flat = Flat(_whole(ops), _whole(sites), _whole(results), starts, _whole(operands))
     roller = rolled(flat)
-    numbered = Numbered(given, numbers, roller)
-    ids = {index: numbered.id_of(address) for index, address in addresses.items()}
+    outside = [*program.outputs, *[guard.condition for guard in program.guards]]
+    numbered = Numbered(given, numbers, roller, [addresses[index] for index in outside])
+    id_of = numbered.id_of
+
+    def kept(index: int) -> bool:
+        return addresses.get(index, NUMBERS) < NUMBERS
+
     frame = program.replaced(
         inputs=numbered.inputs,
         instructions=[],
-        guards=[Guard(ids[g.condition], g.outcome, g.site) for g in program.guards],
-        outputs=[ids[output] for output in program.outputs],
+        guards=[Guard(id_of(addresses[g.condition]), g.outcome, g.site) for g in program.guards],
+        outputs=[id_of(addresses[output]) for output in program.outputs],
         count=numbered.first + made,
-        labels={ids[index]: label for index, label in program.labels.items() if index in ids},
-        made={ids[index]: how for index, how in program.made.items()},
+        labels={id_of(addresses[i]): label for i, label in program.labels.items() if kept(i)},
+        made={id_of(addresses[index]): how for index, how in program.made.items()},
     )
-    return Rolled(frame, numbered.items(roller, list(names)))
+    return Rolled(frame, numbered.items(roller, list(names)), numbered.tables)

@@ -12,7 +12,9 @@ from itertools import pairwise
 from keyword import iskeyword
 from math import prod
 from struct import unpack_from
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from .._shared.sites import Site, StoredSite
 from .._values.nests import Nest, as_array, take_apart
@@ -50,7 +52,6 @@ from .writer import (
     NUMBER_A_ROW,
     OPS,
     SEVERAL_A_ROW,
-    TABLE,
     TEXT,
     TRUE,
     TUPLE,
@@ -59,6 +60,9 @@ from .writer import (
     WIDE,
     Stored,
 )
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 OLD_ENTRIES = ENTRIES[:4]
 """Those of version 1."""
@@ -351,18 +355,27 @@ class _Reader:
         began = self.at
         captured: dict[int, Value] = {}
         for index in range(self.several("inputs of a trace")):
-            tag = self.byte("an input", ENTRIES.index(TABLE))
+            tag = self.byte("an input", ENTRIES.index(CONSTANT))
             frame.inputs[index] = self._input(index, ENTRIES[tag], arguments, captured)
         self._check_arguments(frame, arguments, began)
-        self.made = len(frame.inputs)
+        tables = self._tables()
+        self.made = len(frame.inputs) + len(tables)
         items = self._items(0)
         frame.count = self.made
         self._ends(frame, results)
         try:
-            check_rolled(Rolled(frame, items), "reading")
+            rolled = check_rolled(Rolled(frame, items, tables), "reading")
         except ProgramError as error:
             raise self.refuse(str(error), began) from None
-        return Trace(Rolled(frame, items), list(captured.values()), results, rows=rows)
+        return Trace(rolled, list(captured.values()), results, rows=rows)
+
+    def _tables(self) -> NDArray[np.float64]:
+        """Constants of which loops read one a round."""
+        count = self.several("numbers in tables")
+        if 8 * count > len(self.body) - self.at:
+            raise self.refuse(f"{count} numbers in tables are more than the file has bytes for")
+        self.at += 8 * count
+        return np.frombuffer(self.body, "<f8", count, self.at - 8 * count).astype(np.float64)
 
     def _items(self, depth: int) -> list[Item]:
         """Instructions, and loops with those of their first round; ids count up."""
@@ -433,9 +446,8 @@ class _Reader:
             if kind != arguments[index].kind:
                 raise self.refuse(f"%{index} should be {arguments[index].name}")
             return arguments[index]
-        if kind in (CONSTANT, TABLE):
-            number = self.number("a constant")
-            return Input(CONSTANT, "", number, "", index if kind == TABLE else -1)
+        if kind == CONSTANT:
+            return Input(CONSTANT, "", self.number("a constant"))
         if kind != CAPTURED:
             raise self.refuse(f"%{index} is an argument that the function does not have")
         number = self.count("the number of a parameter")

@@ -106,9 +106,11 @@ class _Reader:
 
     def places_of(self, values: Sequence[Value]) -> list[int]:
         """Where some values stand in the graph."""
-        wanted = {id(value) for value in values}
-        found = {id(v): place for place, v in enumerate(self.values) if id(v) in wanted}
-        return [found[id(value)] for value in values]
+        ids = np.fromiter(map(id, self.values), np.int64, len(self.values))
+        order = np.argsort(ids)
+        wanted = np.fromiter(map(id, values), np.int64, len(values))
+        found: list[int] = order[np.searchsorted(ids[order], wanted)].tolist()
+        return found
 
     def _sites(self) -> NDArray[np.int64]:
         """By place in the graph: where an op made it, among the program's sites."""
@@ -141,15 +143,7 @@ class _Reader:
         operands = np.append(self.addresses, -1)[graph.inputs]
         numbers = np.flatnonzero(graph.inputs < 0)
         if len(numbers):
-            bits, first, each = np.unique(
-                graph.numbers[numbers].view(np.int64), return_index=True, return_inverse=True
-            )
-            place = np.empty(len(bits), np.int64)
-            for index in np.argsort(first).tolist():
-                place[index] = self.numbers.address(
-                    float(bits[index : index + 1].view(np.float64)[0])
-                )
-            operands[numbers] = place[each]
+            operands[numbers] = self.numbers.addresses(graph.numbers[numbers])
         self.names = names
         count = int(self.made.sum())
         starts = np.append(graph.starts[:-1][self.made], graph.starts[-1])
@@ -199,10 +193,10 @@ class _Reader:
         )
         return expand(found), captured
 
-    def finish(self, roller: Roller) -> Numbered:
+    def finish(self, roller: Roller, outputs: list[int]) -> Numbered:
         """Number everything: inputs first, then the instructions."""
         program = self.program
-        numbered = Numbered(list(program.inputs.values()), self.numbers, roller)
+        numbered = Numbered(list(program.inputs.values()), self.numbers, roller, outputs)
         program.inputs = numbered.inputs
         program.count = numbered.first + len(roller.flat)
         for place, label in self.graph.labels.items():
@@ -226,19 +220,19 @@ def record(
     decisions = Decisions(path)
     recorders.decisions.append(decisions)
     core.enter_recording()
-    made: list[Value] = []
+    log: list[Value] = []
     try:
         result = function()
     finally:
-        made = core.leave_recording()
+        log = core.leave_recording()
         recorders.decisions.pop()
         forget()
     decided = decisions.taken
     outputs = flatten(result, bool(decided))
     roots = [output for output in outputs if isinstance(output, Value)]
     conditions = [value for value, _ in decided]
-    graph = values.read([*conditions, *roots], since, log=made)
-    del made
+    graph = values.read([*conditions, *roots], since, log=log)
+    del log
     reader = _Reader(graph, arguments, since)
     roller = reader.read()
     found = iter(reader.places_of([*conditions, *roots]))
@@ -249,12 +243,12 @@ def record(
         else reader.numbers.address(float(o))
         for o in outputs
     ]
-    numbered = reader.finish(roller)
+    numbered = reader.finish(roller, addresses)
     program, id_of = reader.program, numbered.id_of
     program.outputs = [id_of(address) for address in addresses]
     program.guards = [
         Guard(id_of(int(reader.addresses[place])), outcome, reader.site(int(graph.places[place])))
         for place, (_, outcome) in zip(places, decided)
     ]
-    found_items = numbered.items(roller, reader.names)
-    return check_rolled(Rolled(program, found_items), "recording"), reader.captured
+    made = Rolled(program, numbered.items(roller, reader.names), numbered.tables)
+    return check_rolled(made, "recording"), reader.captured

@@ -132,6 +132,7 @@ def _plainly(rolled: Rolled) -> Any:
         [_without_site(item) for item in rolled.items],
         [(condition, outcome) for condition, outcome, _ in frame.guards],
         frame.outputs,
+        rolled.tables.tobytes(),
     )
 
 

@@ -22,11 +22,10 @@ def listing(rolled: Rolled, most: int | None = None) -> str:
     lines = []
     for index, given in program.inputs.items():
         shown = f"{given.number!r}" if given.kind == CONSTANT else given.name
-        if given.kind == CONSTANT and not given.is_known:
-            if given.column and not program.inputs[index - 1].is_known:
-                continue
-            shown = "tables of the loops"
         lines.append(f"  %{index} = {given.kind} {shown}")
+    if len(rolled.tables):
+        first = len(program.inputs)
+        lines.append(f"  %{first} … %{first + len(rolled.tables) - 1} = tables of the loops")
     for item in rolled.items:
         lines += _item_lines(program, item, "  ", [[] for _ in operands_of(item)])
     for guard in program.guards:
@@ -65,6 +64,8 @@ def summary(rolled: Rolled) -> str:
     """A program in one line."""
     program = rolled.frame
     kinds = Counter(given.kind for given in program.inputs.values())
+    if len(rolled.tables):
+        kinds["in tables"] = len(rolled.tables)
     inputs = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
     return (
         f"{_size(rolled)}, {len(program.guards)} guards, "

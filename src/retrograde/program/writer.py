@@ -27,8 +27,8 @@ OPS = tuple(name for name, kind in INSTRUCTIONS.items() if kind.recorded and not
 """What a recorded program is made of; the format has no place for parameters."""
 WIDE = frozenset(name for name in OPS if INSTRUCTIONS[name].operands == ANY)
 """Ops that say how many operands they have."""
-TABLE, LOOP = "table", "loop"
-ENTRIES = (ROW, UNIFORM, CAPTURED, CONSTANT, TABLE, LOOP)
+LOOP = "loop"
+ENTRIES = (ROW, UNIFORM, CAPTURED, CONSTANT, LOOP)
 """Entries of a program that are no instructions, by their tag; the ops follow."""
 NUMBER, NUMBER_A_ROW, SEVERAL_A_ROW, UNIFORM_ARRAY, LIST, TUPLE, DICT, ARRAY = range(8)
 """Tags of a nest."""
@@ -241,6 +241,8 @@ class _Writer:
         captured = iter(trace.captured)
         for index in range(len(program.inputs)):
             self._input(program.inputs[index], captured)
+        self.count(len(trace.rolled.tables))
+        self.body += trace.rolled.tables.astype("<f8").tobytes()
         self._items(program, trace.rolled.items)
         self.count(len(program.guards))
         for guard in program.guards:
@@ -251,8 +253,7 @@ class _Writer:
 
     def _input(self, given: Input, captured: Iterator[Value]) -> None:
         kind = given.kind
-        is_table = kind == CONSTANT and not given.is_known
-        self.byte(ENTRIES.index(TABLE if is_table else kind))
+        self.byte(ENTRIES.index(kind))
         if kind == CAPTURED:
             self.count(self.numbers[id(next(captured))])
         elif kind == CONSTANT:
