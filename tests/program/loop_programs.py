@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,12 +19,17 @@ def _unary(rg: Any, name: str, x: Any) -> Any:
     return -x if name == "neg" else getattr(rg, name)(x)
 
 
-def random_function(rg: Any, seed: int, guards: bool = True) -> tuple[Callable[..., Any], Any]:
-    """A function of (Z, a, b) with loops, and a list of the leaves it captures."""
+def random_function(
+    rg: Any, seed: int, trips: Sequence[int] = (3, 4, 5, 7, 12, 20), deepest: int = 3
+) -> tuple[Callable[..., Any], Any]:
+    """A function of (Z, a, b) with loops, and a list of the leaves it captures.
+
+    ``trips`` are the rounds that outer loops may have, ``deepest`` the levels of loops.
+    """
     chance = random.Random(seed)
     leaves = [rg.Value(chance.uniform(0.5, 1.5), label=f"w{i}") for i in range(3)]
     data = [chance.choice((chance.uniform(-1, 1), 0.0, 1.0, 0.5)) for _ in range(40)]
-    code = [_statement(chance, 0, guards) for _ in range(chance.randint(1, 4))]
+    code = [_statement(chance, 0, trips, deepest) for _ in range(chance.randint(1, 4))]
 
     def function(Z: Any, a: Any, b: Any) -> Any:
         state = {"x": a, "y": b, "z": a * 0.5 + b}
@@ -40,18 +45,17 @@ def random_function(rg: Any, seed: int, guards: bool = True) -> tuple[Callable[.
     return function, leaves
 
 
-def _statement(chance: random.Random, depth: int, guards: bool) -> Any:
+def _statement(chance: random.Random, depth: int, trips: Sequence[int], deepest: int) -> Any:
     kind = chance.random()
-    if depth < 3 and kind < 0.45:
-        body = [_statement(chance, depth + 1, guards) for _ in range(chance.randint(1, 4))]
-        trips = chance.choice((3, 4, 5, 7, 12, 20) if depth == 0 else (3, 4, 6))
-        return ("for", trips, body)
+    if depth < deepest and kind < (0.6 if depth == 0 else 0.35):
+        body = [_statement(chance, depth + 1, trips, deepest) for _ in range(chance.randint(1, 4))]
+        return ("for", chance.choice(trips if depth == 0 else (3, 4, 6)), body)
     target = chance.choice("xyz")
     if kind < 0.6:
         return ("unary", target, chance.choice(_UNARY), chance.choice("xyz"))
     if kind < 0.8:
         return ("binary", target, chance.choice("xyz"), chance.choice("+-*"), chance.choice("xyz"))
-    what = chance.choice(("Z", "leaf", "data", "keep", "guard" if guards else "Z", "backwards"))
+    what = chance.choice(("Z", "leaf", "data", "keep", "guard", "backwards"))
     return (what, target, chance.randrange(3))
 
 
@@ -83,7 +87,7 @@ def _do(rg: Any, it: Any, state: Any, kept: Any, Z: Any, leaves: Any, data: Any,
     return True
 
 
-def rows_for(seed: int, count: int = 5) -> tuple[Any, Any, Any]:
+def rows_for(seed: int, count: int = 5, width: int = 12) -> tuple[Any, Any, Any]:
     """Arguments for such a function."""
     rng = np.random.default_rng(seed)
-    return rng.normal(size=(count, 12)) * 0.5, rng.normal(size=count), 0.7
+    return rng.normal(size=(count, width)) * 0.5, rng.normal(size=count), 0.7

@@ -10,10 +10,10 @@ checked as every program is. Where anything is not as regular as that, nothing i
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-
-import numpy as np
+from itertools import pairwise
+from struct import pack
 
 from ..errors import ProgramError
 from .checker import check_rolled
@@ -28,9 +28,13 @@ SHORT = 24
 MOST_LENGTHS = 3
 """Lengths that loops may have, apart from differences of a few rounds."""
 NEAR = 4
+"""Rounds at either end of a loop that may be read otherwise than the rest."""
+LEAST_PROOF, MOST_PROOF = 8, 400
+"""Rounds more at which it is tried whether the numbers are linear: as many as it takes for what
+depends on what to get through all that a loop carries on, and back."""
 
 Transform = Callable[[Program, list[int]], Program]
-"""A program and the ids of the inputs asked for to a derived program, with as many outputs again."""
+"""A program and the ids of the inputs asked for → a derived program."""
 
 
 class _IrregularError(Exception):
@@ -59,17 +63,105 @@ class _Long:
         for item in rolled.items:
             self.starts.append(at)
             at += ids_of(item)
-        self.long = [
-            isinstance(item, Loop) and item.trips >= LONG for item in rolled.items
-        ]
+        self.long = [isinstance(item, Loop) and item.trips >= LONG for item in rolled.items]
         self.lengths = self._lengths()
         self.wrt = list(wrt)
         self.moving = self._moving()
         self.guards = [self.place(g.condition) for g in self.frame.guards]
+        self.proof = self._proof()
+        self.tables = self._tables()
+        self.known = [i for i, given in self.frame.inputs.items() if given.is_known]
+        self._check_moves()
+        self._check_lists(self.rolled.items)
+
+    def _check_moves(self) -> None:
+        """What a long loop reads of other rounds, its own or another loop's, it must read round by
+        round and from end to end: else the short programs would show rounds that are read for
+        others that are not."""
+        for number, item in enumerate(self.rolled.items):
+            if not self.long[number]:
+                continue
+            assert isinstance(item, Loop)
+            reach = [span for part in item.body for span in _reach(part)]
+            for base, stride, (low, high) in zip(operands_of(item), item.strides, reach):
+                if stride and base < self.first:
+                    far = (item.trips - 1) * stride
+                    self._check_inputs(base + low + min(far, 0), base + high + max(far, 0))
+                elif stride:
+                    for start in (base + low, base + high):
+                        self._check_move(item, start, stride)
+
+    def _check_inputs(self, low: int, high: int) -> None:
+        """Values that the function makes in each round are known numbers, and a transform makes
+        use of that: they must all be the same."""
+        known = [i for i in self.known if low <= i <= high]
+        numbers = {pack("d", self.frame.inputs[i].number) for i in known}
+        if known and (len(numbers) > 1 or len(known) <= high - low):
+            raise _IrregularError
+
+    def _check_move(self, item: Loop, start: int, stride: int) -> None:
+        """An operand in the first round, and how it moves."""
+        one = self.place(start + NEAR * stride)
+        last = self.place(start + (item.trips - 1) * stride)
+        if one is None or last is None or one.item != last.item or one.offset != last.offset:
+            raise _IrregularError
+        other = self.rolled.items[one.item]
+        if not isinstance(other, Loop) or not self.long[one.item] or abs(stride) != other.period:
+            raise _IrregularError
+        if self.group(other.trips) != self.group(item.trips):
+            raise _IrregularError
+        first, end = sorted((one.trip, last.trip))
+        if first > 2 * NEAR or end < other.trips - 1 - 2 * NEAR:
+            raise _IrregularError
+
+    def _check_lists(self, items: Sequence[Item]) -> None:
+        """A list of many operands has every round of a loop that it has any of, but a few at the
+        ends."""
+        for item in items:
+            if isinstance(item, Loop):
+                self._check_lists(item.body)
+                continue
+            rounds: dict[tuple[int, int], list[int]] = {}
+            for place in map(self.place, item.args if len(item.args) >= LONG else ()):
+                if place is not None and self.long[place.item]:
+                    rounds.setdefault((place.item, place.offset), []).append(place.trip)
+            for (number, _), trips in rounds.items():
+                loop = self.rolled.items[number]
+                assert isinstance(loop, Loop)
+                whole = sorted(trips) == list(range(min(trips), max(trips) + 1))
+                if not whole or min(trips) > NEAR or max(trips) < loop.trips - 1 - NEAR:
+                    raise _IrregularError
+
+    def _proof(self) -> int:
+        """How many rounds more show all that may become of a loop."""
+        most = 0
+        for item, long in zip(self.rolled.items, self.long):
+            if long:
+                assert isinstance(item, Loop)
+                most = max(most, _carried(item))
+        proof = LEAST_PROOF + 4 * most
+        if proof > MOST_PROOF or any(SHORT + proof >= trips for trips in self.lengths):
+            raise _IrregularError
+        return proof
+
+    def _tables(self) -> dict[int, Input]:
+        """The numbers of tables that short programs read: the same for all of them."""
+        read: set[int] = set()
+        for item, long in zip(self.rolled.items, self.long):
+            if long and isinstance(item, Loop):
+                item = item._replace(trips=SHORT + self.proof)
+            read.update(_inputs_of(item, operands_of(item), self.first))
+        first, numbers = len(self.frame.inputs), self.rolled.tables
+        return {
+            index: Input(CONSTANT, "", float(numbers[index - first]), "", index - first)
+            for index in sorted(read)
+            if index >= first
+        }
 
     def _lengths(self) -> list[int]:
         """The longest of each group of loops of nearly the same length."""
-        found = {item.trips for item, long in zip(self.rolled.items, self.long) if long}
+        items = self.rolled.items
+        found = {item.trips for item in items if isinstance(item, Loop) and item.trips >= LONG}
         groups: list[int] = []
         for trips in sorted(found, reverse=True):
             if not groups or groups[-1] - trips > NEAR:
@@ -77,19 +169,38 @@ class _Long:
         return groups
 
     def _moving(self) -> dict[int, int]:
-        """By input: the first round in which a long loop reads it, for inputs that are read so."""
+        """By input asked for: the first round in which a long loop reads it, for inputs that are
+        read one a round."""
         found: dict[int, int] = {}
         wanted = set(self.wrt)
+        if not wanted:
+            return found
+        still: set[int] = set()  # read otherwise too
         for item, long in zip(self.rolled.items, self.long):
-            if not long or not wanted:
+            if not long:
+                still |= _inputs_of(item, operands_of(item), self.first) & wanted
                 continue
             assert isinstance(item, Loop)
-            for base, stride in zip(operands_of(item), item.strides):
-                if base < self.first and stride:
-                    for trip in range(item.trips):
-                        index = base + trip * stride
-                        if index in wanted:
-                            found[index] = min(found.get(index, trip), trip)
+            reach = [span for part in item.body for span in _reach(part)]
+            for base, stride, (low, high) in zip(operands_of(item), item.strides, reach):
+                if base >= self.first:
+                    continue
+                if low or high or not stride:
+                    whole = range(
+                        min(base, base + (item.trips - 1) * stride) + low,
+                        max(base, base + (item.trips - 1) * stride) + high + 1,
+                    )
+                    read = {index for index in whole if index in wanted}
+                    if read and stride:
+                        raise _IrregularError  # loops in the loop read them, several a round
+                    still |= read
+                    continue
+                for trip in range(item.trips):
+                    index = base + trip * stride
+                    if index in wanted:
+                        found[index] = min(found.get(index, trip), trip)
+        if any(found.get(index, 0) > SHORT // 4 for index in still):
+            raise _IrregularError
         return found
 
     def place(self, index: int) -> _Place | None:
@@ -108,6 +219,49 @@ class _Long:
     def group(self, trips: int) -> int:
         """The group of a length."""
         return next(i for i, n in enumerate(self.lengths) if 0 <= n - trips <= NEAR)
+
+
+def _carried(loop: Loop) -> int:
+    """How many numbers a loop hands on to later rounds, or a few more."""
+    begin = min(_results(loop))
+    count = 0
+    seen: set[tuple[int, int, int]] = set()
+    reach = [span for part in loop.body for span in _reach(part)]
+    for base, stride, (low, high) in zip(operands_of(loop), loop.strides, reach):
+        if stride == loop.period and base + low < begin and (base, low, high) not in seen:
+            seen.add((base, low, high))
+            count += min(high - low, loop.period) + 1
+    return count
+
+
+def _results(item: Item) -> list[int]:
+    if isinstance(item, Loop):
+        return [result for part in item.body for result in _results(part)]
+    return list(item.results)
+
+
+def _reach(item: Item) -> list[tuple[int, int]]:
+    """By operand: how far it goes down and up in the loops of an item."""
+    if not isinstance(item, Loop):
+        return [(0, 0)] * len(item.args)
+    inner = [span for part in item.body for span in _reach(part)]
+    far = [(item.trips - 1) * stride for stride in item.strides]
+    return [(low + min(each, 0), high + max(each, 0)) for (low, high), each in zip(inner, far)]
+
+
+def _inputs_of(item: Item, operands: list[int], first: int) -> set[int]:
+    """The inputs that an item reads in all its rounds."""
+    if not isinstance(item, Loop):
+        return {operand for operand in operands if operand < first}
+    found: set[int] = set()
+    widths = [len(operands_of(part)) for part in item.body]
+    for trip in range(item.trips):
+        moved = [each + trip * stride for each, stride in zip(operands, item.strides)]
+        done = 0
+        for part, width in zip(item.body, widths):
+            found |= _inputs_of(part, moved[done : done + width], first)
+            done += width
+    return found
 
 
 class _Short:
@@ -161,10 +315,7 @@ class _Short:
                 assert isinstance(item, Loop)
                 item = item._replace(trips=self.trips[number])
             self._write(item, operands_of(item), instructions)
-        inputs = dict(frame.inputs)
-        at = len(inputs)
-        for column, constant in enumerate(whole.rolled.tables.tolist()):
-            inputs[at + column] = Input(CONSTANT, "", constant, "", column)
+        inputs = {**frame.inputs, **whole.tables}
         guards = [
             Guard(self.at(place) if place else guard.condition, guard.outcome, guard.site)
             for guard, place in zip(frame.guards, whole.guards)
@@ -183,7 +334,7 @@ class _Short:
 
     def _write(self, item: Item, operands: list[int], out: list[Instruction]) -> None:
         if not isinstance(item, Loop):
-            first = self.whole.first + (out[-1].results[-1] + 1 - self.whole.first if out else 0)
+            first = out[-1].results[-1] + 1 if out else self.whole.first
             if len(operands) >= LONG:
                 operands = [i for i in operands if self.is_there(self.whole.place(i))]
             args = tuple([self.id_of(operand) for operand in operands])
@@ -194,32 +345,12 @@ class _Short:
         for trip in range(item.trips):
             done = 0
             for part, width in zip(item.body, widths):
-                moved = [
-                    operands[at] + trip * item.strides[at] for at in range(done, done + width)
-                ]
+                moved = [operands[at] + trip * item.strides[at] for at in range(done, done + width)]
                 self._write(part, moved, out)
                 done += width
 
 
 # ---- numbers as functions of the rounds --------------------------------------------------------
-
-
-class _Sequence(list[int]):
-    """Numbers of which there are more where loops are longer."""
-
-
-def _numbers(items: Sequence[Item]) -> Iterator[int | _Sequence]:
-    """All numbers of items but their own ids, which count up."""
-    for item in items:
-        if isinstance(item, Loop):
-            yield item.trips
-            yield item.period
-            yield from item.strides
-            yield from _numbers(item.body)
-        elif len(item.args) >= SHORT // 2:
-            yield _Sequence(item.args)
-        else:
-            yield from item.args
 
 
 def _form(items: Sequence[Item]) -> list[object]:
@@ -259,7 +390,10 @@ class _Lines:
         third = shortest // 3
         begin = [self.number([each[i] for each in at]) for i in range(third)]
         end = [self.number([each[len(each) - third + i] for each in at]) for i in range(third)]
-        steps = {b - a for each in at for a, b in zip(each[third - 2 : 1 - third], each[third - 1 : 2 - third])}
+        steps = set()
+        for each in at:
+            middle_part = each[third - 2 : len(each) - third + 2]
+            steps |= {after - before for before, after in pairwise(middle_part)}
         if third < 3 or len(steps) != 1:
             raise _IrregularError
         (step,) = steps
@@ -299,72 +433,170 @@ class _Lines:
 def stretched(rolled: Rolled, wrt: Sequence[int], transform: Transform) -> Rolled | None:
     """What a transform makes of a program with long loops; None where it is not regular enough,
     or where there are none."""
-    whole = _Long(rolled, wrt)
-    if not whole.lengths or len(whole.lengths) > MOST_LENGTHS:
-        return None
-    groups = len(whole.lengths)
-    nowhere = [0] * groups
-    points = [nowhere]
-    for group in range(groups):
-        for more in (1, 2):
-            points.append([*nowhere[:group], more, *nowhere[group + 1 :]])
     try:
-        samples = [_Short(whole, point).program() for point in points]
-        derived = [roll(transform(*sample)) for sample in samples]
-        return _joined(whole, samples, derived)
+        whole = _Long(rolled, wrt)
+        if not whole.lengths or len(whole.lengths) > MOST_LENGTHS:
+            return None
+        shorts = [_Short(whole, more) for more in _more_rounds(len(whole.lengths), whole.proof)]
+        samples = [short.program() for short in shorts]
+        _check_steady(shorts[-1], *samples[-1])
+        derived = [transform(*sample) for sample in samples]
+        return _joined(whole, shorts, samples, derived)
     except (_IrregularError, ProgramError):
         return None
 
 
+MOST_OUTPUTS = 64
+"""Outputs of a function for each of which it is followed what they depend on."""
+
+
+def _check_steady(short: _Short, program: Program, wrt: list[int]) -> None:
+    """What depends on the inputs asked for, and what an output depends on, must be the same in
+    every round of the later and of the earlier half: a round is made of those before by one rule,
+    so what has become steady stays so."""
+    if len(program.outputs) > MOST_OUTPUTS:
+        raise _IrregularError
+    active = set(wrt)
+    for op, results, args, _, _ in program.instructions:
+        if op != "stop" and not active.isdisjoint(args):
+            active.update(results)
+    _check_rounds(short, active, late=True)
+    for output in program.outputs:
+        _check_rounds(short, _under(program, [output], {"stop"}), late=False)
+    conditions = [guard.condition for guard in program.guards]
+    _check_rounds(short, _under(program, [*program.outputs, *conditions], set()), late=False)
+
+
+def _under(program: Program, roots: list[int], without: set[str]) -> set[int]:
+    """What numbers depend on, not through some ops."""
+    found = set(roots)
+    for op, results, args, _, _ in reversed(program.instructions):
+        if op not in without and not found.isdisjoint(results):
+            found.update(args)
+    return found
+
+
+def _check_rounds(short: _Short, marked: set[int], late: bool) -> None:
+    for number, trips in short.trips.items():
+        item = short.whole.rolled.items[number]
+        assert isinstance(item, Loop)
+        start = short.starts[number]
+        half = range(trips // 2, trips - 1) if late else range(1, trips // 2)
+        rounds = {
+            tuple([start + trip * item.period + k in marked for k in range(item.period)])
+            for trip in half
+        }
+        if len(rounds) > 1:
+            raise _IrregularError
+
+
+def _more_rounds(groups: int, proof: int) -> list[list[int]]:
+    """How many rounds more the short loops have, by group: none, then one and two of each; then
+    some more of all, for the proof."""
+    nowhere = [0] * groups
+    each = [(group, more) for group in range(groups) for more in (1, 2)]
+    lines = [[*nowhere[:g], more, *nowhere[g + 1 :]] for g, more in each]
+    return [nowhere, *lines, [proof] * groups]
+
+
 def _joined(
-    whole: _Long, samples: list[tuple[Program, list[int]]], derived: list[Rolled]
+    whole: _Long,
+    shorts: list[_Short],
+    samples: list[tuple[Program, list[int]]],
+    derived: list[Program],
 ) -> Rolled:
     """Derived programs of several lengths as one of the full lengths."""
-    one = derived[0]
-    form, inputs = _form(one.items), list(one.frame.inputs.values())
-    for other in derived:
-        same = _form(other.items) == form and list(other.frame.inputs.values()) == inputs
-        if not same or len(other.tables):
+    rolled = [_Renumbered(whole, program) for program in derived]
+    one, *_, proof = rolled
+    form = _form(one.items)
+    for other in rolled:
+        if _form(other.items) != form or other.inputs != one.inputs:
             raise _IrregularError
+    known = rolled[:-1]
+    first = len(one.inputs) + len(whole.rolled.tables)
+    near = _Lines([whole.proof] * len(whole.lengths))
+    if near.items([each.items for each in known], first) != proof.items:
+        raise _IrregularError
     lines = _Lines([trips - SHORT for trips in whole.lengths])
-    first = len(inputs)
-    items = lines.items([each.items for each in derived], first)
+    items = lines.items([each.items for each in known], first)
     frame = one.frame.replaced(
+        inputs=dict(enumerate(one.inputs)),
         count=first + sum(map(ids_of, items)),
-        outputs=_outputs(whole, samples, derived, lines),
-        guards=_guards(whole, derived, lines),
+        outputs=_outputs(whole, samples[:-1], [each.outputs for each in known], lines),
+        guards=_guards(whole, shorts[:-1], [each.conditions for each in known], lines),
     )
-    return check_rolled(Rolled(frame, items), "stretching")
+    return check_rolled(Rolled(frame, items, whole.rolled.tables), "stretching")
+
+
+class _Renumbered:
+    """A short derived program, rolled, with the ids that the full one has for what comes first:
+    inputs, then the whole tables, then the results."""
+
+    def __init__(self, whole: _Long, program: Program) -> None:
+        rolled = roll(program)
+        if len(rolled.tables):
+            raise _IrregularError  # a number was worked out that differs from round to round
+        tables = range(len(whole.frame.inputs), whole.first)
+        inputs = sorted(program.inputs.items())
+        listed = [i for i, given in inputs if not given.is_known or i in program.made]
+        all_inputs = list(rolled.frame.inputs.values())
+        self.ids: list[int] = []
+        self.inputs: list[Input] = []
+        after = len(all_inputs) - sum(index in tables for index in listed)
+        for number, each in enumerate(all_inputs):
+            index = listed[number] if number < len(listed) else -1
+            if index in tables:
+                self.ids.append(after + index - tables.start)
+            else:
+                self.ids.append(len(self.inputs))
+                self.inputs.append(each)
+        self.shift = after + len(tables) - len(all_inputs)
+        self.frame = rolled.frame
+        self.items = [self._renumbered(item) for item in rolled.items]
+        self.outputs = [self.id_of(output) for output in rolled.frame.outputs]
+        self.conditions = [self.id_of(guard.condition) for guard in rolled.frame.guards]
+
+    def id_of(self, index: int) -> int:
+        return self.ids[index] if index < len(self.ids) else index + self.shift
+
+    def _renumbered(self, item: Item) -> Item:
+        if isinstance(item, Loop):
+            return item._replace(body=tuple([self._renumbered(part) for part in item.body]))
+        args, results = map(self.id_of, item.args), map(self.id_of, item.results)
+        return item._replace(args=tuple(args), results=tuple(results))
 
 
 def _outputs(
     whole: _Long,
     samples: list[tuple[Program, list[int]]],
-    derived: list[Rolled],
+    outputs: list[list[int]],
     lines: _Lines,
 ) -> list[int]:
     """The outputs at the full lengths: what is asked for of moving inputs comes in runs."""
     if not whole.moving:
-        if len({len(each.frame.outputs) for each in derived}) != 1:
+        if len({len(each) for each in outputs}) != 1:
             raise _IrregularError
-        return [lines.number(each) for each in zip(*[d.frame.outputs for d in derived])]
-    before = len(derived[0].frame.outputs) - len(samples[0][1])
-    if before < 0 or any(len(d.frame.outputs) - len(w) != before for d, (_, w) in zip(derived, samples)):
+        return [lines.number(each) for each in zip(*outputs)]
+    before = len(outputs[0]) - len(samples[0][1])
+    apart = {len(each) - len(wrt) for each, (_, wrt) in zip(outputs, samples)}
+    if before < 0 or apart != {before}:
         raise _IrregularError  # not one output for each input asked for
-    found = [lines.number(each) for each in zip(*[d.frame.outputs[:before] for d in derived])]
+    found = [lines.number(each) for each in zip(*[each[:before] for each in outputs])]
     runs = [_runs(wrt, whole.moving) for _, wrt in samples]
     full = _runs(whole.wrt, whole.moving)
     if any([moves for moves, _ in each] != [moves for moves, _ in full] for each in runs):
         raise _IrregularError
-    places = [before] * len(derived)
+    places = [before] * len(outputs)
+    wanted = before
     for number, (moves, length) in enumerate(full):
         pieces = []
         for sample, each in enumerate(runs):
             end = places[sample] + each[number][1]
-            pieces.append(derived[sample].frame.outputs[places[sample] : end])
+            pieces.append(outputs[sample][places[sample] : end])
             places[sample] = end
         found += lines.several(pieces) if moves else [lines.number(e) for e in zip(*pieces)]
-        if len(found) != before + sum(count for _, count in full[: number + 1]):
+        wanted += length
+        if len(found) != wanted:
             raise _IrregularError
     return found
 
@@ -381,41 +613,31 @@ def _runs(wrt: Sequence[int], moving: dict[int, int]) -> list[tuple[bool, int]]:
     return runs
 
 
-def _guards(whole: _Long, derived: list[Rolled], lines: _Lines) -> list[Guard]:
+def _guards(
+    whole: _Long, shorts: list[_Short], conditions: list[list[int]], lines: _Lines
+) -> list[Guard]:
     """The guards at the full lengths, those of a loop's rounds one after another."""
     by_place: dict[tuple[int, int], list[int]] = {}  # the guards of one line of a loop
     for number, place in enumerate(whole.guards):
         key = (-1 - number, 0) if place is None else (place.item, place.offset)
         by_place.setdefault(key, []).append(number)
-    conditions = [[g.condition for g in each.frame.guards] for each in derived]
     taken: list[dict[int, int]] = []
-    points = [0] * len(derived)
-    shorts = _short_guards(whole, len(lines.far))
-    for sample, numbers in enumerate(shorts):
-        if len(numbers) != len(conditions[sample]):
+    for short, mine in zip(shorts, conditions):
+        numbers = [n for n, place in enumerate(whole.guards) if short.is_there(place)]
+        if len(numbers) != len(mine):
             raise _IrregularError
-        taken.append(dict(zip(numbers, conditions[sample])))
-    del points
+        taken.append(dict(zip(numbers, mine)))
     found: dict[int, int] = {}
     for numbers in by_place.values():
         pieces = [[each[n] for n in numbers if n in each] for each in taken]
-        known = lines.several(pieces) if len(numbers) > 1 else [lines.number([p[0] for p in pieces])]
+        if len(numbers) > 1:
+            known = lines.several(pieces)
+        else:
+            known = [lines.number([piece[0] for piece in pieces])]
         if len(known) != len(numbers):
             raise _IrregularError
         found.update(zip(numbers, known))
     return [
         Guard(found[number], guard.outcome, guard.site)
         for number, guard in enumerate(whole.frame.guards)
-    ]
-
-
-def _short_guards(whole: _Long, groups: int) -> list[list[int]]:
-    """Which guards the short programs have, in the order of the lengths."""
-    nowhere = [0] * groups
-    points = [nowhere] + [
-        [*nowhere[:g], more, *nowhere[g + 1 :]] for g in range(groups) for more in (1, 2)
-    ]
-    shorts = [_Short(whole, point) for point in points]
-    return [
-        [n for n, place in enumerate(whole.guards) if short.is_there(place)] for short in shorts
     ]

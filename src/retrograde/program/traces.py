@@ -20,17 +20,22 @@ from typing import Any
 from .._shared.sites import Site
 from ..value import Value, core
 from .derived import REDUCED, STORED, Mode, derived
-from .loops import Rolled, expand, static_size
+from .long_layout import laid_out_long
+from .loops import Rolled, expand, full_size, static_size
 from .passes import improved
-from .program import Program
+from .plan_checker import check_plan, is_asked
+from .program import CAPTURED, Program
 from .replay import Ready
 from .staged import prepared
+from .stretching import Transform, stretched
 
 LEAST_TRACES = 500
 """Traces that are kept whatever their length."""
 MOST_INSTRUCTIONS = 2_000_000
 """Instructions past which no more traces are kept, beyond the least."""
 
+LONG_PROGRAM = 20_000
+"""Instructions from which on, written out, loops are not written out for transforms and layout."""
 KEPT_WRITTEN = 100_000
 """Instructions up to which a program is kept with its loops written out."""
 
@@ -92,20 +97,75 @@ class Trace:
         known = self.plans.get(key)
         if known is None:
             with collector_paused():
-                program = improved(derived(self.program, self.numbers, mode))
-                outputs = [(_WHAT[w], i) for w, i in zip(what, program.outputs)]
-                known = self.plans[key] = prepared(program, outputs, arguments)
+                known = self.plans[key] = self._ready(mode, what, arguments)
         return known
+
+    def _ready(self, mode: Mode, what: str, arguments: int) -> Ready:
+        def transform(program: Program, wrt: Sequence[int]) -> Program:
+            asked = mode if len(wrt) == len(wanted) else self._narrowed(mode, wrt)
+            return improved(derived(program, self.numbers, asked))
+
+        wanted = self._wanted(mode)
+        long = self._stretched(self.rolled, wanted, transform)
+        outputs = long.frame.outputs if long else None
+        if long is not None and outputs is not None:
+            return ready_of_long(long, _asked(what, outputs), arguments)
+        program = transform(self.program, wanted)
+        return prepared(program, _asked(what, program.outputs), arguments)
+
+    def _wanted(self, mode: Mode) -> Sequence[int]:
+        """The ids of the inputs that a mode asks for."""
+        if mode.kind != "backward":
+            return mode.wrt
+        inputs = self.rolled.frame.inputs.items()
+        ids = dict(zip(self.numbers, [i for i, given in inputs if given.kind == CAPTURED]))
+        return [ids[number] for number in mode.wrt if number in ids]
+
+    def _narrowed(self, mode: Mode, wrt: Sequence[int]) -> Mode:
+        """The same mode for fewer inputs."""
+        if mode.kind != "backward":
+            return replace(mode, wrt=tuple(wrt))
+        inputs = self.rolled.frame.inputs.items()
+        ids = [i for i, given in inputs if given.kind == CAPTURED]
+        numbers = dict(zip(ids, self.numbers))
+        return replace(mode, wrt=tuple([numbers[i] for i in wrt]))
+
+    def _stretched(self, rolled: Rolled, wrt: Sequence[int], transform: Transform) -> Rolled | None:
+        """What a transform makes of a long program; None where it has to be written out."""
+        if rolled.frame.functions or full_size(rolled.items) < LONG_PROGRAM:
+            return None
+        return stretched(rolled, wrt, transform)
 
     def router(self, start: int, arguments: int) -> Ready:
         """The plan that only checks the guards from ``start`` on."""
         key = ("router", start)
         if key not in self.plans:
-            guards = self.program.guards[start:]
             with collector_paused():
-                program = improved(self.program.replaced(outputs=[], guards=guards))
-                self.plans[key] = prepared(program, [], arguments)
+                self.plans[key] = self._router(start, arguments)
         return self.plans[key]
+
+    def _router(self, start: int, arguments: int) -> Ready:
+        frame = self.rolled.frame
+        frame = frame.replaced(outputs=[], guards=frame.guards[start:])
+        rolled = Rolled(frame, self.rolled.items, self.rolled.tables)
+        long = self._stretched(rolled, (), lambda program, _: improved(program))
+        if long is not None:
+            return ready_of_long(long, [], arguments)
+        return prepared(improved(expand(rolled)), [], arguments)
+
+
+def _asked(what: str, outputs: Sequence[int]) -> list[tuple[str, int]]:
+    return [(_WHAT[w], i) for w, i in zip(what, outputs)]
+
+
+def ready_of_long(rolled: Rolled, outputs: list[tuple[str, int]], arguments: int) -> Ready:
+    """A program with long loops, laid out."""
+    plan = laid_out_long(rolled, outputs)
+    if is_asked():
+        check_plan(plan, expand(rolled))
+    ready = Ready.of(rolled.frame, plan, arguments)
+    ready.loops = rolled
+    return ready
 
 
 @dataclass(eq=False)
