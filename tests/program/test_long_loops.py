@@ -13,7 +13,7 @@ from .loop_programs import random_function, rows_for
 from .support import same
 from .test_rolling import full_size, static_size, told
 
-TRIPS = (64, 65, 70, 96)
+TRIPS = (120, 121, 150)
 
 
 def room(rg: Any, name: str) -> Any:
@@ -48,7 +48,7 @@ def flat(found: Any) -> list[Any]:
 def compare(rg: Any, checked: Any, seed: int, trips: Any = TRIPS) -> int:
     """How many plans of a random function kept their loops."""
     function, leaves = random_function(rg, seed, trips=trips, deepest=2)
-    arguments = rows_for(seed, 3, width=100)
+    arguments = rows_for(seed, 3, width=160)
     checked(NEVER)
     plain = rg.compile(function)
     expected = results(plain, arguments, leaves)
@@ -266,7 +266,7 @@ def wave(rg: Any) -> Any:
     def f(Z: Any, a: Any) -> Any:
         state = [rg.sin(Z[0] * k) for k in range(40)]
         state[-1] = a
-        for _ in range(100):
+        for _ in range(300):
             state = [rg.sin(x) * 0.9 for x in state[1:]] + [state[0] * 1.01]
         return rg.sum(state)
 

@@ -82,8 +82,8 @@ class _Long:
             if not self.long[number]:
                 continue
             assert isinstance(item, Loop)
-            reach = [span for part in item.body for span in _reach(part)]
-            for base, stride, (low, high) in zip(operands_of(item), item.strides, reach):
+            reach = [span for part in item.body for span in _inner(part)]
+            for base, stride, (low, high, _) in zip(operands_of(item), item.strides, reach):
                 if stride and base < self.first:
                     far = (item.trips - 1) * stride
                     self._check_inputs(base + low + min(far, 0), base + high + max(far, 0))
@@ -181,8 +181,8 @@ class _Long:
                 still |= _inputs_of(item, operands_of(item), self.first) & wanted
                 continue
             assert isinstance(item, Loop)
-            reach = [span for part in item.body for span in _reach(part)]
-            for base, stride, (low, high) in zip(operands_of(item), item.strides, reach):
+            reach = [span for part in item.body for span in _inner(part)]
+            for base, stride, (low, high, _) in zip(operands_of(item), item.strides, reach):
                 if base >= self.first:
                     continue
                 if low or high or not stride:
@@ -224,29 +224,31 @@ class _Long:
 def _carried(loop: Loop) -> int:
     """How many numbers a loop hands on to later rounds, or a few more."""
     begin = min(_results(loop))
-    count = 0
-    seen: set[tuple[int, int, int]] = set()
-    reach = [span for part in loop.body for span in _reach(part)]
-    for base, stride, (low, high) in zip(operands_of(loop), loop.strides, reach):
-        if stride == loop.period and base + low < begin and (base, low, high) not in seen:
-            seen.add((base, low, high))
-            count += min(high - low, loop.period) + 1
-    return count
+    found: dict[tuple[int, int, int], int] = {}
+    inner = [each for part in loop.body for each in _inner(part)]
+    for base, stride, (low, high, count) in zip(operands_of(loop), loop.strides, inner):
+        if stride == loop.period and base + low < begin:
+            found[base, low, high] = count
+    return sum(found.values())
+
+
+def _inner(item: Item) -> list[tuple[int, int, int]]:
+    """By operand: how far it goes down and up in the loops of an item, and over how many."""
+    if not isinstance(item, Loop):
+        return [(0, 0, 1)] * len(item.args)
+    spans = [span for part in item.body for span in _inner(part)]
+    found = []
+    for (low, high, count), stride in zip(spans, item.strides):
+        far = (item.trips - 1) * stride
+        more = item.trips if stride else 1
+        found.append((low + min(far, 0), high + max(far, 0), count * more))
+    return found
 
 
 def _results(item: Item) -> list[int]:
     if isinstance(item, Loop):
         return [result for part in item.body for result in _results(part)]
     return list(item.results)
-
-
-def _reach(item: Item) -> list[tuple[int, int]]:
-    """By operand: how far it goes down and up in the loops of an item."""
-    if not isinstance(item, Loop):
-        return [(0, 0)] * len(item.args)
-    inner = [span for part in item.body for span in _reach(part)]
-    far = [(item.trips - 1) * stride for stride in item.strides]
-    return [(low + min(each, 0), high + max(each, 0)) for (low, high), each in zip(inner, far)]
 
 
 def _inputs_of(item: Item, operands: list[int], first: int) -> set[int]:
