@@ -19,6 +19,7 @@ from ..ops.structural import DOT, STRUCTURAL, TAKE
 from .loops import Item, Loop, Rolled, operands_of
 from .plan import CARRIED, IN_PLACE, STEPS, UNIFORM, Plan
 from .program import CAPTURED, CONSTANT, ROW, SEED, Input
+from .rolling import in_order
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -94,7 +95,7 @@ class _Places:
         """
         places = np.full(len(defined), CARRIED, np.int64)
         found = np.flatnonzero(wanted)
-        order = found[np.argsort(key[found], kind="stable")]
+        order = found[in_order(key[found])]
         if not len(order):
             return places
         groups = np.split(order, np.flatnonzero(np.diff(key[order])) + 1)
@@ -151,7 +152,11 @@ class _LongLayout:
             varies |= np.array([each.op == TAKE.name for each in self.statics])
         count = len(self.statics)
         maker = self.static[self.made[self.operands[~from_input] - self.given]]
-        pairs = np.unique(maker * count + self.static[self.owners[~from_input]])
+        codes = maker * count + self.static[self.owners[~from_input]]
+        if count * count < 1 << 24:
+            pairs = np.flatnonzero(np.bincount(codes, minlength=1))
+        else:
+            pairs = np.unique(codes)
         users: dict[int, list[int]] = {}
         for maker_number, user in zip((pairs // count).tolist(), (pairs % count).tolist()):
             users.setdefault(maker_number, []).append(user)

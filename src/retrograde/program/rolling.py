@@ -26,7 +26,7 @@ Integers: TypeAlias = "NDArray[np.int64]"
 
 LEAST_TRIPS = 3
 """Rounds from which on a stretch is a loop."""
-LEAST_SAVED = 12
+LEAST_SAVED = 18
 """Instructions that a loop must save."""
 WIDEST = 1 << 12
 """How many instructions are compared at most to tell one place in a round from another."""
@@ -111,7 +111,7 @@ class Roller:
             if width * 2 > min(WIDEST, count // 2) or taken.mean() > 0.5:
                 break
             pairs = ids[:-width] * (int(ids.max()) + 1) + ids[width:]
-            _, ids = np.unique(pairs, return_inverse=True)
+            ids = _numbered(pairs)
             width *= 2
         if accepted:
             self._replace(sorted(accepted), moved)
@@ -200,14 +200,30 @@ def _tokens(flat: Flat) -> Integers:
     sites = flat.sites + 1
     key = (flat.ops * (int(sites.max(initial=0)) + 1) + sites) * (int(widths.max(initial=0)) + 1)
     key = (key + widths) * (int(flat.results.max(initial=0)) + 1) + flat.results
-    _, tokens = np.unique(key, return_inverse=True)
-    return np.asarray(tokens, np.int64)
+    return _numbered(key)
+
+
+def _numbered(keys: Integers) -> Integers:
+    """Equal keys as one number each, counting up from 0."""
+    most = int(keys.max(initial=0))
+    if most < 1 << 24:  # a table is faster than a sort
+        there = np.zeros(most + 1, np.int64)
+        there[keys] = 1
+        return (np.cumsum(there) - 1)[keys]
+    return np.asarray(np.unique(keys, return_inverse=True)[1], np.int64)
+
+
+def in_order(numbers: Integers) -> Integers:
+    """Where small numbers stand, sorted; equal ones in their order."""
+    if len(numbers) and int(numbers.max()) < 1 << 16:
+        numbers = numbers.astype(np.uint16)  # counted, not compared
+    return np.argsort(numbers, kind="stable")
 
 
 def _stretches(ids: Integers, width: int) -> list[tuple[int, int, int]]:
     """(period, start, end) of stretches in which each window of ``width`` came a period before."""
     count = len(ids)
-    order = np.argsort(ids, kind="stable")
+    order = in_order(ids)
     sorted_ids = ids[order]
     same = sorted_ids[1:] == sorted_ids[:-1]
     apart = np.zeros(count, dtype=np.int64)

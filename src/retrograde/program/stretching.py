@@ -23,7 +23,7 @@ from .program import CONSTANT, Guard, Input, Instruction, Program
 
 LONG = 64
 """Rounds from which on a loop is cut down."""
-SHORT = 24
+SHORT = 28
 """Rounds of the loops that are cut down, and a few more."""
 MOST_LENGTHS = 3
 """Lengths that loops may have, apart from differences of a few rounds."""
