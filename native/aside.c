@@ -4,7 +4,7 @@
  * threads run. So the pass works on a copy of the graph's edges and keeps its gradients aside; they
  * are put in place in one go when it is whole, and what has been added meanwhile stays. A failure
  * has nothing to undo. It takes 16 bytes a node and 24 an input. */
-#include "walk.h"
+#include "tensor.h"
 
 /* One input of a node: its place among the totals, and the partial. */
 typedef struct {
@@ -100,8 +100,7 @@ static int pass_begin(Pass *pass) {
 /* The roots as a tuple, for the route from a birth to where the pass began. */
 PyObject *rg_tuple_of(Value **roots, Py_ssize_t count) {
     PyObject *tuple = PyTuple_New(count);
-    for (Py_ssize_t r = 0; tuple && r < count; r++)
-        PyTuple_SET_ITEM(tuple, r, Py_NewRef((PyObject *)roots[r]));
+    for (Py_ssize_t r = 0; tuple && r < count; r++) PyTuple_SET_ITEM(tuple, r, rg_face(roots[r]));
     return tuple;
 }
 

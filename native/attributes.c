@@ -1,7 +1,7 @@
 /* The attributes of values: what they hold, how they were made, and what may be assigned.
  *
  * Names that begin with an underscore are those of the small teaching engines. */
-#include "sites.h"
+#include "tensor.h"
 
 static int no_delete(PyObject *object, const char *name) {
     if (object != NULL) return 0;
@@ -114,6 +114,7 @@ const char *rg_code_name(int op) {
 static PyObject *get_op(PyObject *self, void *Py_UNUSED(closure)) {
     Value *v = (Value *)self;
     if (v->op < RG_OP_COUNT) return PyUnicode_FromString(RG_OPS[v->op].name);
+    if (v->op == RG_ARRAY) return rg_row_name(v);
     const char *name = rg_code_name(v->op);
     if (name) return PyUnicode_FromString(name);
     if (v->rule == NULL) return PyUnicode_FromString("custom");
@@ -147,13 +148,16 @@ RgEntry rg_input_at(const Value *v, Py_ssize_t i) {
 }
 
 /* The inputs; a number operand is shown as a leaf that takes no gradient. */
-static PyObject *get_inputs(PyObject *self, void *Py_UNUSED(closure)) {
-    Value *v = (Value *)self;
+PyObject *rg_inputs_of(Value *v) {
     Py_ssize_t count = rg_width(v);
     PyObject *inputs = PyTuple_New(count);
     for (Py_ssize_t i = 0; inputs && i < count; i++) {
         RgEntry entry = rg_input_at(v, i);
-        PyObject *input = entry.input ? Py_NewRef((PyObject *)entry.input) : NULL;
+        PyObject *input = entry.input ? rg_face(entry.input) : NULL;
+        if (entry.input && input == NULL) {
+            Py_DECREF(inputs);
+            return NULL;
+        }
         if (input == NULL) {
             Value *number = rg_blank(RgValue_Type);
             if (number == NULL) {
@@ -167,6 +171,10 @@ static PyObject *get_inputs(PyObject *self, void *Py_UNUSED(closure)) {
         PyTuple_SET_ITEM(inputs, i, input);
     }
     return inputs;
+}
+
+static PyObject *get_inputs(PyObject *self, void *Py_UNUSED(closure)) {
+    return rg_inputs_of((Value *)self);
 }
 
 /* The partial of a number operand is not kept: it is worked out again from the law. */
@@ -187,7 +195,7 @@ static double partial_of_number(const Value *v, Py_ssize_t index) {
 
 static PyObject *get_partials(PyObject *self, void *Py_UNUSED(closure)) {
     Value *v = (Value *)self;
-    if (v->op == RG_CLOSURE) return PyTuple_New(0);
+    if (v->op == RG_CLOSURE || v->op == RG_ARRAY) return PyTuple_New(0);
     if (RG_UNLIKELY(rg_hides_number(v))) {
         rg_fail("RecordingError", "partials", "(O)", self);
         return NULL;

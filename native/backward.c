@@ -1,7 +1,7 @@
 /* The backward pass over a graph in order. Here it is numbers only: nothing can fail and no Python
  * code runs, so it works in place and takes 8 bytes a leaf. Where Python code may run, aside.c
  * (hooks, anomaly mode) and lent.c (closures) do the same with care. */
-#include "walk.h"
+#include "tensor.h"
 
 #define AHEAD 8 /* how many nodes ahead of the walk memory is asked for */
 
@@ -69,7 +69,9 @@ int rg_absent_met = 0;
 static Value *open_node(const RgGraph *graph) {
     for (size_t i = 0; rg_absent_met && i < graph->order.count; i++) {
         Value *v = graph->order.items[i];
-        int absent = v->op < RG_OP_COUNT ? RG_OPS[v->op].absent : 0;
+        if (v->op == RG_ARRAY && rg_body(v)->open) return v;
+        int op = v->op == RG_ARRAY && rg_body(v)->row == &rg_map_row ? rg_body(v)->code : v->op;
+        int absent = op < RG_OP_COUNT ? RG_OPS[op].absent : 0;
         for (Py_ssize_t j = 0; absent >> j; j++) {
             Value *input = rg_input_at(v, j).input;
             if ((absent >> j & 1) && input && (input->flags & RG_REQUIRES_GRAD)) return v;
@@ -78,8 +80,9 @@ static Value *open_node(const RgGraph *graph) {
     return NULL;
 }
 
-int rg_backward(Value **roots, const double *seeds, Py_ssize_t count) {
+int rg_backward(Value **roots, const RgTotal *totals, Py_ssize_t count) {
     RgGraph graph = {.oldest = RG_ANY_AGE};
+    const double *seeds = &totals->number; /* where no root is a tensor */
     int failed = -1;
     Value *hidden = rg_hidden_root(roots, count);
     if (RG_UNLIKELY(hidden != NULL)) {
@@ -87,15 +90,18 @@ int rg_backward(Value **roots, const double *seeds, Py_ssize_t count) {
         return -1;
     }
     if (rg_order(&graph, roots, count) < 0) return -1;
+    for (Py_ssize_t r = 0; r < count; r++) graph.tensors |= rg_is_node(roots[r]);
     Value *open = open_node(&graph);
     if (rg_check_loans(&graph, RG_ANY_THREAD) < 0) {
         failed = -1;
     } else if (!graph.takes_gradient) {
         rg_unmark(&graph);
-        rg_fail("NoGradientError", "of", "(O)", roots[0]);
+        rg_fail("NoGradientError", "of", "N", rg_face(roots[0]));
     } else if (open != NULL) {
         rg_unmark(&graph);
-        rg_fail("NotDifferentiable", "of", "(O)", open);
+        rg_fail("NotDifferentiable", "of", "N", rg_face(open));
+    } else if (RG_UNLIKELY(graph.tensors)) {
+        failed = rg_backward_mixed(&graph, roots, totals, count);
     } else if (graph.closures) {
         failed = rg_backward_lent(&graph, roots, seeds, count);
     } else if (graph.callbacks || rg_anomaly_enabled()) {

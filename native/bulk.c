@@ -1,6 +1,6 @@
 /* Moving whole nests of values to and from float64 buffers. A nest is a list of lists … of values
  * with a known shape; every item is checked before anything is written. */
-#include "retrograde.h"
+#include "tensor.h"
 
 typedef enum { READ_DATA, READ_GRAD, WRITE_DATA, ADD_GRAD, ZERO_GRAD } Action;
 
@@ -68,7 +68,7 @@ static int move_items(Nest *nest, PyObject *const *items, Py_ssize_t count, Acti
         case READ_GRAD: EVERY numbers[i] = ITEM->grad; break;
         case WRITE_DATA: EVERY ITEM->data = numbers[i]; break;
         case ADD_GRAD: EVERY ITEM->grad += numbers[i]; break;
-        case ZERO_GRAD: EVERY ITEM->grad = 0.0; return 0;
+        case ZERO_GRAD: break; /* zero() itself does it */
     }
 #undef EVERY
 #undef ITEM
@@ -136,16 +136,35 @@ static PyObject *add_grad(PyObject *Py_UNUSED(module), PyObject *args) {
     return move(args, ADD_GRAD);
 }
 
-/* zero(values): set the gradients of a list of values to zero. */
+/* zero(values): set the gradients of a list of values and tensors to zero. */
 static PyObject *zero(PyObject *Py_UNUSED(module), PyObject *values) {
     if (!PyList_Check(values)) {
         PyErr_SetString(PyExc_TypeError, "zero takes a list of values");
         return NULL;
     }
-    Py_ssize_t shape = PyList_GET_SIZE(values);
-    Nest nest = {&shape, 1, NULL, {0}};
-    if (walk_nest(&nest, values, 0, 1, ZERO_GRAD) < 0) return NULL;
-    walk_nest(&nest, values, 0, 0, ZERO_GRAD);
+    Py_ssize_t count = PyList_GET_SIZE(values);
+    Nest nest = {&count, 1, NULL, {0}};
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *item = PyList_GET_ITEM(values, i);
+        nest.at[0] = i;
+        if (!rg_is_tensor(item) && !rg_is_value(item)) {
+            wrong_item(&nest, 1, item);
+            return NULL;
+        }
+        if (rg_is_tensor(item) ? rg_lending && rg_check_loan(rg_node_of(item), RG_ANY_THREAD) < 0
+                               : check_items(&nest, &item, 1, -1, ZERO_GRAD) < 0)
+            return NULL;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *item = PyList_GET_ITEM(values, i);
+        if (rg_is_tensor(item)) {
+            RgBody *body = rg_body(rg_node_of(item));
+            rg_numbers_xdrop(body->gradient);
+            body->gradient = NULL;
+        } else {
+            ((Value *)item)->grad = 0.0;
+        }
+    }
     Py_RETURN_NONE;
 }
 
@@ -183,6 +202,7 @@ PyMethodDef rg_bulk_methods[] = {
      RG_DOC("add_grad($module, nest, array, /)",
             "Add a float64 array to the gradients of a nest.")},
     {"zero", zero, METH_O,
-     RG_DOC("zero($module, values, /)", "Set the gradients of a list of values to zero.")},
+     RG_DOC("zero($module, values, /)",
+            "Set the gradients of a list of values and tensors to zero.")},
     {NULL, NULL, 0, NULL},
 };

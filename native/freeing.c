@@ -4,6 +4,7 @@
  * Of two inputs that die with a node the second is freed first, all of its graph before the
  * other: about the reverse of the order in which they were made. */
 #include "slabs.h"
+#include "tensor.h"
 
 static Value *dying = NULL; /* those that wait */
 static int draining = 0;
@@ -31,7 +32,7 @@ static void settle(Debt *debt) {
 static inline Value *drop(Value *v, Value *list) {
     if (v == NULL) return list;
 #ifndef Py_REF_DEBUG
-    if (Py_REFCNT((PyObject *)v) == 1 && RG_LIKELY(rg_is_plain((PyObject *)v))) {
+    if (Py_REFCNT((PyObject *)v) == 1 && (RG_LIKELY(rg_is_plain((PyObject *)v)) || rg_is_node(v))) {
         v->next = list;
         return v;
     }
@@ -53,7 +54,16 @@ static inline Value *drop_entries(Value *v, Value *list) {
     return list;
 }
 
+static inline Value *drop_wide(Value *v, Value *list) {
+    return rg_has_body(v) ? rg_drop_body(v, list, drop) : drop_entries(v, list);
+}
+
 static void free_odd(Value *v) {
+    if (rg_is_node(v)) { /* of the slabs, like plain ones */
+        Py_SET_TYPE((PyObject *)v, RgValue_Type);
+        rg_node_give_back(v);
+        return;
+    }
     PyTypeObject *type = Py_TYPE((PyObject *)v);
     type->tp_free(v);
     Py_DECREF((PyObject *)type);
@@ -83,7 +93,7 @@ static void drain(void) {
             list = drop(v->in[0], list);
             list = drop(v->in[1], list);
         } else {
-            list = drop_entries(v, list);
+            list = drop_wide(v, list);
         }
         if (RG_LIKELY(rg_is_plain((PyObject *)v)))
             rg_node_give_back(v);
@@ -104,12 +114,15 @@ void rg_value_dealloc(PyObject *self) {
 /* Let go of the inputs: the node is a leaf afterwards. */
 void rg_release_inputs(Value *v) {
     if (rg_is_leaf(v)) return;
-    v->op = RG_LEAF;
     Value *list = NULL;
-    if (v->flags & RG_WIDE) {
+    if (v->op == RG_ARRAY) {
+        list = rg_drop_body(v, list, drop);
+    } else if (v->flags & RG_WIDE) {
+        v->op = RG_LEAF;
         list = drop_entries(v, list);
     } else {
         Value *first = v->in[0], *second = v->in[1];
+        v->op = RG_LEAF;
         v->in[0] = v->in[1] = NULL;
         list = drop(second, drop(first, list));
     }

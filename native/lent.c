@@ -6,7 +6,7 @@
  * another thread, would add to them and be lost: it is refused. A pass takes 8 bytes a node. */
 #include <stdlib.h>
 
-#include "walk.h"
+#include "tensor.h"
 
 static RgLoan *loans = NULL; /* those that last, latest first */
 int rg_lending = 0;
@@ -104,7 +104,7 @@ static int refuse(Value *v, int lent) {
     if (lent < 0)
         PyErr_NoMemory();
     else
-        rg_fail("PassInProgressError", lent == 1 ? "here" : "elsewhere", "(O)", v);
+        rg_fail("PassInProgressError", lent == 1 ? "here" : "elsewhere", "N", rg_face(v));
     return -1;
 }
 

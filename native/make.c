@@ -2,7 +2,7 @@
  *
  * A node of one or two inputs keeps them in itself; wider ones (wide.c) keep `entries`. A number
  * operand gets no node: its place is NULL and the number stands where its partial would. */
-#include "make.h"
+#include "tensor.h"
 
 PyObject *rg_make_leaf(double data, int requires_grad) {
     Value *v = rg_node(RG_LEAF, data, 0);
@@ -99,6 +99,8 @@ RG_BINARY_OPS(DEFINE_BINARY)
 
 /* An operand that is neither value nor number: an array, a mistake, or another class's business. */
 PyObject *rg_other_operand(int op, PyObject *const *operands, Py_ssize_t count) {
+    for (Py_ssize_t i = 0; i < count; i++)
+        if (rg_is_tensor(operands[i])) return rg_tensor_map(op, operands);
     PyObject *tuple = PyTuple_New(count);
     if (tuple == NULL) return NULL;
     for (Py_ssize_t i = 0; i < count; i++) PyTuple_SET_ITEM(tuple, i, Py_NewRef(operands[i]));
@@ -177,6 +179,7 @@ static PyObject *whole_power(PyObject *x, int exponent) {
 /* `**`: a constant exponent chooses the row. */
 PyObject *rg_power(PyObject *base, PyObject *exponent) {
     double number;
+    if (rg_is_tensor(base) || rg_is_tensor(exponent)) return rg_tensor_power(base, exponent);
     if (rg_is_value(base) && !rg_is_value(exponent)) {
         int converted = rg_number(exponent, &number);
         if (converted < 0) return NULL;

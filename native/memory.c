@@ -19,10 +19,12 @@ static size_t kept_bytes = 0;
 static Py_ssize_t failure_countdown = -1;
 
 /* Whether the injector wants this allocation to fail. */
-static int failure_due(void) {
+int rg_failure_due(void) {
     if (RG_LIKELY(failure_countdown < 0)) return 0;
     return failure_countdown-- == 0;
 }
+
+int rg_failures_counted(void) { return failure_countdown >= 0; }
 
 PyObject *rg_inject_allocation_failure(PyObject *Py_UNUSED(module), PyObject *count) {
     Py_ssize_t after = PyLong_AsSsize_t(count);
@@ -36,7 +38,7 @@ PyObject *rg_inject_allocation_failure(PyObject *Py_UNUSED(module), PyObject *co
 }
 
 void *rg_buffer_try(void *buffer, size_t bytes) {
-    return failure_due() ? NULL : PyMem_RawRealloc(buffer, bytes);
+    return rg_failure_due() ? NULL : PyMem_RawRealloc(buffer, bytes);
 }
 
 void *rg_buffer_resize(void *buffer, size_t bytes) {
@@ -76,7 +78,7 @@ void rg_entries_free(RgEntry *entries, Py_ssize_t count) {
  * type hold no reference to it. */
 Value *rg_node_allocate(void) {
     Value *v = NULL;
-    if (!failure_due()) {
+    if (!rg_failure_due()) {
 #ifdef RG_NO_FREE_LIST
         v = PyObject_Malloc(sizeof(Value));
         if (v) Py_SET_TYPE((PyObject *)v, RgValue_Type);

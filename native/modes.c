@@ -1,5 +1,5 @@
 /* no_grad, anomaly and recording: thread-local depths, and one count that keeps the common case to a test. */
-#include "retrograde.h"
+#include "tensor.h"
 
 Py_ssize_t rg_modes_active = 0;
 
@@ -161,7 +161,9 @@ void rg_report_cut(Value *v) {
     }
     uint32_t times = ++cut_places[place].times;
     if (times > CUT_TIMES && (times & (times - 1))) return;
-    PyObject *done = PyObject_CallOneArg(cut_watcher, (PyObject *)v);
+    PyObject *face = rg_face(v);
+    PyObject *done = face ? PyObject_CallOneArg(cut_watcher, face) : NULL;
+    Py_XDECREF(face);
     if (done == NULL) PyErr_WriteUnraisable(cut_watcher);
     Py_XDECREF(done);
 }

@@ -1,5 +1,7 @@
 /* The extension module: types, functions, and what it says about the processor. */
-#include "retrograde.h"
+#include "tensor.h"
+
+#include "kernels/arrays.h"
 
 static PyObject *simd_level(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
 #if defined(__x86_64__)
@@ -79,6 +81,10 @@ static int make_types(PyObject *module) {
     RgClosure_Type = make_type(module, &rg_closure_spec, RgValue_Type);
     RgTracked_Type = make_type(module, &rg_tracked_spec, RgValue_Type);
     if (RgClosure_Type == NULL || RgTracked_Type == NULL || add_op_methods() < 0) return -1;
+    RgTensor_Type = make_type(module, &rg_tensor_spec, NULL);
+    RgNode_Type = (PyTypeObject *)PyType_FromSpec(&rg_node_spec);
+    if (RgTensor_Type == NULL || RgNode_Type == NULL || rg_add_tensor_names() < 0) return -1;
+    rg_numbers_begin();
     return rg_add_array_ufunc();
 }
 
@@ -86,6 +92,7 @@ static int make_types(PyObject *module) {
 static int add_types(PyObject *module) {
     return PyModule_AddType(module, RgValue_Type) < 0 ||
                    PyModule_AddType(module, RgClosure_Type) < 0 ||
+                   PyModule_AddType(module, RgTensor_Type) < 0 ||
                    PyModule_AddType(module, RgTracked_Type) < 0
                ? -1
                : 0;
@@ -99,6 +106,7 @@ static int execute(PyObject *module) {
                         "another interpreter of this process has the native core");
         return -1;
     }
+    rg_use_arrays("");
     if ((RgValue_Type ? add_types(module) : make_types(module)) < 0) return -1;
     if (PyModule_AddFunctions(module, rg_function_methods) < 0 ||
         PyModule_AddFunctions(module, rg_modes_methods) < 0 ||
@@ -108,9 +116,15 @@ static int execute(PyObject *module) {
         PyModule_AddFunctions(module, rg_optim_methods) < 0 ||
         PyModule_AddFunctions(module, rg_reading_methods) < 0 ||
         PyModule_AddFunctions(module, rg_rebuild_methods) < 0 ||
+        PyModule_AddFunctions(module, rg_array_methods) < 0 ||
+        PyModule_AddFunctions(module, rg_row_methods) < 0 ||
+        PyModule_AddFunctions(module, rg_tensor_methods) < 0 ||
+        PyModule_AddFunctions(module, rg_place_methods) < 0 ||
         PyModule_AddFunctions(module, rg_replay_methods) < 0 || rg_add_names(module) < 0 ||
         rg_add_entering(module) < 0 || rg_add_call_site(module) < 0)
         return -1;
+    Py_XSETREF(rg_plan_maker, PyObject_GetAttrString(module, "array_plan"));
+    if (rg_plan_maker == NULL) return -1;
     PyObject *names = rg_op_names();
     int failed = names == NULL || PyModule_AddObjectRef(module, "OP_NAMES", names) < 0;
     Py_XDECREF(names);

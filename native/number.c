@@ -1,5 +1,5 @@
 /* What may stand where a number is expected: int, float, and real scalars such as NumPy's. */
-#include "retrograde.h"
+#include "tensor.h"
 
 /* Types that retrograde._shared.operands has accepted before; strong references, a handful in practice. */
 #define ACCEPTED 16
@@ -40,8 +40,8 @@ int rg_number_slow(PyObject *object, double *number) {
         *number = PyLong_AsDouble(object);
         return *number == -1.0 && PyErr_Occurred() ? overflow() : 1;
     }
-    if (object == Py_None || rg_is_value(object) || Py_TYPE(object)->tp_as_number == NULL ||
-        Py_TYPE(object)->tp_as_number->nb_float == NULL)
+    if (object == Py_None || rg_is_value(object) || rg_is_tensor(object) ||
+        Py_TYPE(object)->tp_as_number == NULL || Py_TYPE(object)->tp_as_number->nb_float == NULL)
         return 0;
     int real = is_accepted(object);
     if (real != 1) return real;

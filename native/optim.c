@@ -1,11 +1,13 @@
-/* Optimizers over a list of leaves: one pass reads every gradient and moves every number.
+/* Optimizers over a list of leaves, values and tensors: one pass reads every gradient and moves
+ * every number.
  *
- * State lives in float64 arrays, one item a leaf; `steps` counts how often each was moved, since a
- * frozen leaf is passed over. Everything is checked before anything is changed. The same formulas,
- * bit for bit, are in the reference core (retrograde/_core/descent.py). */
+ * State lives in float64 arrays, one item a number; `steps` counts how often each was moved, since a
+ * frozen leaf is passed over. Everything is checked, and all memory taken, before anything is
+ * changed. The same formulas, bit for bit, are in the reference core
+ * (retrograde/_core/descent.py). */
 #include <math.h>
 
-#include "retrograde.h"
+#include "tensor.h"
 
 #define MOST_ARRAYS 4
 
@@ -14,6 +16,7 @@ typedef struct {
     PyObject *values; /* a list or tuple */
     PyObject *const *items;
     Py_ssize_t count;
+    Py_ssize_t numbers; /* of all leaves together */
     int arrays;
     Py_buffer views[MOST_ARRAYS];
     double *state[MOST_ARRAYS];
@@ -24,10 +27,59 @@ static void release(Leaves *leaves) {
     Py_XDECREF(leaves->values);
 }
 
-/* The values of a list, which is read where it stands: no Python code may run from here on. Those
- * whose numbers will be set must be leaves of no recording. */
+static inline Value *leaf(const Leaves *leaves, Py_ssize_t i) {
+    PyObject *item = leaves->items[i];
+    return rg_is_value(item) ? (Value *)item : rg_node_of(item);
+}
+
 typedef enum { READS_GRADIENTS, SETS_GRADIENTS, SETS_DATA } Purpose;
 
+/* A buffer of a tensor's own, that may be written to: what others hold of it stays as it is. */
+static int own(RgBuffer **buffer, Py_ssize_t size) {
+    if (*buffer != NULL && (*buffer)->refs == 1) return 0;
+    RgBuffer *mine = rg_numbers_new((size_t)size);
+    if (mine == NULL) return -1;
+    if (*buffer == NULL)
+        memset(mine->data, 0, (size_t)size * sizeof(double));
+    else
+        memcpy(mine->data, (*buffer)->data, (size_t)size * sizeof(double));
+    rg_numbers_xdrop(*buffer);
+    *buffer = mine;
+    return 0;
+}
+
+/* Memory for what is about to change; the numbers are the same afterwards. */
+static int own_tensor(PyObject *item, Purpose purpose) {
+    Value *v = rg_node_of(item);
+    RgBody *body = rg_body(v);
+    if (purpose == READS_GRADIENTS) return 0;
+    if (purpose == SETS_DATA) {
+        if (!rg_is_leaf(v)) {
+            rg_fail("LeafError", "tensor_data", "(O)", item);
+            return -1;
+        }
+        if (rg_refuse_recording("an optimizer") < 0) return -1;
+        if (!(v->flags & RG_REQUIRES_GRAD)) return 0;
+        if (rg_tensor_restore(v) < 0) return -1;
+        if (!body->contiguous || body->at != body->buffer->data || body->buffer->refs > 1) {
+            RgBuffer *packed = rg_numbers_new((size_t)body->size);
+            if (packed == NULL) return -1;
+            RgBuffer *now = rg_packed(v);
+            if (now == NULL) {
+                rg_numbers_drop(packed);
+                return -1;
+            }
+            memcpy(packed->data, now->data, (size_t)body->size * sizeof(double));
+            rg_numbers_drop(now);
+            rg_tensor_replace(v, packed);
+            body->version--; /* the numbers are as they were */
+        }
+    }
+    return own(&body->gradient, body->size);
+}
+
+/* The leaves of a list, which is read where it stands: no Python code may run from here on. Those
+ * whose numbers will be set must be leaves of no recording. */
 static int take_values(Leaves *leaves, PyObject *list, Purpose purpose) {
     leaves->values = PySequence_Fast(list, "an optimizer takes a list of values");
     if (leaves->values == NULL) return -1;
@@ -35,19 +87,24 @@ static int take_values(Leaves *leaves, PyObject *list, Purpose purpose) {
     leaves->count = PySequence_Fast_GET_SIZE(leaves->values);
     for (Py_ssize_t i = 0; i < leaves->count; i++) {
         PyObject *item = leaves->items[i];
-        if (!rg_is_value(item)) {
+        int tensor = rg_is_tensor(item);
+        if (!tensor && !rg_is_value(item)) {
             rg_fail("NotAValueError", "at", "snO", "an optimizer", i, item);
             return -1;
         }
+        Value *v = leaf(leaves, i);
         if (RG_UNLIKELY(rg_lending) && purpose == SETS_GRADIENTS &&
-            rg_check_loan((Value *)item, RG_ANY_THREAD) < 0)
+            rg_check_loan(v, RG_ANY_THREAD) < 0)
             return -1;
         int moves = purpose == SETS_DATA;
-        if (rg_recording() && (moves || rg_is_read_afresh((Value *)item))) {
+        if (rg_recording() && (moves || rg_is_read_afresh(v))) {
             rg_fail("RecordingError", moves ? "assignment" : "grad", "(O)", item);
             return -1;
         }
+        leaves->numbers += tensor ? rg_body(v)->size : 1;
     }
+    for (Py_ssize_t i = 0; i < leaves->count; i++)
+        if (rg_is_tensor(leaves->items[i]) && own_tensor(leaves->items[i], purpose) < 0) return -1;
     return 0;
 }
 
@@ -62,10 +119,10 @@ static int check_arrays(const Leaves *leaves) {
     for (int i = 0; i < leaves->arrays; i++) {
         const Py_buffer *view = &leaves->views[i];
         if (view->format != NULL && !strcmp(view->format, "d") && view->ndim == 1 &&
-            view->shape[0] == leaves->count)
+            view->shape[0] == leaves->numbers)
             continue;
         PyErr_SetString(PyExc_TypeError,
-                        "the state of an optimizer is a float64 array, one item a leaf");
+                        "the state of an optimizer is a float64 array, one item a number");
         return -1;
     }
     return 0;
@@ -87,76 +144,127 @@ static int take_step(Leaves *leaves, PyObject *const *args, Py_ssize_t given, in
     return take_values(leaves, args[0], SETS_DATA) < 0 ? -1 : check_arrays(leaves);
 }
 
-static inline Value *leaf(const Leaves *leaves, Py_ssize_t i) { return (Value *)leaves->items[i]; }
+/* ---- moving ---------------------------------------------------------------------------------- */
+
+/* Moves numbers that were all moved `before` times: `state` are the arrays after `steps`. */
+typedef void (*Move)(void *settings, double before, Py_ssize_t count, double *x, const double *g,
+                     double *const *state);
+
+static void move_run(const Leaves *leaves, Move move, void *settings, Py_ssize_t at,
+                     Py_ssize_t count, double *x, const double *g) {
+    double *steps = leaves->state[0] + at, *state[MOST_ARRAYS];
+    for (Py_ssize_t begin = 0, end; begin < count; begin = end) {
+        double before = steps[begin];
+        for (end = begin; end < count && steps[end] == before; end++) steps[end] = before + 1.0;
+        if (end == begin) end++; /* a count that is no number */
+        for (int a = 1; a < leaves->arrays; a++) state[a - 1] = leaves->state[a] + at + begin;
+        move(settings, before, end - begin, x + begin, g + begin, state);
+    }
+}
+
+#define BLOCK 64
+
+/* Values next to each other are gathered, moved, and put back. Returns how many there were. */
+static Py_ssize_t move_values(const Leaves *leaves, Move move, void *settings, Py_ssize_t first,
+                              Py_ssize_t at) {
+    double x[BLOCK], g[BLOCK];
+    Py_ssize_t count = 0;
+    for (; count < BLOCK && first + count < leaves->count; count++) {
+        PyObject *item = leaves->items[first + count];
+        if (!rg_is_value(item) || !(((Value *)item)->flags & RG_REQUIRES_GRAD)) break;
+        x[count] = ((Value *)item)->data;
+        g[count] = ((Value *)item)->grad;
+    }
+    move_run(leaves, move, settings, at, count, x, g);
+    for (Py_ssize_t j = 0; j < count; j++) leaf(leaves, first + j)->data = x[j];
+    return count;
+}
+
+static PyObject *move_all(Leaves *leaves, Move move, void *settings) {
+    Py_ssize_t at = 0;
+    for (Py_ssize_t i = 0; i < leaves->count;) {
+        Value *v = leaf(leaves, i);
+        int tensor = rg_is_tensor(leaves->items[i]);
+        if (!(v->flags & RG_REQUIRES_GRAD)) {
+            at += tensor ? rg_body(v)->size : 1;
+            i++;
+        } else if (tensor) {
+            RgBody *body = rg_body(v);
+            move_run(leaves, move, settings, at, body->size, body->at, body->gradient->data);
+            body->version++;
+            at += body->size;
+            i++;
+        } else {
+            Py_ssize_t count = move_values(leaves, move, settings, i, at);
+            at += count;
+            i += count;
+        }
+    }
+    release(leaves);
+    Py_RETURN_NONE;
+}
+
+typedef struct {
+    double lr, momentum, kept, decay;
+    int nesterov;
+} Descent;
+
+static void move_sgd(void *settings, double before, Py_ssize_t count, double *x, const double *g,
+                     double *const *state) {
+    const Descent s = *(Descent *)settings;
+    double *velocity = state[0];
+    for (Py_ssize_t i = 0; i < count; i++) {
+        double slope = g[i];
+        if (s.decay != 0.0) slope = slope + s.decay * x[i];
+        if (s.momentum != 0.0) {
+            velocity[i] = before == 0.0 ? slope : s.momentum * velocity[i] + s.kept * slope;
+            slope = s.nesterov ? slope + s.momentum * velocity[i] : velocity[i];
+        }
+        x[i] = x[i] - s.lr * slope;
+    }
+}
 
 /* sgd(leaves, steps, velocity, lr, momentum, dampening, weight_decay, nesterov) */
 static PyObject *sgd(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t given) {
     Leaves leaves;
-    double settings[5];
-    if (take_step(&leaves, args, given, 2, settings, 5) < 0) {
+    double s[5];
+    if (take_step(&leaves, args, given, 2, s, 5) < 0) {
         release(&leaves);
         return NULL;
     }
-    const double lr = settings[0], momentum = settings[1], kept = 1.0 - settings[2];
-    const double decay = settings[3];
-    const int nesterov = settings[4] != 0.0;
-    double *steps = leaves.state[0], *velocity = leaves.state[1];
-    for (Py_ssize_t i = 0; i < leaves.count; i++) {
-        Value *v = leaf(&leaves, i);
-        if (!(v->flags & RG_REQUIRES_GRAD)) continue;
-        double g = v->grad;
-        if (decay != 0.0) g = g + decay * v->data;
-        if (momentum != 0.0) {
-            velocity[i] = steps[i] == 0.0 ? g : momentum * velocity[i] + kept * g;
-            g = nesterov ? g + momentum * velocity[i] : velocity[i];
-        }
-        steps[i] += 1.0;
-        v->data = v->data - lr * g;
-    }
-    release(&leaves);
-    Py_RETURN_NONE;
+    return move_all(&leaves, move_sgd, &(Descent){s[0], s[1], 1.0 - s[2], s[3], s[4] != 0.0});
 }
 
-/* What Adam does with one number; `size` is lr over the first bias correction, `root` the square
- * root of the second. */
+/* `size` is lr over the first bias correction, `root` the square root of the second, for numbers
+ * moved `corrected` times. */
 typedef struct {
-    double lr, beta1, beta2, epsilon, decay, size, root;
+    double lr, beta1, beta2, epsilon, decay;
     int decoupled;
+    double corrected, size, root;
 } Adam;
 
-static inline double adam_one(const Adam *a, double x, double g, double *mean, double *square) {
-    if (a->decay != 0.0 && a->decoupled)
-        x = x * (1.0 - a->lr * a->decay);
-    else if (a->decay != 0.0)
-        g = g + a->decay * x;
-    double m = *mean + (g - *mean) * (1.0 - a->beta1);
-    double s = a->beta2 * *square + (1.0 - a->beta2) * g * g;
-    *mean = m;
-    *square = s;
-    return x - a->size * m / (sqrt(s) / a->root + a->epsilon);
-}
-
-#define BLOCK 16
-
-/* A block whose leaves have all been moved equally often: numbers are gathered, moved, put back. */
-static void adam_block(const Adam *a, const Leaves *leaves, Py_ssize_t at) {
-    double x[BLOCK], g[BLOCK], *means = leaves->state[1] + at, *squares = leaves->state[2] + at;
-    const Adam adam = *a;
-    for (int j = 0; j < BLOCK; j++) {
-        x[j] = leaf(leaves, at + j)->data;
-        g[j] = leaf(leaves, at + j)->grad;
+static void move_adam(void *settings, double before, Py_ssize_t count, double *x, const double *g,
+                      double *const *state) {
+    Adam *kept = settings;
+    double now = before + 1.0, *mean = state[0], *square = state[1];
+    if (now != kept->corrected) {
+        kept->size = kept->lr / (1.0 - pow(kept->beta1, now));
+        kept->root = sqrt(1.0 - pow(kept->beta2, now));
+        kept->corrected = now;
     }
-    for (int j = 0; j < BLOCK; j++) x[j] = adam_one(&adam, x[j], g[j], &means[j], &squares[j]);
-    for (int j = 0; j < BLOCK; j++) leaf(leaves, at + j)->data = x[j];
-}
-
-static int is_even_block(const Leaves *leaves, Py_ssize_t at) {
-    if (at + BLOCK > leaves->count) return 0;
-    const double *steps = leaves->state[0] + at;
-    int even = RG_REQUIRES_GRAD;
-    for (int j = 0; j < BLOCK; j++)
-        even &= leaf(leaves, at + j)->flags & (steps[j] == steps[0] ? RG_REQUIRES_GRAD : 0);
-    return even;
+    const Adam a = *kept;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        double from = x[i], slope = g[i];
+        if (a.decay != 0.0 && a.decoupled)
+            from = from * (1.0 - a.lr * a.decay);
+        else if (a.decay != 0.0)
+            slope = slope + a.decay * from;
+        double m = mean[i] + (slope - mean[i]) * (1.0 - a.beta1);
+        double s = a.beta2 * square[i] + (1.0 - a.beta2) * slope * slope;
+        mean[i] = m;
+        square[i] = s;
+        x[i] = from - a.size * m / (sqrt(s) / a.root + a.epsilon);
+    }
 }
 
 /* adam(leaves, steps, mean, square, lr, beta1, beta2, epsilon, weight_decay, decoupled) */
@@ -167,66 +275,61 @@ static PyObject *adam(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssi
         release(&leaves);
         return NULL;
     }
-    Adam a = {s[0], s[1], s[2], s[3], s[4], 0.0, 0.0, s[5] != 0.0};
-    double *steps = leaves.state[0], corrected = 0.0;
-    for (Py_ssize_t i = 0; i < leaves.count;) {
-        Value *v = leaf(&leaves, i);
-        if (!(v->flags & RG_REQUIRES_GRAD)) {
-            i++;
-            continue;
+    Adam settings = {s[0], s[1], s[2], s[3], s[4], s[5] != 0.0, 0.0, 0.0, 0.0};
+    return move_all(&leaves, move_adam, &settings);
+}
+
+typedef struct {
+    double lr, alpha, epsilon, decay, momentum;
+    int centered;
+} Spread;
+
+static void move_rmsprop(void *settings, double Py_UNUSED(before), Py_ssize_t count, double *x,
+                         const double *g, double *const *state) {
+    const Spread s = *(Spread *)settings;
+    double *square = state[0], *mean = state[1], *velocity = state[2];
+    for (Py_ssize_t i = 0; i < count; i++) {
+        double slope = g[i];
+        if (s.decay != 0.0) slope = slope + s.decay * x[i];
+        square[i] = s.alpha * square[i] + (1.0 - s.alpha) * slope * slope;
+        double spread = square[i];
+        if (s.centered) {
+            mean[i] = mean[i] + (slope - mean[i]) * (1.0 - s.alpha);
+            spread = square[i] - mean[i] * mean[i];
         }
-        int even = is_even_block(&leaves, i);
-        double now = steps[i] + 1.0;
-        if (now != corrected) {
-            a.size = a.lr / (1.0 - pow(a.beta1, now));
-            a.root = sqrt(1.0 - pow(a.beta2, now));
-            corrected = now;
+        double root = sqrt(spread) + s.epsilon, step = s.lr * slope / root;
+        if (s.momentum != 0.0) {
+            velocity[i] = s.momentum * velocity[i] + slope / root;
+            step = s.lr * velocity[i];
         }
-        if (even)
-            adam_block(&a, &leaves, i);
-        else
-            v->data = adam_one(&a, v->data, v->grad, &leaves.state[1][i], &leaves.state[2][i]);
-        for (int j = 0; j < (even ? BLOCK : 1); j++) steps[i++] = now;
+        x[i] = x[i] - step;
     }
-    release(&leaves);
-    Py_RETURN_NONE;
 }
 
 /* rmsprop(leaves, steps, square, mean, velocity, lr, alpha, epsilon, weight_decay, momentum,
  * centered) */
 static PyObject *rmsprop(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t given) {
     Leaves leaves;
-    double settings[6];
-    if (take_step(&leaves, args, given, 4, settings, 6) < 0) {
+    double s[6];
+    if (take_step(&leaves, args, given, 4, s, 6) < 0) {
         release(&leaves);
         return NULL;
     }
-    const double lr = settings[0], alpha = settings[1], epsilon = settings[2];
-    const double decay = settings[3], momentum = settings[4];
-    const int centered = settings[5] != 0.0;
-    double *steps = leaves.state[0], *square = leaves.state[1], *mean = leaves.state[2];
-    double *velocity = leaves.state[3];
-    for (Py_ssize_t i = 0; i < leaves.count; i++) {
-        Value *v = leaf(&leaves, i);
-        if (!(v->flags & RG_REQUIRES_GRAD)) continue;
-        double g = v->grad;
-        if (decay != 0.0) g = g + decay * v->data;
-        square[i] = alpha * square[i] + (1.0 - alpha) * g * g;
-        double spread = square[i];
-        if (centered) {
-            mean[i] = mean[i] + (g - mean[i]) * (1.0 - alpha);
-            spread = square[i] - mean[i] * mean[i];
-        }
-        double root = sqrt(spread) + epsilon, step = lr * g / root;
-        if (momentum != 0.0) {
-            velocity[i] = momentum * velocity[i] + g / root;
-            step = lr * velocity[i];
-        }
-        steps[i] += 1.0;
-        v->data = v->data - step;
+    Spread settings = {s[0], s[1], s[2], s[3], s[4], s[5] != 0.0};
+    return move_all(&leaves, move_rmsprop, &settings);
+}
+
+/* ---- gradients ------------------------------------------------------------------------------- */
+
+/* The gradient of a leaf: how many numbers, and where they stand; NULL for zeros. */
+static Py_ssize_t gradient_of(const Leaves *leaves, Py_ssize_t i, double **at) {
+    Value *v = leaf(leaves, i);
+    if (!rg_is_tensor(leaves->items[i])) {
+        *at = &v->grad;
+        return 1;
     }
-    release(&leaves);
-    Py_RETURN_NONE;
+    *at = rg_body(v)->gradient ? rg_body(v)->gradient->data : NULL;
+    return rg_body(v)->size;
 }
 
 /* grad_norm(values, kind): the length of the gradients, by the sum of their powers, in order. */
@@ -239,13 +342,17 @@ static PyObject *grad_norm(PyObject *Py_UNUSED(module), PyObject *args) {
         release(&leaves);
         return NULL;
     }
-    for (Py_ssize_t i = 0; i < leaves.count; i++) {
-        double size = fabs(leaf(&leaves, i)->grad);
-        if (isinf(kind))
-            total = size > total || isnan(size) ? size : total;
-        else
-            total += kind == 2.0 ? size * size : pow(size, kind);
-        if (isnan(total)) break;
+    for (Py_ssize_t i = 0; i < leaves.count && !isnan(total); i++) {
+        double *g;
+        Py_ssize_t count = gradient_of(&leaves, i, &g);
+        for (Py_ssize_t j = 0; g != NULL && j < count; j++) {
+            double size = fabs(g[j]);
+            if (isinf(kind))
+                total = size > total || isnan(size) ? size : total;
+            else
+                total += kind == 2.0 ? size * size : pow(size, kind);
+            if (isnan(total)) break;
+        }
     }
     release(&leaves);
     if (!isinf(kind)) total = kind == 2.0 ? sqrt(total) : pow(total, 1.0 / kind);
@@ -259,7 +366,11 @@ static PyObject *scale_grad(PyObject *Py_UNUSED(module), PyObject *args) {
     Leaves leaves = {NULL};
     if (!PyArg_ParseTuple(args, "Od", &list, &factor)) return NULL;
     int failed = take_values(&leaves, list, SETS_GRADIENTS);
-    for (Py_ssize_t i = 0; !failed && i < leaves.count; i++) leaf(&leaves, i)->grad *= factor;
+    for (Py_ssize_t i = 0; !failed && i < leaves.count; i++) {
+        double *g;
+        Py_ssize_t count = gradient_of(&leaves, i, &g);
+        for (Py_ssize_t j = 0; j < count; j++) g[j] *= factor;
+    }
     release(&leaves);
     if (failed) return NULL;
     Py_RETURN_NONE;
@@ -273,8 +384,10 @@ static PyObject *clip_grad(PyObject *Py_UNUSED(module), PyObject *args) {
     if (!PyArg_ParseTuple(args, "Od", &list, &limit)) return NULL;
     int failed = take_values(&leaves, list, SETS_GRADIENTS);
     for (Py_ssize_t i = 0; !failed && i < leaves.count; i++) {
-        Value *v = leaf(&leaves, i);
-        v->grad = v->grad > limit ? limit : v->grad < -limit ? -limit : v->grad;
+        double *g;
+        Py_ssize_t count = gradient_of(&leaves, i, &g);
+        for (Py_ssize_t j = 0; j < count; j++)
+            g[j] = g[j] > limit ? limit : g[j] < -limit ? -limit : g[j];
     }
     release(&leaves);
     if (failed) return NULL;

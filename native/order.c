@@ -3,7 +3,7 @@
  *
  * While an ordering is in progress the nodes it has seen carry a mark; no Python code runs until
  * the marks are gone. It takes 8 bytes a node, and 8 a level of depth (16 at a wide node). */
-#include "walk.h"
+#include "tensor.h"
 
 uint64_t rg_epoch = 0;
 
@@ -125,6 +125,10 @@ entered: /* an inner node met for the first time */
     v->flags |= RG_MARKS;
     if (RG_UNLIKELY(v->flags & (RG_WIDE | RG_HOOKED))) {
         if (v->op == RG_CLOSURE) graph->callbacks = graph->closures = 1;
+        if (v->op == RG_ARRAY) {
+            graph->tensors = 1;
+            graph->python |= rg_body(v)->row->python;
+        }
         if (v->flags & RG_HOOKED) graph->callbacks = 1;
         next = 0;
         if (v->flags & RG_WIDE) goto entries;
@@ -237,6 +241,7 @@ static Outcome order_once(RgGraph *graph, Value **roots, Py_ssize_t count) {
         unmark_waiting(&stack);
         graph->order.count = graph->leaves.count = 0;
         graph->callbacks = graph->closures = graph->takes_gradient = 0;
+        graph->tensors = graph->python = 0;
     }
     rg_buffer_free(stack.items);
     return outcome;
@@ -256,7 +261,7 @@ int rg_order(RgGraph *graph, Value **roots, Py_ssize_t count) {
     if (outcome == FAILED && !PyErr_Occurred()) /* only now: Python code may not meet marks */
         rg_fail("GraphMemoryError", "of", "n",
                 (Py_ssize_t)(graph->order.capacity * 2 * sizeof(Value *)));
-    if (outcome == CYCLE) rg_fail("CycleError", "of", "(O)", graph->culprit);
+    if (outcome == CYCLE) rg_fail("CycleError", "of", "N", rg_face(graph->culprit));
     rg_graph_free(graph);
     return -1;
 }

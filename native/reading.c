@@ -2,9 +2,9 @@
  *
  * `src/retrograde/passes` makes a Pass of them; the reference core offers the same two functions in
  * src/retrograde/_core/reading.py. Arrays are bytes objects of 8-byte numbers unless said otherwise. */
-#include "walk.h"
+#include "tensor.h"
 
-enum { TAKES = 1, HOOKED = 2, RULED = 4 };
+enum { TAKES = 1, HOOKED = 2, RULED = 4, ARRAY = 8 };
 
 /* Where values were made, each place once: an open-addressing table from (code, offset) to its number. */
 typedef struct {
@@ -82,16 +82,20 @@ static int fill(const RgGraph *graph, PyObject **arrays, uint32_t *instructions,
         AT(uint8_t, OPS)[i] = v->op;
         AT(uint8_t, FLAGS)
         [i] = (uint8_t)((v->flags & RG_REQUIRES_GRAD ? TAKES : 0) |
-                        (v->flags & RG_HOOKED ? HOOKED : 0) | (v->op == RG_CLOSURE ? RULED : 0));
-        AT(double, DATA)[i] = v->data;
-        AT(double, GRADS)[i] = v->grad;
+                        (v->flags & RG_HOOKED ? HOOKED : 0) |
+                        (v->op == RG_CLOSURE || v->op == RG_ARRAY ? RULED : 0) |
+                        (rg_is_node(v) ? ARRAY : 0));
+        AT(double, DATA)[i] = rg_is_node(v) ? NAN : v->data;
+        AT(double, GRADS)[i] = rg_is_node(v) ? NAN : v->grad;
         AT(int64_t, STARTS)[i] = (int64_t)edge;
         AT(int32_t, PLACES)[i] = place = place_of(sites, v->code, instructions[i]);
         Py_ssize_t width = width_in(graph, v);
         for (Py_ssize_t k = 0; k < width; k++, edge++) {
             RgEntry entry = rg_input_at(v, k);
             AT(int64_t, INPUTS)[edge] = entry.input ? (int64_t)entry.input->instruction : -1;
-            AT(double, NUMBERS)[edge] = entry.partial;
+            AT(double, NUMBERS)
+            [edge] =
+                v->op == RG_ARRAY && entry.input ? NAN : entry.partial; /* it has no one partial */
         }
     }
     AT(int64_t, STARTS)[count] = (int64_t)edge;
@@ -114,7 +118,7 @@ static PyObject *listed(const Sites *sites) {
 static PyObject *labels_of(PyObject *values) {
     PyObject *labels = PyDict_New();
     for (Py_ssize_t i = 0; labels && i < PyList_GET_SIZE(values); i++) {
-        Value *v = (Value *)PyList_GET_ITEM(values, i);
+        Value *v = rg_any_node(PyList_GET_ITEM(values, i));
         PyObject *label = v->flags & RG_LABELLED ? rg_note_get(v, RG_LABELLED) : NULL;
         if (label == NULL) continue;
         PyObject *index = PyLong_FromSsize_t(i);
@@ -193,7 +197,8 @@ static int order_as_made(RgGraph *graph, PyObject *log) {
  * instructions, labels): everything under the roots made since the epoch, and what it was made from,
  * inputs before uses. The inputs of value i are at starts[i]:starts[i + 1], -1 for a number operand;
  * `numbers` has the partial of each, or the number. Ops and flags are bytes, places (4 bytes) index
- * `instructions`. With the log of a recording they stand in the order in which they were made. */
+ * `instructions`. With the log of a recording they stand in the order in which they were made.
+ * Tensors are flagged; their numbers, and the partials of array rows, are NaN here. */
 static PyObject *read_pass(PyObject *Py_UNUSED(module), PyObject *args) {
     PyObject *roots, *log = NULL, *values = NULL, *result = NULL;
     unsigned long long since;
@@ -213,8 +218,13 @@ static PyObject *read_pass(PyObject *Py_UNUSED(module), PyObject *args) {
         return NULL;
     }
     values = PyList_New((Py_ssize_t)graph.order.count);
-    for (size_t i = 0; values && i < graph.order.count; i++)
-        PyList_SET_ITEM(values, (Py_ssize_t)i, Py_NewRef((PyObject *)graph.order.items[i]));
+    for (size_t i = 0; values && i < graph.order.count; i++) {
+        PyObject *face = rg_face(graph.order.items[i]);
+        if (face == NULL)
+            Py_CLEAR(values);
+        else
+            PyList_SET_ITEM(values, (Py_ssize_t)i, face);
+    }
     if (values) result = read_graph(&graph, values);
     Py_XDECREF(values);
     rg_graph_free(&graph);

@@ -1,15 +1,15 @@
 /* Taking nodes apart and putting them together again: for pickling and copying, and to tell
  * whether a node's data is still what its op makes of its inputs. */
-#include "retrograde.h"
+#include "tensor.h"
 
 /* parts(value) -> (op, inputs, numbers): inputs hold None for number operands, numbers the partial
  * of each input or the number itself. `op` is an index; rules are read from the value. */
 static PyObject *parts(PyObject *Py_UNUSED(module), PyObject *object) {
-    if (!rg_is_value(object)) {
+    Value *v = rg_any_node(object);
+    if (v == NULL) {
         rg_fail("NotAValueError", "of", "sO", "parts", object);
         return NULL;
     }
-    Value *v = (Value *)object;
     Py_ssize_t count = rg_width(v);
     PyObject *inputs = PyTuple_New(count), *numbers = PyTuple_New(count);
     for (Py_ssize_t i = 0; inputs && numbers && i < count; i++) {
@@ -20,7 +20,7 @@ static PyObject *parts(PyObject *Py_UNUSED(module), PyObject *object) {
         else
             PyTuple_SET_ITEM(numbers, i, number);
         if (inputs)
-            PyTuple_SET_ITEM(inputs, i, Py_NewRef(entry.input ? (PyObject *)entry.input : Py_None));
+            PyTuple_SET_ITEM(inputs, i, entry.input ? rg_face(entry.input) : Py_NewRef(Py_None));
     }
     if (inputs == NULL || numbers == NULL) {
         Py_XDECREF(inputs);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "kernels/arrays.h"
 #include "replaying.h"
 
 static const RgKernels *chosen = NULL;
@@ -34,6 +35,7 @@ static PyObject *use_kernels(PyObject *Py_UNUSED(module), PyObject *level) {
         return NULL;
     }
     chosen = found;
+    rg_use_arrays(name); /* those for few rows are replay's alone */
     return PyUnicode_FromString(found->level);
 }
 

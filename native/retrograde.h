@@ -22,6 +22,7 @@ enum {
     RG_EAGER_ROWS(RG_CODE)    /* structural: sums, dots; lefts before rights */
     RG_CUSTOM,                /* numeric partials given by the user */
     RG_CLOSURE,               /* a Python callable adds the contributions */
+    RG_ARRAY,                 /* a row of the array law: see tensor.h */
     RG_STOP,                  /* while recording: the same number, without gradient */
     RG_RECORDED_ROWS(RG_CODE) /* while recording: one of many, chosen by the last input */
     RG_CODE_COUNT
@@ -111,6 +112,8 @@ void rg_entries_free(RgEntry *entries, Py_ssize_t count);
 void *rg_buffer_resize(void *buffer, size_t bytes);
 void *rg_buffer_try(void *buffer, size_t bytes); /* sets no exception */
 void rg_buffer_free(void *buffer);
+int rg_failure_due(void);
+int rg_failures_counted(void);
 PyObject *rg_inject_allocation_failure(PyObject *module, PyObject *count);
 
 /* Take the first node off the list of free ones. */
@@ -203,7 +206,15 @@ PyObject *rg_set_constructor(PyObject *module, PyObject *constructor);
 /* order.c, backward.c, walk.c: ordering and the backward pass. The epoch counts the functional transforms begun: a node
  * of an earlier epoch than a transform's cannot depend on what the transform made. */
 extern uint64_t rg_epoch;
-int rg_backward(Value **roots, const double *seeds, Py_ssize_t count);
+
+/* What a backward pass brings to a node: a number, or the numbers of a tensor in the order of C. */
+typedef struct RgBuffer RgBuffer;
+typedef union {
+    double number;
+    RgBuffer *array;
+} RgTotal;
+
+int rg_backward(Value **roots, const RgTotal *seeds, Py_ssize_t count);
 PyObject *rg_contribute_now(PyObject *self, PyObject *ignored);
 
 /* lent.c: gradients lent to closures for as long as a pass takes. A writer of gradients that finds
@@ -236,6 +247,7 @@ PyObject *rg_closure_backward(Value *v);
 int rg_closure_set_backward(Value *v, PyObject *backward);
 extern PyMethodDef rg_function_methods[];
 extern PyMethodDef rg_value_op_methods[];
+extern PyMethodDef rg_array_methods[]; /* arrays.c */
 extern PyMethodDef rg_bulk_methods[];
 extern PyMethodDef rg_list_methods[];    /* lists.c */
 extern PyMethodDef rg_optim_methods[];   /* optim.c */
@@ -254,6 +266,7 @@ PyObject *rg_hides(PyObject *module, PyObject *object);
 RgEntry rg_input_at(const Value *v, Py_ssize_t i);
 const char *rg_code_name(int op);
 Py_ssize_t rg_width(const Value *v);
+PyObject *rg_inputs_of(Value *v);
 
 #pragma GCC visibility pop
 

@@ -1,6 +1,6 @@
 /* Where a node was made, off the fast path: frames of this package itself are passed over, by a
  * small table of their code objects. */
-#include "sites.h"
+#include "tensor.h"
 
 #define SKIP_SLOTS 4096
 static PyObject *skip[SKIP_SLOTS];
@@ -89,11 +89,11 @@ PyObject *rg_site_get(PyObject *self, void *Py_UNUSED(closure)) {
 
 /* instruction_of(value) -> (code, offset) or None: the place before its line is worked out. */
 PyObject *rg_site_instruction(PyObject *Py_UNUSED(module), PyObject *value) {
-    if (!rg_is_value(value)) {
+    Value *v = rg_any_node(value);
+    if (v == NULL) {
         rg_fail("NotAValueError", "of", "sO", "instruction_of", value);
         return NULL;
     }
-    Value *v = (Value *)value;
     if (v->code == NULL) Py_RETURN_NONE;
     return Py_BuildValue("OI", v->code, v->instruction);
 }

@@ -5,7 +5,7 @@
  * parameters, then for depths, and for a closer look for a node's place in the order. What was there
  * is kept beside. src/retrograde/passes/survey.py does the same for any pass. */
 
-#include "walk.h"
+#include "tensor.h"
 
 /* What an op is to the doctor, in the table given by Python: a kind, and two flags. */
 enum { FACTOR, GATE, SATURATE, SOFT, CHOOSE, FLAT, KINDS = 7, CARRIES = 8, COUNTS = 16 };
@@ -489,14 +489,19 @@ PyObject *rg_survey(PyObject *Py_UNUSED(module), PyObject *args) {
     s->limits = limits.buf;
     s->root_count = PyTuple_GET_SIZE(roots);
     s->parameter_count = PyTuple_GET_SIZE(parameters);
-    s->seeds = rg_seeds_of(seeds, s->root_count);
-    s->roots = s->seeds ? rg_values_of(roots, "doctor") : NULL;
-    s->parameters = s->roots ? rg_values_of(parameters, "doctor: parameters") : NULL;
+    s->roots = rg_values_of(roots, "doctor");
+    RgTotal *totals = s->roots ? rg_totals_of(seeds, s->roots, s->root_count) : NULL;
+    s->seeds = totals ? &totals->number : NULL;
+    s->parameters = totals ? rg_values_of(parameters, "doctor: parameters") : NULL;
     Value *hidden = s->parameters ? rg_hidden_root(s->roots, s->root_count) : NULL;
     if (hidden) {
         rg_fail("RecordingError", "backward", "(O)", hidden);
     } else if (s->parameters && rg_order(&s->graph, s->roots, s->root_count) == 0) {
-        if (s->graph.order.count + s->graph.leaves.count > INT_MAX) {
+        for (Py_ssize_t r = 0; r < s->root_count; r++) s->graph.tensors |= rg_is_node(s->roots[r]);
+        if (s->graph.tensors) {
+            rg_unmark(&s->graph);
+            rg_fail("TensorError", "surveyed", "()");
+        } else if (s->graph.order.count + s->graph.leaves.count > INT_MAX) {
             rg_unmark(&s->graph);
             PyErr_SetString(PyExc_OverflowError, "a survey takes at most 2**31 values");
         } else {
@@ -505,8 +510,8 @@ PyObject *rg_survey(PyObject *Py_UNUSED(module), PyObject *args) {
         rg_graph_free(&s->graph);
     }
     rg_buffer_free(s->parameters);
+    rg_totals_free(totals, s->roots, s->root_count);
     rg_buffer_free(s->roots);
-    rg_buffer_free(s->seeds);
 done:
     PyBuffer_Release(&kinds);
     PyBuffer_Release(&limits);
@@ -530,7 +535,9 @@ PyObject *rg_leaves_under(PyObject *Py_UNUSED(module), PyObject *roots) {
     for (size_t i = 0; list && i < graph.leaves.count; i++) {
         Value *leaf = graph.leaves.items[i];
         if (!(leaf->flags & RG_REQUIRES_GRAD)) continue;
-        if (PyList_Append(list, (PyObject *)leaf) < 0) Py_CLEAR(list);
+        PyObject *face = rg_face(leaf);
+        if (face == NULL || PyList_Append(list, face) < 0) Py_CLEAR(list);
+        Py_XDECREF(face);
     }
     rg_graph_free(&graph);
     return list;

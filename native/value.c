@@ -1,7 +1,7 @@
 /* The Value type: construction, methods, operators. Its attributes are in attributes.c.
  *
  * What need not be fast is written once in Python (retrograde._core.face) for both cores. */
-#include "sites.h"
+#include "tensor.h"
 
 PyTypeObject *RgValue_Type = NULL;
 PyTypeObject *RgClosure_Type = NULL;
@@ -234,14 +234,14 @@ static int value_init(PyObject *self, PyObject *args, PyObject *kwargs) {
 static PyObject *value_backward(PyObject *self, PyObject *const *args, Py_ssize_t count,
                                 PyObject *kwnames) {
     Value *root = (Value *)self;
-    double seed = 1.0;
+    RgTotal seed = {.number = 1.0};
     Py_ssize_t named = kwnames ? PyTuple_GET_SIZE(kwnames) : 0;
     if (count + named > 1 ||
         (named && PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(kwnames, 0), "seed"))) {
         PyErr_SetString(PyExc_TypeError, "backward() takes one optional argument: seed");
         return NULL;
     }
-    if (count + named && rg_number_or_fail(args[0], "the seed", &seed) < 0) return NULL;
+    if (count + named && rg_number_or_fail(args[0], "the seed", &seed.number) < 0) return NULL;
     Py_INCREF(self);
     int failed = rg_backward(&root, &seed, 1);
     Py_DECREF(self);
@@ -257,6 +257,7 @@ static PyObject *value_detach(PyObject *self, PyObject *Py_UNUSED(ignored)) {
 static PyObject *value_sizeof(PyObject *self, PyObject *Py_UNUSED(ignored)) {
     Value *v = (Value *)self;
     Py_ssize_t entries = v->flags & RG_WIDE ? v->count : 0;
+    if (rg_has_body(v)) return PyLong_FromSsize_t(Py_TYPE(self)->tp_basicsize + rg_body_bytes(v));
     return PyLong_FromSsize_t(Py_TYPE(self)->tp_basicsize + entries * (Py_ssize_t)sizeof(RgEntry));
 }
 

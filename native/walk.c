@@ -1,12 +1,16 @@
 /* What Python asks of graphs: an order, a backward pass from several roots, gradients as numbers,
  * whether values depend on nothing else, gradients set to zero. */
-#include "walk.h"
+#include "tensor.h"
 
 /* value._contribute(): add this node's contributions into its inputs, once, in place. */
 PyObject *rg_contribute_now(PyObject *self, PyObject *Py_UNUSED(ignored)) {
     Value *v = (Value *)self;
     if (RG_UNLIKELY(rg_hides_number(v))) {
         rg_fail("RecordingError", "backward", "(O)", self);
+        return NULL;
+    }
+    if (v->op == RG_ARRAY) {
+        rg_fail("ClosureStyleError", "array", "(O)", self);
         return NULL;
     }
     if (v->op == RG_CLOSURE) {
@@ -22,28 +26,40 @@ Value **rg_values_of(PyObject *sequence, const char *where) {
     Value **values = rg_buffer_resize(NULL, (size_t)(count ? count : 1) * sizeof(Value *));
     for (Py_ssize_t i = 0; values && i < count; i++) {
         PyObject *item = PySequence_Fast_GET_ITEM(sequence, i);
-        if (!rg_is_value(item)) {
+        values[i] = rg_any_node(item);
+        if (values[i] == NULL) {
             rg_fail("NotAValueError", "at", "snO", where, i, item);
             rg_buffer_free(values);
             return NULL;
         }
-        values[i] = (Value *)item;
     }
     return values;
 }
 
-double *rg_seeds_of(PyObject *seeds, Py_ssize_t roots) {
-    if (PyTuple_GET_SIZE(seeds) != roots) {
-        rg_fail("ShapeError", "seeds", "nn", roots, PyTuple_GET_SIZE(seeds));
+/* Seeds of roots: numbers, and arrays where a root is a tensor. */
+RgTotal *rg_totals_of(PyObject *seeds, Value **roots, Py_ssize_t count) {
+    if (PyTuple_GET_SIZE(seeds) != count) {
+        rg_fail("ShapeError", "seeds", "nn", count, PyTuple_GET_SIZE(seeds));
         return NULL;
     }
-    double *numbers = rg_buffer_resize(NULL, (size_t)(roots + 1) * sizeof(double));
-    for (Py_ssize_t i = 0; numbers && i < roots; i++)
-        if (rg_number_or_fail(PyTuple_GET_ITEM(seeds, i), "a seed", &numbers[i]) < 0) {
-            rg_buffer_free(numbers);
+    RgTotal *totals = rg_buffer_resize(NULL, (size_t)(count + 1) * sizeof(RgTotal));
+    for (Py_ssize_t i = 0; totals && i < count; i++) {
+        PyObject *seed = PyTuple_GET_ITEM(seeds, i);
+        int failed = rg_is_node(roots[i])
+                         ? (totals[i].array = rg_seed_of(roots[i], seed)) == NULL
+                         : rg_number_or_fail(seed, "a seed", &totals[i].number) < 0;
+        if (failed) {
+            rg_totals_free(totals, roots, i);
             return NULL;
         }
-    return numbers;
+    }
+    return totals;
+}
+
+void rg_totals_free(RgTotal *totals, Value **roots, Py_ssize_t count) {
+    for (Py_ssize_t i = 0; totals && i < count; i++)
+        if (rg_is_node(roots[i])) rg_numbers_drop(totals[i].array);
+    rg_buffer_free(totals);
 }
 
 /* backward(roots, seeds): two tuples of one length. */
@@ -52,11 +68,11 @@ static PyObject *backward(PyObject *Py_UNUSED(module), PyObject *args) {
     if (!PyArg_ParseTuple(args, "O!O!:backward", &PyTuple_Type, &roots, &PyTuple_Type, &seeds))
         return NULL;
     Py_ssize_t count = PyTuple_GET_SIZE(roots);
-    double *numbers = rg_seeds_of(seeds, count);
-    Value **values = numbers ? rg_values_of(roots, "backward") : NULL;
-    if (values && (count == 0 || rg_backward(values, numbers, count) == 0))
+    Value **values = rg_values_of(roots, "backward");
+    RgTotal *totals = values ? rg_totals_of(seeds, values, count) : NULL;
+    if (totals && (count == 0 || rg_backward(values, totals, count) == 0))
         done = Py_NewRef(Py_None);
-    rg_buffer_free(numbers);
+    rg_totals_free(totals, values, count);
     rg_buffer_free(values);
     return done;
 }
@@ -64,7 +80,7 @@ static PyObject *backward(PyObject *Py_UNUSED(module), PyObject *args) {
 static PyObject *as_list(const RgNodes *nodes) {
     PyObject *list = PyList_New((Py_ssize_t)nodes->count);
     for (size_t i = 0; list && i < nodes->count; i++)
-        PyList_SET_ITEM(list, (Py_ssize_t)i, Py_NewRef((PyObject *)nodes->items[i]));
+        PyList_SET_ITEM(list, (Py_ssize_t)i, rg_face(nodes->items[i]));
     return list;
 }
 
@@ -158,46 +174,47 @@ static PyObject *closed(PyObject *Py_UNUSED(module), PyObject *args) {
     return result;
 }
 
-static PyObject *as_floats(const double *numbers, const char *reached, Py_ssize_t count) {
-    PyObject *list = PyList_New(count);
+/* The gradients as a list, None where an input was not reached: floats, and arrays of tensors. With
+ * every `.grad` as it was afterwards. The graph comes marked. */
+static PyObject *pulled(RgGraph *graph, Value **roots, const RgTotal *seeds, Py_ssize_t root_count,
+                        Value **inputs, Py_ssize_t count) {
+    PyObject *list = NULL;
+    RgTotal *found = rg_buffer_resize(NULL, (size_t)(count + 1) * sizeof(RgTotal));
+    char *reached = found ? rg_buffer_resize(NULL, (size_t)count + 1) : NULL;
+    for (Py_ssize_t i = 0; reached && i < count; i++) {
+        reached[i] = (inputs[i]->flags & RG_VISITED) != 0;
+        found[i].array = NULL;
+    }
+    rg_unmark(graph);
+    int failed = reached == NULL;
+    if (failed) {
+        ;
+    } else if (graph->tensors) {
+        failed = rg_pull_mixed(graph, roots, seeds, root_count, inputs, found, reached, count);
+    } else {
+        RgLoan loan;
+        failed = rg_loan_pull(&loan, graph, roots, &seeds->number, root_count) < 0;
+        for (Py_ssize_t i = 0; i < count && !failed; i++) found[i].number = inputs[i]->grad;
+        if (!failed) rg_loan_return(&loan);
+    }
+    if (!failed) list = PyList_New(count);
     for (Py_ssize_t i = 0; list && i < count; i++) {
-        PyObject *item = reached[i] ? PyFloat_FromDouble(numbers[i]) : Py_NewRef(Py_None);
+        PyObject *item = reached[i] ? rg_total_shown(inputs[i], &found[i]) : Py_NewRef(Py_None);
         if (item == NULL)
             Py_CLEAR(list);
         else
             PyList_SET_ITEM(list, i, item);
     }
-    return list;
-}
-
-/* What the roots bring to the inputs, into `numbers`, with every `.grad` as it was afterwards. */
-static int pull(RgGraph *graph, Value **roots, const double *seeds, Py_ssize_t root_count,
-                Value **inputs, double *numbers, Py_ssize_t count) {
-    RgLoan loan;
-    if (rg_loan_pull(&loan, graph, roots, seeds, root_count) < 0) return -1;
-    for (Py_ssize_t i = 0; i < count; i++) numbers[i] = inputs[i]->grad;
-    rg_loan_return(&loan);
-    return 0;
-}
-
-/* The gradients as a list of floats, None where an input was not reached. The graph comes marked. */
-static PyObject *pulled(RgGraph *graph, Value **roots, const double *seeds, Py_ssize_t root_count,
-                        Value **inputs, Py_ssize_t count) {
-    PyObject *list = NULL;
-    char *reached = rg_buffer_resize(NULL, (size_t)count + 1);
-    double *numbers = reached ? rg_buffer_resize(NULL, (size_t)(count + 1) * sizeof(double)) : NULL;
-    for (Py_ssize_t i = 0; numbers && i < count; i++)
-        reached[i] = (inputs[i]->flags & RG_VISITED) != 0;
-    rg_unmark(graph);
-    if (numbers && pull(graph, roots, seeds, root_count, inputs, numbers, count) == 0)
-        list = as_floats(numbers, reached, count);
-    rg_buffer_free(numbers);
+    for (Py_ssize_t i = 0; reached && i < count; i++)
+        if (rg_is_node(inputs[i])) rg_numbers_xdrop(found[i].array);
     rg_buffer_free(reached);
+    rg_buffer_free(found);
     return list;
 }
 
-/* gradients(roots, seeds, inputs, epoch) -> list of float, None where an input was not reached; or
- * None where the result depends on values made before the epoch, so that numbers would not do. */
+/* gradients(roots, seeds, inputs, epoch) -> list of float or array, None where an input was not
+ * reached; or None where the result depends on values made before the epoch, so that numbers would
+ * not do. */
 static PyObject *gradients(PyObject *Py_UNUSED(module), PyObject *args) {
     PyObject *roots, *seeds, *inputs, *result = NULL;
     unsigned long long since;
@@ -205,13 +222,14 @@ static PyObject *gradients(PyObject *Py_UNUSED(module), PyObject *args) {
                           &PyTuple_Type, &inputs, &since))
         return NULL;
     Py_ssize_t root_count = PyTuple_GET_SIZE(roots), count = PyTuple_GET_SIZE(inputs);
-    double *numbers = rg_seeds_of(seeds, root_count);
-    Value **root_values = numbers ? rg_values_of(roots, "gradients") : NULL;
-    Value **input_values = root_values ? rg_values_of(inputs, "gradients") : NULL;
+    Value **root_values = rg_values_of(roots, "gradients");
+    RgTotal *totals = root_values ? rg_totals_of(seeds, root_values, root_count) : NULL;
+    Value **input_values = totals ? rg_values_of(inputs, "gradients") : NULL;
     RgGraph graph = {.oldest = rg_age_limit(since), .no_hooks = 1};
     if (input_values && rg_order(&graph, root_values, root_count) == 0) {
+        for (Py_ssize_t r = 0; r < root_count; r++) graph.tensors |= rg_is_node(root_values[r]);
         if (is_closed(&graph, root_values, root_count, input_values, count)) {
-            result = pulled(&graph, root_values, numbers, root_count, input_values, count);
+            result = pulled(&graph, root_values, totals, root_count, input_values, count);
         } else {
             rg_unmark(&graph);
             result = Py_NewRef(Py_None);
@@ -219,8 +237,8 @@ static PyObject *gradients(PyObject *Py_UNUSED(module), PyObject *args) {
         rg_graph_free(&graph);
     }
     rg_buffer_free(input_values);
+    rg_totals_free(totals, root_values, root_count);
     rg_buffer_free(root_values);
-    rg_buffer_free(numbers);
     return result;
 }
 
@@ -244,7 +262,13 @@ static PyObject *zero_under(PyObject *Py_UNUSED(module), PyObject *roots) {
     if (failed) return NULL;
     failed = rg_check_loans(&graph, RG_ANY_THREAD) < 0;
     rg_unmark(&graph);
-    for (size_t i = 0; i < graph.order.count && !failed; i++) graph.order.items[i]->grad = 0.0;
+    for (size_t i = 0; i < graph.order.count && !failed; i++) {
+        Value *v = graph.order.items[i];
+        v->grad = 0.0;
+        if (RG_LIKELY(!rg_is_node(v))) continue;
+        rg_numbers_xdrop(rg_body(v)->gradient);
+        rg_body(v)->gradient = NULL;
+    }
     rg_graph_free(&graph);
     if (failed) return NULL;
     Py_RETURN_NONE;

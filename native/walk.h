@@ -17,6 +17,8 @@ typedef struct {
     int no_hooks;        /* a functional transform: hooks are for backward() */
     int callbacks;       /* whether a hook or a closure will run Python code */
     int closures;        /* whether a closure will */
+    int tensors;         /* whether an array row is among them */
+    int python;          /* whether one of those may run Python code */
     int takes_gradient;  /* whether any leaf does */
     Value *culprit;      /* the node that closes a cycle */
     size_t turns;        /* since the last look for Ctrl-C */
@@ -95,6 +97,7 @@ int rg_check_loans(RgGraph *graph, RgWhose whose);
 /* walk.c: what Python gave. Borrowed values of a list or tuple, checked; seeds as numbers, one a root.
  * To be freed; NULL with an exception. */
 Value **rg_values_of(PyObject *sequence, const char *where);
-double *rg_seeds_of(PyObject *seeds, Py_ssize_t roots);
+RgTotal *rg_totals_of(PyObject *seeds, Value **roots, Py_ssize_t count);
+void rg_totals_free(RgTotal *totals, Value **roots, Py_ssize_t count);
 
 #endif

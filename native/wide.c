@@ -3,6 +3,7 @@
  * A wide node keeps its inputs in `entries`. Items are read from the caller's own list, where they
  * stand; before anything runs that could change that list, it is copied. */
 #include "make.h"
+#include "tensor.h"
 
 static void drop_entries(RgEntry *entries, Py_ssize_t taken, Py_ssize_t count) {
     for (Py_ssize_t i = 0; i < taken; i++) Py_XDECREF((PyObject *)entries[i].input);
@@ -160,6 +161,8 @@ static Py_ssize_t take_terms(Terms *terms, RgEntry *entries, double *total) {
 
 /* sum(terms): one node, added in index order. Without values, a float. */
 PyObject *rg_sum(PyObject *Py_UNUSED(module), PyObject *iterable) {
+    if (RG_UNLIKELY(rg_is_tensor(iterable)))
+        return rg_call("retrograde._shared.operands", "of_tensors", "s(O)", "sum", iterable);
     Terms terms = {.where = "sum", .sides = 1};
     if (open_side(&terms, 0, iterable, "sum takes an iterable of values or numbers") < 0)
         return NULL;
@@ -244,6 +247,9 @@ PyObject *rg_dot(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t 
         PyErr_Format(PyExc_TypeError, "dot takes two sequences, got %zd", given);
         return NULL;
     }
+    if (RG_UNLIKELY(rg_is_tensor(args[0]) || rg_is_tensor(args[1])))
+        return rg_call("retrograde._shared.operands", "of_tensors", "s(OO)", "dot", args[0],
+                       args[1]);
     Terms terms = {.where = "dot", .sides = 2};
     PyObject *result = NULL;
     static const char *message = "dot takes two sequences of values or numbers";

@@ -23,9 +23,9 @@ FLOORS = (
     ("ops",),
     ("errors", "_shared", "_text"),
     ("_core", "_native"),
-    ("value",),
+    ("value", "tensor"),
     ("passes",),
-    ("_values",),
+    ("_values", "_tensors"),
     ("_derivatives",),
     ("program", "nn", "optim"),
     ("explain", "check", "diagnose", "models", "learn"),
@@ -37,6 +37,8 @@ FLOORS = (
 
 UPWARD = {
     ("_shared", "_values"): "operands off the fast path: arrays, v[None]",
+    ("_shared", "_tensors"): "sums and dots of tensors, v[None]",
+    ("_shared", "value"): "whether v[None] is recorded",
     ("_core", "_values"): "v.reshape(1), NumPy's functions, copy and pickle of a value",
     ("_core", "value"): "the chosen core, for what both cores do alike",
     ("_core", "explain"): "value.explain() and what notebooks show of a value",

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -101,7 +102,7 @@ def engine_step(rg: Any, step: Step, operands: Sequence[Any]) -> Any:
 
 def vector_step(rg: Any, step: Step, operands: Sequence[Any]) -> Any:
     """The same step as sequences that compute make it: the operands are two items of a vector."""
-    first = operands[0][None]
+    first = import_module(f"{rg.__name__}._values.sequences").sequence([operands[0]], (1,))
     if step.name in WIDE:
         q = np.concatenate([first, operands[1:]]) if len(operands) > 1 else first
         if step.name == "dot":

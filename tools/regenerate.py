@@ -58,6 +58,7 @@ def generate(root: Path = ROOT) -> Mapping[str, str]:
     return {
         "native/ops.gen.h": c.header(ops),
         "native/kernels/rows.gen.h": kernels.header(ops),
+        "native/kernels/maps.gen.h": kernels.maps(ops),
         "docs/ops.md": docs.page(ops),
         "docs/array-rows.md": array_page.page(array.ARRAYS, array.CHOICES),
         "src/retrograde/_values/elementwise.pyi": stubs.module(ops),

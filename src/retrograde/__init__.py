@@ -17,6 +17,36 @@ from ._derivatives.optimize import least_squares as least_squares
 from ._derivatives.optimize import minimize as minimize
 from ._derivatives.optimize import root as root
 from ._derivatives.optimize import root_scalar as root_scalar
+from ._tensors import face as _face  # noqa: F401  what tensors can do
+from ._tensors.functions import avg_pool as avg_pool
+from ._tensors.functions import cholesky as cholesky
+from ._tensors.functions import concatenate as concatenate
+from ._tensors.functions import conv1d as conv1d
+from ._tensors.functions import conv2d as conv2d
+from ._tensors.functions import cross_entropy as cross_entropy
+from ._tensors.functions import cumsum as cumsum
+from ._tensors.functions import det as det
+from ._tensors.functions import diag as diag
+from ._tensors.functions import einsum as einsum
+from ._tensors.functions import embedding as embedding
+from ._tensors.functions import flip as flip
+from ._tensors.functions import gather as gather
+from ._tensors.functions import inverse as inverse
+from ._tensors.functions import log_softmax as log_softmax
+from ._tensors.functions import matmul as matmul
+from ._tensors.functions import max_pool as max_pool
+from ._tensors.functions import outer as outer
+from ._tensors.functions import pad as pad
+from ._tensors.functions import roll as roll
+from ._tensors.functions import scatter as scatter
+from ._tensors.functions import slogdet as slogdet
+from ._tensors.functions import solve as solve
+from ._tensors.functions import sort as sort
+from ._tensors.functions import split as split
+from ._tensors.functions import stack as stack
+from ._tensors.functions import tensordot as tensordot
+from ._tensors.functions import tril as tril
+from ._tensors.functions import triu as triu
 from ._values import protocols as _protocols  # noqa: F401  NumPy's functions find values through it
 from ._values.bulk import assign as assign
 from ._values.bulk import data as data
@@ -44,6 +74,7 @@ from .ops import OPS as _OPS
 from .program import compile as compile
 from .program import load as load
 from .program import uniform as uniform
+from .tensor import Tensor as Tensor
 from .value import Value as Value
 
 ops = _OPS

@@ -129,7 +129,7 @@ def test_many_healthy_loops_raise_no_alarm(native):
 
 def adversaries(rg, steps, critic=1, careless=False):
     """The standard loop: each optimizer resets its own parameters only."""
-    g, d = rg.nn.MLP(1, [3, 1]), rg.nn.MLP(1, [3, 1])
+    g, d = rg.nn.MLP(1, [3, 1], seed=1), rg.nn.MLP(1, [3, 1], seed=2)
     slow, fast = rg.optim.SGD(g.parameters(), lr=0.02), rg.optim.SGD(d.parameters(), lr=0.02)
     noise = [[0.3 * i - 0.7] for i in range(6)]
     real = [[0.2 * i + 1.0] for i in range(6)]

@@ -115,8 +115,7 @@ def test_functions_that_are_no_ufuncs(rg: Any) -> None:
     assert np.clip(x, min=2.5, max=None).data == 2.5
     assert np.dot(x, y).data == 6.0
     assert [v.data for v in np.clip(np.array([x, y]), 0.0, rg.Value(2.5))] == [2.0, 2.5]
-    with pytest.raises(rg.errors.NumpyError, match=r"np\.sum\(\.\.\., keepdims=\.\.\.\)"):
-        np.sum(x[None], keepdims=True)
+    assert np.sum(x[None], keepdims=True).shape == (1,)
     assert (np.isnan(x), np.isfinite(x), np.isinf(x)) == (False, True, False)
 
 
@@ -129,7 +128,8 @@ def test_a_value_answers_like_an_array_without_axes(rg: Any) -> None:
     assert x[()] is x
     assert x[...] is x
     assert (x[None].shape, x[None, None].shape, x.reshape(1, 1).shape) == ((1,), (1, 1), (1, 1))
-    assert x[None][0] is x
+    assert isinstance(x[None], rg.Tensor)
+    assert (x[None][0] * 3.0).data == 6.0
     (x[None] * [3.0, 4.0]).sum().backward()
     assert x.grad == 7.0
     for index in (0, slice(None), "a"):

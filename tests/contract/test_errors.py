@@ -273,8 +273,32 @@ def boundary(rg):
     run("", lambda ask: None, boundary="moat")
 
 
+def sequence_of(rg, count):
+    make = importlib.import_module(f"{rg.__name__}._values.sequences").sequence
+    return make([rg.Value(1.0) for _ in range(count)], (count,))
+
+
 def sequence_(rg):
-    rg.Value(1.0)[None][0] = 2.0
+    sequence_of(rg, 1)[0] = 2.0
+
+
+def tensor_(rg):
+    rg.Tensor(np.ones(2) * 1j)
+
+
+def fit(rg):
+    rg.Tensor([1.0, 2.0]) + rg.Tensor([1.0, 2.0, 3.0])
+
+
+def tensor_index(rg):
+    rg.Tensor([1.0, 2.0])[2]
+
+
+def alias(rg):
+    x = rg.Tensor([1.0, 2.0])
+    kept = x * x
+    x[0] = 3.0
+    return kept
 
 
 def numpy_(rg):
@@ -337,6 +361,10 @@ CASES = {
     "CheckpointError": (checkpoint, RuntimeError, "no checkpoint at", "Begin one without --resume"),
     "TrainingError": (training, ArithmeticError, "document is nan", "a learning rate below 0.01"),
     "SequenceError": (sequence_, TypeError, "does not change", "Write q = np.array(q) before"),
+    "TensorError": (tensor_, TypeError, "got dtype complex128", "compute with .real and .imag"),
+    "FitError": (fit, ValueError, "shapes (2,), (3,) do not broadcast", "made at"),
+    "TensorIndexError": (tensor_index, IndexError, "index 2 is out of bounds", "of shape (2,)"),
+    "AliasError": (alias, RuntimeError, "that something else holds", "Write t = t.put(i, v)"),
     "NumpyError": (numpy_, TypeError, "np.rint of values", "Write rg.round(v)"),
     "HookError": (hook, TypeError, "got int (3)", "takes a function of the gradient"),
 }  # fmt: skip
@@ -359,7 +387,7 @@ FURTHER = {
         "CompileError", "for /: 'list' and 'int': x was given as a list", "Pass rg.uniform(x)",
     ),
     "lengths": (
-        lambda rg: rg.Value(1.0).reshape(1)[[0, 0]] + [1.0, 2.0, 3.0],
+        lambda rg: sequence_of(rg, 2) + [1.0, 2.0, 3.0],  # noqa: RUF005
         "ShapeError", "add: sequences of 2 and 3 numbers do not fit", "write [*a, *b]",
     ),
     "text for numbers": (

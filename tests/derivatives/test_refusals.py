@@ -62,9 +62,11 @@ def test_several_values_where_one_is_needed(rg):
 
         with pytest.raises(rg.errors.FunctionResultError, match=f"returned {kind} .*use jacobian"):
             rg.grad(function)(1.0)
-    with pytest.raises(rg.errors.FunctionResultError, match=r"returned Comp.*use jacobian"):
+    with pytest.raises(rg.errors.FunctionResultError, match=r"returned Tensor .*use jacobian"):
         rg.grad(lambda a: a * 2.0)(np.ones(2))
-    with pytest.raises(rg.errors.FunctionResultError, match=r"returned ndarray .*use jacobian"):
+    with pytest.raises(
+        rg.errors.TensorError, match=r"np\.array of a tensor would take its numbers"
+    ):
         rg.grad(lambda a: np.array(a) * 2.0)(np.ones(2))
     with pytest.raises(rg.errors.FunctionResultError, match="Its numbers have left the graph"):
         rg.grad(lambda a: np.ones(2))(np.ones(2))
@@ -232,7 +234,8 @@ def test_the_vector_of_an_hvp_must_have_the_shape_of_the_point(rg):
     with pytest.raises(rg.errors.ArgumentError, match=r'at the place of arg\[0\]\["b"\]: expected'):
         rg.hvp(lambda p: p["a"] * p["b"], {"a": 1.0, "b": 2.0}, {"a": 1.0, "c": 1.0})
     with pytest.raises(
-        rg.errors.ArgumentError, match=r"at the place of arg\[0\]\[0, 0\]: expected"
+        rg.errors.ArgumentError,
+        match=r"at the place of arg\[0\]: expected an array of shape \(1, 2\)",
     ):
         rg.hvp(lambda a: a[0, 0] * a[0, 1], np.ones((1, 2)), np.ones(2))
 

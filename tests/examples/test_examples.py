@@ -130,3 +130,11 @@ def test_every_example_is_listed():
     listed = (ROOT / "examples" / "README.md").read_text(encoding="utf-8")
     assert len(scripts) > 5
     assert all(f"`{name}`" in listed for name in scripts)
+
+
+@pytest.mark.parametrize("options", [[], ["--conv"]])
+def test_digits_are_read(options, capsys):
+    pytest.importorskip("sklearn", reason="install scikit-learn")
+    example("digits").main([*options, "--epochs", "3"])
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert float(last.partition("right ")[2].partition("%")[0]) > 88.0

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from retrograde._core.tensors import Tensor, Tensors
 from retrograde.check.engines import Torch
 from retrograde.ops import OPS
 from retrograde.ops.array import ARRAYS
@@ -19,6 +18,8 @@ from retrograde.ops.arrays.oracle import Plain, choose, evaluate
 from retrograde.ops.expr import Expr
 from retrograde.ops.op import PRIMITIVES
 from retrograde.ops.spellings import OPERATORS, TORCH
+
+from .array_tape import Tensor, Tensors
 
 torch = pytest.importorskip("torch", reason="torch is an extra")
 F = torch.nn.functional
@@ -201,7 +202,7 @@ W1 = np.array([1, 3])
 def lower(engine: Tensors, x: Tensor) -> Tensor:
     """Cholesky of something symmetric, so that PyTorch's symmetric gradient is the same."""
     turned = engine("transpose", x)
-    return engine("cholesky", engine("add", engine("matmul", x, turned), Tensor(np.eye(3))))
+    return engine("cholesky", engine("add", engine("matmul", x, turned), np.eye(3)))
 
 
 def put(key: Any) -> Callable[..., Any]:
@@ -321,6 +322,8 @@ CASES = [
     Case("put", (R(5, 3), R()), put((slice(1, 4), 1)),
          ours=lambda e, x, y: e.put(x, (slice(1, 4), 1), y)),
     Case("put", (R(2, 3), R(4)), put(ti(MASK)), ours=lambda e, x, y: e.put(x, MASK, y)),
+    Case("put_at", (R(5, 3), R(3)), put(2), {"count": 1, "n1": 2}),
+    Case("put_at", (R(5), R()), put(4), {"count": 1, "n1": -1}),
     Case("take", (R(3, 4, 2),), lambda x: x[:, ti(NB)], {"n": NB, "axis": 1}),
     Case("gather", (R(3, 5),), lambda x: x.gather(1, ti(NA)), {"n": NA, "axis": 1}),
     Case("pick", (R(4, 3),), lambda x: x[torch.arange(4), ti(N3)], {"n": N3}),

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from retrograde._core.tensors import Tensor, Tensors
 from retrograde.ops.array import ARRAYS
 
 from .array_cases import do, slowly
+from .array_tape import Tensor, Tensors
 
 inf, nan = math.inf, math.nan
 both_ways = pytest.mark.parametrize("engine", [do, slowly], ids=["numpy", "loops"])

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from retrograde._core.tensors import Tensor
 from retrograde.ops.array import ARRAYS
 
 from .array_cases import ALL, Case, F, agree, do, slowly, ti
+from .array_tape import Tensor
 
 few = settings(max_examples=25, deadline=None, derandomize=True)
 lengths = st.integers(0, 3)

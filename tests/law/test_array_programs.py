@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from retrograde._core.tensors import Tensor, order
-
 from .array_cases import F, agree, do, torch
+from .array_tape import Tensor, order
 
 
 def attention(x: Any, wq: Any, wk: Any, wv: Any, wo: Any, table: Any) -> Any:

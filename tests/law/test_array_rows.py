@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from retrograde._core.loops import choose, run
+from retrograde._shared.loops import choose, run
 from retrograde.ops import OPS
 from retrograde.ops.array import ARRAYS
 from retrograde.ops.arrays.adjoint import adjoint
@@ -82,6 +82,8 @@ def _gradient(back: Any, arrays: dict[str, Any], result: Any, up: Any) -> Any:
 def _whole_shape(row: Row, name: str) -> tuple[int, ...]:
     if row.name == "put":
         return row.example.shapes["x"]
+    if row.name == "put_at":
+        return ()
     return next(entry[1] for entry in row.example.arguments["key"] if isinstance(entry, tuple))
 
 

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from retrograde._core.tensors import Tensor, order
 from retrograde.ops import OPS
 from retrograde.ops.array import ARRAYS
 from retrograde.ops.arrays.adjoint import adjoint, saves
@@ -22,6 +21,7 @@ from retrograde.ops.arrays.unfolding import total, unfold
 from retrograde.ops.arrays.words import sentences, words
 
 from .array_cases import ALL, Case, plain, slowly
+from .array_tape import Tensor, order
 
 STATED = [row for row in ARRAYS.values() if isinstance(row, Row)]
 every_row = pytest.mark.parametrize("row", ARRAYS.values(), ids=ARRAYS)

@@ -10,8 +10,6 @@ from typing import Any
 
 import pytest
 
-from retrograde._core import tensors
-from retrograde._core.tensors import Tensor, Tensors, order
 from retrograde.ops import OPS
 from retrograde.ops.array import ARRAYS
 from retrograde.ops.arrays.adjoint import Adjoint, adjoint
@@ -19,7 +17,9 @@ from retrograde.ops.arrays.row import Composed
 from retrograde.ops.expr import Call, Num
 from retrograde.ops.index import Ref, Statement, Term, map_refs
 
+from . import array_tape as tensors
 from .array_cases import ALL, Case, Mismatch, do, hold_to_torch
+from .array_tape import Tensor, Tensors, order
 
 Bend = Callable[[Term, Adjoint], "Term | None"]
 

@@ -24,12 +24,19 @@ ROOMS = {
 }
 ALLOWED = {
     "_values/protocols.py": ({"less", "less_equal", "equal"}, "ufuncs of NumPy"),
+    "_tensors/protocols.py": ({"less", "less_equal", "equal"}, "ufuncs of NumPy"),
+    "errors/tensors.py": (
+        {"add", "where", "maximum", "minimum"},
+        "ufuncs of NumPy and an argument of ufuncs",
+    ),
+    "_shared/views.py": ({"sum"}, "a row of the array law that the native core has a kernel for"),
     "errors/arrays.py": ({"add", "where"}, "a ufunc of NumPy and an argument of ufuncs"),
     "check/printed.py": (
         NAMES,
         "the language's primitives on complex numbers, which no row can add to",
     ),
-    "_core/loops.py": (NAMES, "the language's primitives by NumPy, which no row can add to"),
+    "_shared/loops.py": (NAMES, "the language's primitives by NumPy, which no row can add to"),
+    "check/array_engines.py": ({"where"}, "the language's own choice, number by number"),
     "check/rounding.py": ({"sign"}, "a kind"),
     "check/subject.py": ({"sum"}, "how rows are reduced"),
     "program/calling.py": ({"sum"}, "how rows are reduced"),

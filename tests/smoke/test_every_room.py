@@ -93,6 +93,14 @@ def visit__values(rg, capsys, tmp_path):
         assert (x[0] * 2.0).op == "leaf"
 
 
+def visit__tensors(rg, capsys, tmp_path):
+    x, v = rg.Tensor(np.arange(6.0).reshape(2, 3)), rg.Value(2.0)
+    (np.exp(x * 0.1) @ rg.stack([v, v, 1.0])).sum().backward()
+    assert x.grad.shape == (2, 3)
+    assert v.grad == pytest.approx(np.exp(x.data[:, :2] * 0.1).sum())
+    assert rg.hessian(lambda t: (t**3).sum())(np.ones(2)).tolist() == [[6.0, 0.0], [0.0, 6.0]]
+
+
 def visit__derivatives(rg, capsys, tmp_path):
     assert rg.hessian(lambda q: q[0] ** 3 * q[1])([2.0, 5.0]) == [[60.0, 12.0], [12.0, 0.0]]
 

@@ -96,6 +96,23 @@ CHAPTERS = {
             "rg.abs": "The ops",
         },
     ),
+    "tensors": Chapter(
+        "Tensors",
+        "Arrays in the same graph as values; [Arrays: tensors](../tensors.md) is the guide, and "
+        "[every row](../array-rows.md) says what an op computes and hands back. Functions take "
+        "tensors, values, numbers and arrays.",
+        (
+            Entry("rg.Tensor", "retrograde._native.Tensor"),
+            *_named(
+                "rg.",
+                "retrograde._tensors.functions",
+                "matmul einsum outer tensordot stack concatenate split flip roll pad tril triu "
+                "diag sort cumsum gather scatter embedding conv1d conv2d max_pool avg_pool "
+                "log_softmax cross_entropy solve cholesky inverse slogdet det",
+            ),
+        ),
+        {"rg.matmul": "Functions"},
+    ),
     "derivatives": Chapter(
         "Derivatives",
         "Derivatives as functions. None of them reads or writes any `.grad`, and they compose to "

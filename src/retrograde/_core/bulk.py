@@ -11,12 +11,17 @@ from .public import Value
 from .recording import refuse
 
 
-def zero(values: list[Value], /) -> None:
-    """Set the gradients of a list of values to zero."""
-    refuse(values, "grad_assignment")
-    refuse_lent(values)
-    for value in values:
-        value._grad = 0.0
+def zero(values: list[Any], /) -> None:
+    """Set the gradients of a list of values and tensors to zero."""
+    zero_nodes([v if isinstance(v, Value) else v._node for v in values])
+
+
+def zero_nodes(nodes: list[Any]) -> None:
+    """The same of nodes."""
+    refuse(nodes, "grad_assignment")
+    refuse_lent(nodes)
+    for node in nodes:
+        node._grad = node._nothing()
 
 
 def _leaves(

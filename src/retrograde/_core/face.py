@@ -10,6 +10,7 @@ import sys
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from .._shared import hooks
+from .._shared.operands import reshaped
 from .._shared.placeholders import Hidden, placeholder
 from ..errors import GraphExitError
 from ..ops import OPS
@@ -121,15 +122,16 @@ class Face:
         return self
 
     def reshape(self: Any, *shape: Any) -> Any:
-        """A sequence that computes, of one value: ``v.reshape(1)``; ``v.reshape(())`` is v.
+        """A tensor of one number: ``v.reshape(1)``; ``v.reshape(())`` is v. While recording, a
+        sequence that computes.
 
         >>> from retrograde import Value
         >>> Value(2.0).reshape(1, 1).shape
         (1, 1)
         """
-        from .._values.sequences import sequence
-
-        return sequence([self], (1,)).reshape(*shape)
+        if len(shape) == 1 and not isinstance(shape[0], int):
+            shape = tuple(shape[0])
+        return reshaped(self, shape)
 
     def __array_function__(self: Any, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         from .._values.protocols import array_function

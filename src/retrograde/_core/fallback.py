@@ -55,6 +55,14 @@ from .rebuild import recorded_op as recorded_op
 from .recording import hides as hides
 from .recording import leaf_origin as leaf_origin
 from .recording import tell_of as tell_of
+from .tensor import Tensor as Tensor
+from .tensor import array as array
+from .tensor import array_node as array_node
+from .tensor import array_row as array_row
+from .tensor import key as key
+from .tensor import put as put
+from .tensor import stale_input as stale_input
+from .tensor import write_tensor as write_tensor
 from .walk import backward as backward
 from .walk import begin_epoch as begin_epoch
 from .walk import gradients as gradients

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .._shared.operands import is_real_scalar
+from .._shared.operands import is_real_scalar, of_tensors
 from ..errors import NumberError, ShapeError, TakeError
 from ..ops import Structural
 from ..ops.structural import DOT, SUM, TAKE
 from .public import FUNCTIONS, Value, number
 from .reference import constant, made
+from .tensor import Tensor
 
 if TYPE_CHECKING:
     from .._shared.cores import Number
@@ -29,12 +30,16 @@ def _terms(function: str, terms: Iterable[Any]) -> tuple[tuple[Value, ...], list
 
 def sum(terms: Iterable[Any], /) -> Any:
     """The sum of values or numbers as one node, in index order."""
+    if isinstance(terms, Tensor):
+        return of_tensors(SUM.name, (terms,))
     nodes, numbers, any_value = _terms(SUM.name, terms)
     return _structural(SUM, nodes, numbers) if any_value else SUM.evaluate(numbers)
 
 
 def dot(left: Iterable[Any], right: Iterable[Any], /) -> Any:
     """The sum of products as one node, in index order."""
+    if isinstance(left, Tensor) or isinstance(right, Tensor):
+        return of_tensors(DOT.name, (left, right))
     left_nodes, lefts, left_values = _terms(DOT.name, left)
     right_nodes, rights, right_values = _terms(DOT.name, right)
     if len(lefts) != len(rights):

@@ -145,7 +145,7 @@ class Value(Node):
     def data(self) -> float:
         if Recordings.now and recording.hides(self):
             raise RecordingError.data(self) if self._traced else RecordingError.captured_data(self)
-        return self._data
+        return self._data  # type: ignore[no-any-return]
 
     @data.setter
     def data(self, data: float) -> None:
@@ -157,7 +157,7 @@ class Value(Node):
     def grad(self) -> float:
         if Recordings.now and recording.hides(self):
             raise RecordingError.grad(self)
-        return self._grad
+        return self._grad  # type: ignore[no-any-return]
 
     @grad.setter
     def grad(self, grad: float) -> None:
@@ -192,7 +192,7 @@ class Value(Node):
 
     @property
     def inputs(self) -> tuple[Value, ...]:
-        return self._inputs
+        return self._inputs if self._array is None else tuple(v._shown() for v in self._inputs)
 
     @property
     def partials(self) -> tuple[float, ...]:
@@ -210,13 +210,13 @@ class Value(Node):
 
     @property
     def _op(self) -> str:
-        if self._op_name in OPS and self._custom is None:
+        if self._op_name in OPS and self._custom is None and self._array is None:
             return OPS[self._op_name].symbol
         return "" if self._op_name in ("leaf", "custom") else self._op_name
 
     @property
     def _children(self) -> tuple[Value, ...]:
-        return self._inputs
+        return self.inputs
 
     @_children.setter
     def _children(self, inputs: Iterable[Value]) -> None:
@@ -226,7 +226,7 @@ class Value(Node):
 
     @property
     def _prev(self) -> set[Value]:
-        return set(self._inputs)
+        return set(self.inputs)
 
     @_prev.setter
     def _prev(self, inputs: Iterable[Value]) -> None:
@@ -283,7 +283,7 @@ class Value(Node):
             if recording.here.depth:
                 return Conditions.truth(self)
             _refuse_elsewhere(self)
-        return self._data != 0.0
+        return bool(self._data != 0.0)
 
     __iter__ = None  # __getitem__ alone would make it iterable
 

@@ -47,12 +47,12 @@ def _partials_now(op: str, data: float, numbers: list[float]) -> Sequence[float]
 
 def peek(value: Value, /) -> float:
     """The number of a value."""
-    return value._data
+    return value._data  # type: ignore[no-any-return]
 
 
 def recompute(value: Value, /) -> float | None:
     """What a value's op makes of its inputs now; None for leaves and customs."""
-    if value._custom is not None:
+    if value._custom is not None or value._array is not None:
         return None
     numbers = [v._data for v in value._inputs]
     if value._op_name in OPS:

@@ -65,11 +65,15 @@ class Node:
     """
 
     __slots__ = (
-        "_closure", "_custom", "_data", "_epoch", "_grad", "_hooks", "_inputs", "_inside", "_label",
-        "_made_at", "_number", "_op_name", "_own", "_partials", "_requires_grad", "_traced",
+        "_array", "_closure", "_custom", "_data", "_epoch", "_grad", "_hooks", "_inputs", "_inside",
+        "_label", "_made_at", "_number", "_op_name", "_own", "_partials", "_requires_grad",
+        "_traced",
     )  # fmt: skip
 
+    _data: Any  # a float, or the array of a tensor
+    _grad: Any
     _op_name: str  # "leaf" for a value made from nothing
+    _array: Any  # of a row of the array law: what it was made by, see arrays.py
     _inputs: tuple[Any, ...]
     _partials: tuple[float, ...] | None  # None: a Python closure adds the contributions
     _closure: Callable[[], object] | None
@@ -91,20 +95,48 @@ class Node:
     ) -> None:
         """Be a fresh node: whatever this was before is forgotten."""
         self._op_name, self._data, self._inputs, self._partials = op, data, inputs, partials
-        self._grad, self._requires_grad = 0.0, requires_grad
+        self._grad, self._requires_grad = self._nothing(), requires_grad
         self._label, self._own = "", None
-        self._hooks = self._closure = self._custom = None
+        self._hooks = self._closure = self._custom = self._array = None
         self._epoch, self._number = Epoch.now, number
         self._inside, self._traced = Recordings.now > 0 and here.depth > 0, False
         self._made_at = None if number else calling_instruction(skip=3)
         if self._inside and inputs and not number:
             log(self)
 
+    def _nothing(self) -> Any:
+        """The gradient before anything has arrived."""
+        return 0.0
+
+    def _plus(self, total: float, more: float) -> float:
+        """A total with more added to it."""
+        return total + more
+
+    def _is_finite(self, total: Any) -> bool:
+        """Whether a gradient of this node is finite."""
+        return isfinite(total)
+
+    def _after_hooks(self, total: Any) -> Any:
+        """The total after every hook has seen it."""
+        return hooks.run(self, total)
+
+    def _shown(self) -> Any:
+        """The node as a user sees it."""
+        return self
+
+    def _settle(self, old: Any, new: Any) -> None:
+        """Take the total of a whole pass: a leaf adds it to what it had."""
+        self._grad = (old if self._op_name == "leaf" else 0.0) + new
+
     def _contribute(self, roots: Sequence[Node] = ()) -> None:
         """Hand each input its contribution: the whole of backward, for one node.
 
         The roots are there to say how a birth is connected to them."""
         refuse((self,), "backward")
+        if self._array is not None:
+            for value, amount in self._array.contributions(self, self._grad):
+                value._grad = self._array.added(self, value, value._grad, amount, roots)
+            return
         if self._partials is None:
             if self._closure is None:
                 raise MissingBackwardError.of(self)
@@ -227,7 +259,7 @@ def _lacks_partial(value: Node) -> bool:
     )
 
 
-def run_backward(roots: Sequence[Node], seeds: Sequence[float]) -> None:
+def run_backward(roots: Sequence[Node], seeds: Sequence[Any]) -> None:
     """Run the backward pass: leaves accumulate, interior gradients are this pass's alone.
 
     Until it is whole the pass keeps its totals aside: a failure has nothing to undo, and a hook may
@@ -237,9 +269,11 @@ def run_backward(roots: Sequence[Node], seeds: Sequence[float]) -> None:
     values = order(roots)
     refuse_lent(values)
     if roots and not any(v._op_name == "leaf" and v._requires_grad for v in values):
-        raise NoGradientError.of(roots[0])
+        raise NoGradientError.of(roots[0]._shown())
     for value in values:
-        if value._op_name in _OPEN and _lacks_partial(value):
+        if value._array is not None:
+            value._array.check(value)
+        elif value._op_name in _OPEN and _lacks_partial(value):
             raise NotDifferentiable.of(value)
     if any(value._partials is None for value in values):
         with Loan(values) as loan:
@@ -251,20 +285,23 @@ def run_backward(roots: Sequence[Node], seeds: Sequence[float]) -> None:
         refuse_lent(values)
         for value in values:
             if value._requires_grad:
-                kept = value._grad if value._op_name == "leaf" else 0.0
-                value._grad = kept + totals[id(value)]
+                value._settle(value._grad, totals[id(value)])
 
 
 def _walk_aside(
-    values: Sequence[Node], roots: Sequence[Node], seeds: Sequence[float]
-) -> dict[int, float]:
+    values: Sequence[Node], roots: Sequence[Node], seeds: Sequence[Any]
+) -> dict[int, Any]:
     """What the pass brings to each value, by its identity."""
-    totals = dict.fromkeys(map(id, values), 0.0)
+    totals = {id(value): value._nothing() for value in values}
     for root, seed in zip(roots, seeds):
-        totals[id(root)] += seed
+        totals[id(root)] = root._plus(totals[id(root)], seed)
         _check_seed(root, seed)
     for value in reversed(values):
         total = totals[id(value)] = _hooked(value, totals[id(value)])
+        if value._array is not None:
+            for v, amount in value._array.contributions(value, total):
+                totals[id(v)] = value._array.added(value, v, totals[id(v)], amount, roots)
+            continue
         for index, (v, partial) in enumerate(zip(value._inputs, value._partials or ())):
             if v._number:
                 continue
@@ -275,25 +312,25 @@ def _walk_aside(
     return totals
 
 
-def _walk_in_place(values: Sequence[Node], roots: Sequence[Node], seeds: Sequence[float]) -> None:
+def _walk_in_place(values: Sequence[Node], roots: Sequence[Node], seeds: Sequence[Any]) -> None:
     """The pass on ``.grad`` itself, for graphs with closures."""
     for root, seed in zip(roots, seeds):
-        root._grad += seed
+        root._grad = root._plus(root._grad, seed)
         _check_seed(root, seed)
     for value in reversed(values):
         value._grad = _hooked(value, value._grad)
         value._contribute(roots)
 
 
-def _check_seed(root: Node, seed: float) -> None:
-    if modes.anomaly and not isfinite(seed):
-        raise AnomalyError.seed(root, seed)
+def _check_seed(root: Node, seed: Any) -> None:
+    if modes.anomaly and not root._is_finite(seed):
+        raise AnomalyError.seed(root._shown(), seed)
 
 
-def _hooked(value: Node, total: float) -> float:
+def _hooked(value: Node, total: Any) -> Any:
     """The total after the value's hooks have seen it."""
     if value._hooks:
-        total = hooks.run(value, total)
-        if modes.anomaly and not isfinite(total):
-            raise AnomalyError.hook(value, total)
+        total = value._after_hooks(total)
+        if modes.anomaly and not value._is_finite(total):
+            raise AnomalyError.hook(value._shown(), total)
     return total

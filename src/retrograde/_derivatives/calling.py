@@ -14,12 +14,14 @@ from typing import Any, Literal
 import numpy as np
 
 from .._shared.operands import is_real_scalar
-from .._values.nests import Nest, mapped, take_apart
+from .._values.nests import Nest, is_numeric, mapped, take_apart
 from .._values.sequences import ComputingSequence
-from ..errors import ArgumentError, FunctionResultError, UnusedInputError
+from ..errors import AliasError, ArgumentError, FunctionResultError, UnusedInputError
 from ..errors.wording import kind_of
+from ..tensor import Tensor, in_graph, number_of
 from ..value import Value, core
-from .pulling import Number
+from .arrays import zeros
+from .pulling import Number, key
 
 Wrt = Any  # an int, a str, or a tuple of those
 Unused = Literal["zero", "raise"]
@@ -35,11 +37,13 @@ def keeping_history() -> Iterator[None]:
         core.swap_no_grad(depth)
 
 
-def _fresh(item: Any, place: str) -> Value:
-    """A new value for an argument; connected to it where that takes gradients itself, and while
-    recording, where its number is another one at the next run."""
-    if isinstance(item, Value) and (item.requires_grad or core.in_recording()):
+def _fresh(item: Any, place: str) -> Any:
+    """A new value or tensor for an argument; connected to it where that takes gradients itself, and
+    while recording, where its number is another one at the next run."""
+    if in_graph(item) and (item.requires_grad or core.in_recording()):
         value = item * 1.0
+    elif isinstance(item, Tensor) or is_numeric(item):
+        value = Tensor(number_of(item))
     else:
         value = Value(item.data if isinstance(item, Value) else item)
     value.label = place
@@ -63,7 +67,7 @@ class Call:
     result: Any
     nests: list[Nest]
     bare: bool
-    inputs: list[Value]
+    inputs: list[Any]  # fresh values and tensors
     since: int
     nested: bool  # whether the function used a transform itself: a number may be its derivative
 
@@ -87,7 +91,7 @@ class Call:
         missing = [place for place, g in zip(places, gradients) if g is None]
         if missing and unused == "raise":
             raise UnusedInputError.of(missing)
-        return [0.0 if g is None else g for g in gradients]
+        return [zeros(v) if g is None else g for v, g in zip(self.inputs, gradients)]
 
     def released(self, items: Sequence[Number]) -> list[Number]:
         """Results on their way out: numbers, but for those that depend on values from outside.
@@ -100,27 +104,40 @@ class Call:
         for v in self.inputs:
             if v.op == "leaf":
                 v.requires_grad = False
-        values = tuple(item for item in items if isinstance(item, Value))
+        values = tuple(item for item in items if in_graph(item))
         if core.is_closed(values, tuple(self.inputs), self.since):
             outside: set[int] = set()
         else:
             outside = self._outside(values)
         return [
-            item if id(item) in outside else item.data if isinstance(item, Value) else float(item)
+            item if in_graph(item) and key(item) in outside else _plain(number_of(item))
             for item in items
         ]
+
+    @contextmanager
+    def reopened(self) -> Iterator[None]:
+        """Inside, the fresh tensors take gradients again: a pull after the results went out."""
+        closed = [v for v in self.inputs if isinstance(v, Tensor) and not v.requires_grad]
+        for v in closed:
+            v.requires_grad = True
+        try:
+            yield
+        finally:
+            for v in closed:
+                v.requires_grad = False
 
     def _outside(self, roots: tuple[Value, ...]) -> set[int]:
         """The ids of what depends on values that take gradients and are not this call's own."""
         nodes = core.order_since(roots, self.since)
-        own = {id(node) for node in nodes} | {id(v) for v in self.inputs if v.op == "leaf"}
+        own = {key(node) for node in nodes} | {key(v) for v in self.inputs if v.op == "leaf"}
         outside: set[int] = set()
         for value in roots:
-            if id(value) not in own and value.requires_grad:
-                outside.add(id(value))
+            if key(value) not in own and value.requires_grad:
+                outside.add(key(value))
         for node in nodes:
-            if any(id(v) in outside or (v.requires_grad and id(v) not in own) for v in node.inputs):
-                outside.add(id(node))
+            inputs = [(key(v), v.requires_grad) for v in node.inputs]
+            if any(one in outside or (takes and one not in own) for one, takes in inputs):
+                outside.add(key(node))
         return outside
 
     def release_nest(self, nest: Any) -> Any:
@@ -129,9 +146,14 @@ class Call:
         def released(part: Any) -> Any:
             if isinstance(part, ComputingSequence):
                 return mapped(released, np.asarray(part))
-            return self.released([part])[0] if isinstance(part, Value) else part
+            return self.released([part])[0] if in_graph(part) else part
 
         return mapped(released, nest, _left_whole)
+
+
+def _plain(number: Any) -> Any:
+    """A number as a float, an array as one of its own."""
+    return np.array(number) if np.ndim(number) else float(number)
 
 
 def _left_whole(part: Any) -> bool:
@@ -185,13 +207,14 @@ def called(
     named = dict(kwargs)
     selected = _selected(function, name, arguments, named, wrt)
     nests = []
+    whole = not core.in_recording()  # arrays are tensors; while recording, sequences
     for where in selected:
         if isinstance(where, int):
-            nests.append(take_apart(arguments[where], f"arg[{where}]"))
+            nests.append(take_apart(arguments[where], f"arg[{where}]", whole=whole))
         else:
-            nests.append(take_apart(named[where], where))
+            nests.append(take_apart(named[where], where, whole=whole))
     since = core.begin_epoch()
-    inputs: list[Value] = []
+    inputs: list[Any] = []
     for where, nest in zip(selected, nests):
         fresh = [_fresh(item, place) for item, place in zip(nest.items, nest.places)]
         inputs.extend(fresh)
@@ -200,7 +223,11 @@ def called(
         else:
             named[where] = nest.argument(fresh)
     here.begun = begun = here.begun + 1
+    before = [key(v) for v in inputs]
     result = function(*arguments, **named)
+    for v, was in zip(inputs, before):
+        if key(v) != was:
+            raise AliasError.argument(name, v)
     nested = here.begun > begun
     return Call(name, result, nests, not isinstance(wrt, tuple), inputs, since, nested)
 
@@ -226,7 +253,7 @@ def outputs_of(call: Call) -> Nest:
             "tuples, dicts and arrays of them."
         )
 
-    return take_apart(call.result, "the result", refusal)
+    return take_apart(call.result, "the result", refusal, whole=not core.in_recording())
 
 
 def checked_unused(unused: Unused) -> None:

@@ -1,7 +1,7 @@
 """SciPy's minimisers and root finders with gradients wired in; SciPy is imported when first used.
 
-The option names and result objects are SciPy's own. Functions take a sequence of values that
-computes like an array (a single value for :func:`root_scalar`), as under ``grad``.
+The option names and result objects are SciPy's own. Functions take a tensor of one axis (a single
+value for :func:`root_scalar`), as under ``grad``.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from .._values.modes import no_grad
-from .._values.sequences import ComputingSequence, sequence
+from .._values.sequences import ComputingSequence
 from ..errors import MissingPackageError
+from ..tensor import Tensor, number_of
 from ..value import Value
 from .derivatives import grad, hvp, jacobian, value_and_grad
 
@@ -38,11 +39,15 @@ def _numbers(point: Any) -> Any:
 
 def _number(result: Any) -> float:
     """A result as SciPy wants it, also where it depends on parameters from outside."""
-    return float(result.data if isinstance(result, Value) else result)
+    return float(number_of(result))
 
 
 def _array(nest: Any) -> Any:
     """Results in arrays and lists as one array of floats."""
+    if isinstance(nest, Tensor):
+        return np.array(nest.data)
+    if isinstance(nest, list):
+        nest = [number_of(item) for item in nest]
     found = np.asarray(nest)
     return np.array([_number(item) for item in found.flat]).reshape(found.shape)
 
@@ -52,8 +57,7 @@ def _evaluated(function: Callable[..., Any]) -> Callable[..., Any]:
 
     def call(x: Any, *args: Any, **named: Any) -> Any:
         with no_grad():
-            values = [Value(number) for number in _numbers(x)]
-            return function(sequence(values, (len(values),)), *args, **named)
+            return function(Tensor(_numbers(x)), *args, **named)
 
     return call
 
@@ -140,7 +144,7 @@ def _outputs(
 def _listed(outputs: Any) -> list[Any]:
     return (
         list(outputs)
-        if isinstance(outputs, (list, tuple, np.ndarray, ComputingSequence))
+        if isinstance(outputs, (list, tuple, np.ndarray, ComputingSequence, Tensor))
         else [outputs]
     )
 

@@ -55,6 +55,7 @@ class Birth:
     numbers that made it, ``target`` the operand whose gradient it is, and ``made`` what the op had
     produced where that was not finite either. ``route`` leads from here
     to the root, ``steps`` is how long it is. ``count`` is how many such births share op and line.
+    In a tensor ``index`` is where the first one stands, and ``amount`` the contribution there.
     """
 
     phase: str
@@ -75,6 +76,8 @@ class Birth:
     route: tuple[Step, ...] = ()
     steps: int = 0
     count: int = 1
+    index: tuple[int, ...] = ()
+    amount: float | None = None
 
     def __str__(self) -> str:
         return "\n".join([self._headline(), *self._details()])
@@ -92,19 +95,25 @@ class Birth:
 
     def _headline(self) -> str:
         name = f" '{self.label}'" if self.label else ""
+        where = f" at [{', '.join(map(str, self.index))}]" if self.index else ""
         if self.op == "leaf":
-            return f"a leaf{name} was made with {self.result!r}."
+            return f"a leaf{name} was made with {self.result!r}{where}."
         if self.cause == DROPPED:
             return f"{self.op} lost a NaN: {self.target} is NaN, its result {self.result!r} is not."
         if self.phase == FORWARD:
             verb = "passed on" if self.cause == PASSED_ON else "produced"
-            return f"{self.op}{name} {verb} {self.result!r} in the forward pass."
+            return f"{self.op}{name} {verb} {self.result!r}{where} in the forward pass."
         if self.cause == BY_HOOK:
             return f"a hook on {self.target} returned {self.result!r}."
         if self.cause == BY_SEED:
             return f"backward was started with the seed {self.result!r}."
         if self.cause == BY_CLOSURE:
             return f"the _backward of {self.op} made the gradient of {self.target} {self.result!r}."
+        if self.amount is not None:
+            return (
+                f"{self.op} made the gradient of {self.target} non-finite{where} in the backward "
+                f"pass: {self.before!r} + contribution {self.amount!r} = {self.result!r}."
+            )
         return (
             f"{self.op} made the gradient of {self.target} non-finite in the backward pass: "
             f"{self.before!r} + partial {self.partial!r} × upstream {self.upstream!r} = "
@@ -223,7 +232,7 @@ def forward(value: Any, roots: Sequence[Any] = ()) -> Birth:
     if passed_on:
         cause = PASSED_ON
         cure = "an operand was NaN before anomaly() saw it: look at where that one was made"
-    return _placed(
+    return placed(
         Birth(
             FORWARD, cause, value.op, value.label or None, _number(value), operands, more, cure=cure
         ),
@@ -256,7 +265,7 @@ def backward(
         partial, upstream, before,
         made=None if isfinite(made) or cause != INFINITE_PARTIAL else made, cure=cure,
     )  # fmt: skip
-    return _placed(birth, value, roots)
+    return placed(birth, value, roots)
 
 
 def elsewhere(
@@ -265,7 +274,7 @@ def elsewhere(
     """A birth in a closure, a hook or the seed of a backward pass."""
     target = value if target is None else target
     birth = Birth(BACKWARD, cause, value.op, value.label or None, result, target=describe(target))
-    return _placed(birth, value, roots)
+    return placed(birth, value, roots)
 
 
 def _number(value: Any) -> float:
@@ -279,7 +288,8 @@ def _operands(value: Any) -> tuple[tuple[Operand, ...], int]:
     return shown, max(len(inputs) - MOST_OPERANDS, 0)
 
 
-def _placed(birth: Birth, value: Any, roots: Sequence[Any]) -> Birth:
+def placed(birth: Birth, value: Any, roots: Sequence[Any]) -> Birth:
+    """A birth with where it happened, and the route from there to the root."""
     site = value.site
     source = linecache.getline(site.file, site.line).strip() if site else ""
     route, steps = route_to(roots, value)

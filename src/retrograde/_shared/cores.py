@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from .bound import Bound
+
     Floats = NDArray[np.float64]
     Number = float | np.floating[Any] | np.integer[Any]
     PlanRows = tuple[Any, Any, Any, Any, Any, int, int, Any, Any, Any, list[Any]]
@@ -56,6 +58,43 @@ class Core(Protocol[V]):
     @property
     def OP_NAMES(self) -> tuple[str, ...]:  # noqa: N802  a constant
         """The ops by the numbers that ``parts`` gives; past the end are custom ops."""
+
+    # tensors: arrays in the same graph; "thing" is a value or a tensor
+
+    @property
+    def Tensor(self) -> type[Any]:  # noqa: N802  the class itself
+        """The class of tensors: a handle of a node."""
+
+    def array(self, bound: Bound, operands: tuple[Any, ...], wholes: dict[str, Any], /) -> Any:
+        """One node of a bound row of the array law; a value where its shape is ().
+
+        Operands are values, tensors, numbers and float64 arrays; the last two take no gradient.
+        ``wholes`` are what ``bound.counted`` made of the given whole numbers."""
+
+    def array_row(self, thing: Any, /) -> tuple[Bound, dict[str, Any]] | None:
+        """The bound row that made a thing, and all its whole numbers; None for anything else.
+
+        ``thing.inputs`` are the operands in the row's order, arrays and numbers among them as
+        leaves that take no gradient."""
+
+    def array_node(
+        self, bound: Bound, data: Any, operands: tuple[Any, ...], wholes: dict[str, Any], /
+    ) -> Any:
+        """A node of a bound row from its parts: nothing is computed, no mode is asked."""
+
+    def key(self, thing: Any, /) -> int:
+        """Who a node is: the same number for every handle of it, as long as it lives."""
+
+    def stale_input(self, thing: Any, /) -> Any:
+        """The input of an array row whose numbers were changed since; None where none was."""
+
+    def write_tensor(self, tensor: Any, array: Floats, /) -> None:
+        """Give a leaf other numbers of its shape, and a new version."""
+
+    def put(self, tensor: Any, bound: Bound, operand: Any, wholes: dict[str, Any], /) -> None:
+        """``tensor[key] = operand``: the handle becomes that of a node of the row ``put``.
+
+        In place where nothing else holds the numbers of the tensor; else ``AliasError``."""
 
     # many values at once
 
@@ -371,6 +410,37 @@ class NativeCore(Core[V], Protocol[V]):
         /,
     ) -> Survey:
         """What the doctor asks of a graph, in one pass."""
+
+    def take_tensors(self, operated: Callable[..., Any], methods: type[Any], /) -> None:
+        """Who answers for tensors what is out of the ordinary."""
+
+    def array_map(self, op: int, out: Any, operands: tuple[Any, ...], /) -> None:
+        """One row of the law on whole arrays."""
+
+    def array_back(
+        self, op: int, which: int, out: Any, sources: tuple[Any, ...], add: bool, /
+    ) -> None:
+        """What one row adds to the gradient of an operand."""
+
+    def array_product(self, a: Any, b: Any, c: Any, add: bool, /) -> None:
+        """A matrix product into c."""
+
+    def array_total(self, x: Any, /) -> float:
+        """The sum of an array."""
+
+    def array_choose(self, by: int, x: Any, out: Any, /) -> None:
+        """Where the largest or smallest stands along the middle axis, or the order."""
+
+    def array_plan(self, words: bytes, numbers: bytes, /) -> Any:
+        """A plan of the array law, ready to run."""
+
+    def array_run(
+        self, plan: Any, out: Any, arrays: tuple[Any, ...], wholes: tuple[Any, ...], add: bool, /
+    ) -> None:
+        """Carry a plan out."""
+
+    def array_threads(self, most: int, /) -> None:
+        """How many threads a product may take; 0: all."""
 
     def CallSite(self, *parts: Any) -> Any:  # noqa: N802  a class
         """A call that was made before: see ``program/callsites.py``."""

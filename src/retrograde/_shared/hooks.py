@@ -50,6 +50,27 @@ def register(value: Value, hook: Hook) -> HookHandle:
     return HookHandle(value, key)
 
 
+def run_on_array(tensor: Any, total: Any) -> Any:
+    """The same for a tensor: hooks see an array they cannot write to, and may return another."""
+    import numpy as np
+
+    total = np.asarray(total).view()
+    total.flags.writeable = False
+    for _, hook in tensor._hooks or ():
+        replacement = hook(total)
+        if replacement is None:
+            continue
+        try:
+            given = np.array(replacement, dtype=float)
+        except (TypeError, ValueError):
+            raise HookError.shape(tensor, replacement) from None
+        if given.shape != tensor.shape:
+            raise HookError.shape(tensor, given)
+        given.flags.writeable = False
+        total = given
+    return total
+
+
 def run(value: Any, total: float) -> float:
     """The total after every hook has seen it, in the order they were registered."""
     for _, hook in value._hooks or ():

@@ -34,7 +34,7 @@ class Loan:
             self.before = [value._grad for value in self.values]
             self.ids = set(map(id, self.values))
             for value in self.values:
-                value._grad = 0.0
+                value._grad = value._nothing()
             _loans.append(self)
         return self
 
@@ -43,8 +43,8 @@ class Loan:
         for value, old in zip(self.values, self.before):
             if not value._requires_grad:
                 value._grad = old
-            elif value._op_name == "leaf":
-                value._grad = old + value._grad
+            else:
+                value._settle(old, value._grad)
         self._kept = True
 
     def __exit__(self, *exception: object) -> None:

@@ -82,10 +82,26 @@ def over_arrays(function: Any, operands: tuple[Any, ...]) -> Any:
 
 
 def indexed(value: Any, index: Any) -> Any:
-    """``value[index]``: ``v[None]`` is a sequence that computes, of one value."""
-    from .._values.sequences import sequence
-
+    """``value[index]``: ``v[None]`` is a tensor of one number; while recording, a sequence."""
     axes = index if isinstance(index, tuple) else (index,)
     if any(axis is not None and axis is not ... for axis in axes):
         raise OperandError.index()
-    return sequence([value], (1,) * axes.count(None))
+    return reshaped(value, (1,) * axes.count(None))
+
+
+def reshaped(value: Any, shape: tuple[int, ...]) -> Any:
+    """A value along axes of length 1: a tensor; while recording, a sequence that computes."""
+    from .._tensors.doing import do
+    from .._values.sequences import sequence
+    from ..value import core
+
+    if core.in_recording():
+        return sequence([value], (1,)).reshape(*shape) if shape else value
+    return do("reshape", value, shape=shape) if shape else value
+
+
+def of_tensors(function: str, operands: tuple[Any, ...]) -> Any:
+    """``rg.sum`` and ``rg.dot`` where an operand is a tensor: both cores come here."""
+    from .._tensors.doing import do
+
+    return do(function, *operands)

@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import NotAValueError, NumberError, ShapeError
+from .._shared.arrays import floats
+from ..errors import LeafError, NotAValueError, NumberError, ShapeError
+from ..tensor import Tensor, in_graph
 from ..value import Value, core
 from .nests import leaves, parts
 from .sequences import ComputingSequence
@@ -23,9 +25,11 @@ DEEPEST = 16
 
 
 def values_in(nest: Nest, where: str) -> list[Value]:
-    """Every value of a nest, in order."""
+    """Every value and tensor of a nest, in order."""
 
-    def held(part: Any) -> Sequence[Any]:
+    def held(part: Any) -> Sequence[Any] | None:
+        if isinstance(part, Tensor):
+            return None
         found = parts(part)
         if found is not None:
             return found
@@ -46,10 +50,14 @@ def zero_grad(target: Nest) -> None:
     >>> rg.zero_grad([x]); x.grad
     0.0
     """
-    if isinstance(target, Value):
+    if in_graph(target):
         core.zero_under((target,))
-    else:
-        core.zero(values_in(target, "zero_grad"))
+        return
+    found = values_in(target, "zero_grad")
+    core.zero([value for value in found if isinstance(value, Value)])
+    for tensor in found:
+        if isinstance(tensor, Tensor):
+            tensor.grad = None
 
 
 def freeze(target: Nest) -> None:
@@ -105,7 +113,8 @@ def _shape(nest: Nest) -> tuple[int, ...]:
 
 
 def data(nest: Nest) -> Any:
-    """The numbers of a nest as a float64 array of its shape; a dict gives a dict of arrays.
+    """The numbers of a nest as a float64 array of its shape; a dict gives a dict of arrays, a list
+    of tensors a list of them.
 
     >>> import retrograde as rg
     >>> rg.data([[rg.Value(1.0), rg.Value(2.0)], [rg.Value(3.0), rg.Value(4.0)]])
@@ -130,7 +139,11 @@ def grads(nest: Nest) -> Any:
 def _read(nest: Nest, read: Any) -> Any:
     if isinstance(nest, Mapping):
         return {key: _read(part, read) for key, part in nest.items()}
+    if isinstance(nest, Tensor):
+        return np.array(nest.data if read is core.read_data else nest.grad)
     nest = _as_lists(nest)
+    if _holds_tensors(nest):
+        return [_read(part, read) for part in nest]
     array = np.empty(_shape(nest))
     read(nest, array)
     return array
@@ -146,16 +159,37 @@ def assign(nest: Nest, numbers: Any) -> None:
     [Value(data=0.5, grad=0.0), Value(data=-0.5, grad=0.0)]
     """
     for part, array in _pairs(nest, numbers):
-        core.write_data(part, array)
+        if isinstance(part, Tensor):
+            core.write_tensor(part, array)
+        else:
+            core.write_data(part, array)
+
+
+def _holds_tensors(nest: Nest) -> bool:
+    """Whether a list holds tensors: its parts are then read one by one."""
+    return isinstance(nest, (list, tuple)) and any(
+        isinstance(part, (Tensor, Mapping)) or _holds_tensors(part) for part in nest
+    )
 
 
 def _pairs(nest: Nest, numbers: Any) -> Sequence[tuple[Nest, Any]]:
     """Nests with the arrays that go into them, every one checked before any is written."""
+    if isinstance(nest, Tensor):
+        array = floats(numbers, "assign")
+        if nest.op != "leaf":
+            raise LeafError.tensor_data(nest)
+        if array.shape != nest.shape:
+            raise ShapeError.assign(nest.shape, array.shape)
+        return [(nest, array)]
     if isinstance(nest, Mapping):
         if not isinstance(numbers, Mapping) or nest.keys() != numbers.keys():
             raise ShapeError.keys(nest, numbers)
         return [pair for key in nest for pair in _pairs(nest[key], numbers[key])]
     nest = _as_lists(nest)
+    if _holds_tensors(nest):
+        if not isinstance(numbers, (list, tuple, np.ndarray)) or len(numbers) != len(nest):
+            raise ShapeError.parts(len(nest), numbers)
+        return [pair for part, each in zip(nest, numbers) for pair in _pairs(part, each)]
     given = np.asarray(numbers)
     if given.dtype.kind not in "biuf":
         raise NumberError.of("assign: every number", numbers)

@@ -104,6 +104,10 @@ def shallow_copy(value: Value) -> Value:
     """A new value with the same inputs."""
     if value.op == "leaf":
         copy = _blank(*_leaf_parts(value))
+    elif core.array_row(value) is not None:
+        from .._tensors import copying
+
+        copy = copying.shallow_copy(value)
     else:
         with _remaking():
             copy = _remade(value, "copy", *core.parts(value))
@@ -116,6 +120,10 @@ def deep_copy(root: Value, memo: dict[int, Any]) -> Value:
     """A copy of everything under a value; what is shared stays shared, also across one deepcopy."""
     from copy import deepcopy
 
+    from .._tensors import copying as of_tensors
+
+    if of_tensors.holds_tensors(root):
+        return of_tensors.deep_copy(root, memo)  # type: ignore[no-any-return]
     graph = read((root,))
     assert graph.values is not None
     columns = (graph.codes.tolist(), *map(graph.by_value, (graph.inputs, graph.numbers)))
@@ -141,6 +149,10 @@ def reduced(root: Value) -> tuple[Any, ...]:
     if root.op == "leaf":
         return _blank, _leaf_parts(root), _attributes(root)
     root.data  # noqa: B018  a recording refuses it
+    from .._tensors import copying as of_tensors
+
+    if of_tensors.holds_tensors(root):
+        return of_tensors.reduced(root)
     graph = read((root,))
     assert graph.values is not None
     assert graph.grads is not None

@@ -37,6 +37,7 @@ from ..errors import (
     RecordingError,
 )
 from ..errors.wording import kind_of
+from ..tensor import Tensor
 from ..value import Value, belongs_to_caller, core
 from .recorded_ops import RecordedOp
 
@@ -108,7 +109,14 @@ class CustomOp:
         return self._partials is None and self._vjp is None
 
     def __call__(self, *operands: Any) -> Any:
-        """The op on values and numbers: a value, or a float where all are numbers."""
+        """The op on values and numbers: a value, or a float where all are numbers.
+
+        Where an operand is a tensor the function is called on arrays.
+        """
+        if any(isinstance(operand, Tensor) for operand in operands):
+            from .._tensors.custom import applied
+
+            return applied(self, operands)
         for operand in operands:
             if not isinstance(operand, Value) and not is_real_scalar(operand):
                 raise OperandError.of(self.name, operand)
@@ -142,6 +150,18 @@ class CustomOp:
         if self._partials is not None:
             partials = self._on_numbers(self._partials, numbers, value)
         return Value(value, inputs, self._checked(partials, len(inputs), "partials"), _op=self)
+
+    def array_rule(self, arrays: Sequence[Any], upstream: Any, result: Any) -> list[Any]:
+        """Its rule on arrays: contributions, one an input."""
+        from .._tensors.custom import array_rule
+
+        return array_rule(self, arrays, upstream, result)
+
+    def rule_on_tensors(self, node: Any, operands: Sequence[Any], upstream: Any) -> list[Any]:
+        """The same in terms of ops, for derivatives of derivatives."""
+        from .._tensors.custom import rule_on_tensors
+
+        return rule_on_tensors(self, node, operands, upstream)
 
     def node_with_vjp(
         self,

@@ -18,6 +18,7 @@ import numpy as np
 
 from .._shared.operands import is_real_scalar
 from ..errors import ArgumentError, ShapeError
+from ..tensor import Tensor
 from ..value import Value
 from .sequences import ComputingSequence, sequence
 
@@ -141,6 +142,8 @@ def as_array(items: list[Any], shape: tuple[int, ...]) -> Any:
     """Items as an array: of floats where all are numbers, else of objects."""
     if all(isinstance(item, float) for item in items):
         return np.array(items, dtype=np.float64).reshape(shape)
+    if items and any(isinstance(item, Tensor) for item in items):
+        return _stacked(items, shape)
     if items and all(isinstance(item, (np.ndarray, ComputingSequence)) for item in items):
         if len({item.shape for item in items}) == 1:
             return np.stack(items).reshape(shape + items[0].shape)
@@ -148,6 +151,13 @@ def as_array(items: list[Any], shape: tuple[int, ...]) -> Any:
     for index, item in enumerate(items):
         array[index] = item
     return array.reshape(shape)
+
+
+def _stacked(items: list[Any], shape: tuple[int, ...]) -> Any:
+    """Tensors, and arrays among them, as one tensor."""
+    from .._tensors.doing import do
+
+    return do("reshape", do.stacked(items), shape=shape + tuple(items[0].shape))
 
 
 # ---- taken apart, and put together -------------------------------------------------------------
@@ -284,15 +294,33 @@ class Nest:
 _ONE = Structure((None,))
 
 
+def is_numeric(thing: Any) -> bool:
+    """Whether a thing is an array of real numbers with axes."""
+    return isinstance(thing, np.ndarray) and thing.ndim > 0 and thing.dtype.kind in "biuf"
+
+
 def take_apart(
-    nest: Any, name: str, refusal: Callable[[str, object], Exception] = ArgumentError.item
+    nest: Any,
+    name: str,
+    refusal: Callable[[str, object], Exception] = ArgumentError.item,
+    *,
+    whole: bool = False,
 ) -> Nest:
-    """The items of a nest; anything in it that is neither number nor value is refused by place."""
+    """The items of a nest; anything in it that is neither number nor value is refused by place.
+
+    With ``whole`` tensors, and arrays of numbers, are items as they are.
+    """
     if isinstance(nest, (Value, float)):
         return Nest([nest], _ONE, name)
-    items, structure = flatten(nest, is_real_scalar)
+
+    def is_item(part: Any) -> bool:
+        return is_real_scalar(part) or (whole and is_numeric(part))
+
+    items, structure = flatten(nest, is_item)
     for index, item in enumerate(items):
-        if not isinstance(item, (Value, float)) and not is_real_scalar(item):
+        if whole and isinstance(item, Tensor):
+            continue
+        if not isinstance(item, (Value, float)) and not is_item(item):
             raise refusal(structure.places(name)[index], item)
     return Nest(items, structure, name)
 

@@ -18,9 +18,12 @@ from typing import Any
 import numpy as np
 
 from .._shared.operands import COMPARISONS, is_array, is_real_scalar, over_arrays
+from .._tensors.protocols import array_function as tensor_function
+from .._tensors.protocols import array_ufunc as tensor_ufunc
 from ..errors import NumpyError, OperandError
 from ..ops import OPS
 from ..ops.spellings import ELSEWHERE
+from ..tensor import Tensor
 from ..value import Value, belongs_to_caller, core
 from . import elementwise, functions
 from .nests import flatten, mapped
@@ -116,6 +119,8 @@ _ELEMENTS = _table()
 
 def array_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """A ufunc of which an operand is a value or a sequence."""
+    if any(isinstance(operand, Tensor) for operand in inputs):
+        return tensor_ufunc(ufunc, method, inputs, options)
     name = ufunc.__name__
     if method != "__call__":
         raise NumpyError.method(name, method)
@@ -216,6 +221,8 @@ def array_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any])
     """A function of NumPy's with a value or a sequence among its arguments."""
     ours = _FUNCTIONS.get(function)
     parts, _ = flatten((args, kwargs), _is_array)
+    if any(isinstance(part, Tensor) for part in parts):
+        return tensor_function(function, args, kwargs)
     with_sequences = any(isinstance(part, ComputingSequence) for part in parts)
     by_element = function in (np.where, np.clip) and len(args) + len(kwargs) > 1
     if ours is not None and (

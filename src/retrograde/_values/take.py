@@ -6,13 +6,13 @@ Eagerly the choice is Python's; while recording it is an instruction for each nu
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from .._shared.operands import is_real_scalar
 from ..errors import ShapeError, TakeError
+from ..tensor import Tensor
 from ..value import Value, belongs_to_caller, core
 from .nests import as_array, remade
 from .sequences import ComputingSequence, sequence
@@ -22,20 +22,24 @@ _NUMBER, _OTHER = "number", "other"
 """Shapes of items that have no parts."""
 
 
-def take(items: Sequence[Any], index: Any) -> Any:
+def take(items: Any, index: Any) -> Any:
     """``items[index]``, where the index may be a value: a token, a bucket, a state.
 
     Eagerly it is the item itself, so gradients go to it alone. In a compiled function the choice
     is made row by row, and again only the chosen item counts: the others contribute nothing,
     whatever their numbers and slopes are there. Items may be lists, tuples, dicts and arrays of
     values, also nested; in a compiled function all of one shape. Under ``no_grad()`` the numbers
-    are taken without their history.
+    are taken without their history. Of a tensor the index may be an array of whole numbers.
 
     >>> import retrograde as rg
     >>> table = [rg.Value(10.0), rg.Value(20.0)]
     >>> rg.take(table, rg.Value(1.0)).data
     20.0
     """
+    if isinstance(items, Tensor):
+        if not isinstance(index, Value):
+            return items.take(index, 0)
+        return items[_whole(index.data, len(items))]
     items = list(items)
     index = getattr(index, "recorded_value", index)  # a condition is 1 or 0
     if isinstance(index, Value) and core.in_recording():

@@ -22,12 +22,14 @@ from .._values.sequences import ComputingSequence, sequence
 from ..errors import CheckError, FunctionResultError
 from ..program.compiled import Compiled
 from ..program.rows import Uniform, uniform
+from ..tensor import Tensor, in_graph
 from ..value import Value, core
+from .held import Held, held_by, numbers_in, of_values_alone, places_in, set_data
 
 MOST_ROWS = 256
 """A compiled function over more rows than this is checked without a graph of all of them."""
 
-Graph = tuple[Value, list[Value]]
+Graph = tuple[Value, list[Any]]
 
 
 class Subject:
@@ -72,13 +74,17 @@ class Subject:
         """The graph: its root, and a leaf a number; None where there is too much of it."""
         raise NotImplementedError
 
+    def mixed(self, numbers: Sequence[float]) -> Graph | None:
+        """The graph, tensors or not: its root, and the leaf or the place in one of each number."""
+        return None
+
     def _checked(self, result: Any, begun: int) -> Value:
         """The one value a function returned."""
         if is_real_scalar(result) and not isinstance(result, Value) and here.begun > begun:
             return Value(result, requires_grad=False)  # a derivative that turned out constant
         if isinstance(result, Value):
             return result
-        if isinstance(result, (list, tuple, dict, np.ndarray, ComputingSequence)):
+        if isinstance(result, (list, tuple, dict, np.ndarray, ComputingSequence, Tensor)):
             raise CheckError.several(self.caller, result)
         raise FunctionResultError.of(self.caller, result)
 
@@ -96,9 +102,10 @@ class Arguments(Subject):
         self._whole = whole[0] if whole else None
 
     def _called(self, numbers: Sequence[float]) -> Graph:
-        leaves = [Value(x, label=place) for x, place in zip(numbers, self.places)]
+        leaves: list[Any] = [Value(x, label=place) for x, place in zip(numbers, self.places)]
         source = iter(leaves)
-        arguments = [nest.argument(source) for nest in self._nests]
+        tensors = Held(leaves)
+        arguments = [nest.filled(source, tensors.tensor) for nest in self._nests]
         with keeping_history():
             begun = here.begun
             try:
@@ -107,7 +114,7 @@ class Arguments(Subject):
                 if self._whole is not None:
                     raise CheckError.whole(self.caller, *self._whole, error) from error
                 raise
-            return self._checked(result, begun), leaves
+            return self._checked(result, begun), tensors.numbers
 
     def _value(self, numbers: Sequence[float]) -> float:
         return self._called(numbers)[0].data
@@ -118,28 +125,30 @@ class Arguments(Subject):
 
     def graph(self, numbers: Sequence[float]) -> Graph | None:
         """The function's graph on fresh leaves."""
+        return of_values_alone(*self._called(numbers))
+
+    def mixed(self, numbers: Sequence[float]) -> Graph | None:
+        """The function's graph on fresh leaves, some of them tensors."""
         return self._called(numbers)
 
 
 class Parameters(Subject):
     """A function without arguments over leaves that it closes over; their data is moved."""
 
-    def __init__(self, caller: str, function: Callable[..., Any], leaves: list[Value]) -> None:
-        places = [leaf.label or f"parameters[{i}]" for i, leaf in enumerate(leaves)]
-        super().__init__(caller, function, places, [leaf.data for leaf in leaves])
-        self._leaves = leaves
+    def __init__(self, caller: str, function: Callable[..., Any], leaves: list[Any]) -> None:
+        names = [leaf.label or f"parameters[{i}]" for i, leaf in enumerate(leaves)]
+        places = [place for leaf, name in zip(leaves, names) for place in places_in(leaf, name)]
+        self._leaves = [number for leaf in leaves for number in numbers_in(leaf)]
+        super().__init__(caller, function, places, [leaf.data for leaf in self._leaves])
 
     def _with(self, numbers: Sequence[float], action: Callable[[], Any]) -> Any:
         if list(numbers) == self.numbers:
             return action()
         try:
-            for leaf, x, now in zip(self._leaves, numbers, self.numbers):
-                if x != now:
-                    leaf.data = x
+            set_data(self._leaves, numbers)
             return action()
         finally:
-            for leaf, x in zip(self._leaves, self.numbers):
-                leaf.data = x
+            set_data(self._leaves, self.numbers)
 
     def _root(self) -> Value:
         with keeping_history():
@@ -180,7 +189,13 @@ class Parameters(Subject):
         with keeping_history():
             begun = here.begun
             root = self._with(numbers, lambda: self._checked(function(), begun))
-        return root, self._leaves
+        return of_values_alone(root, self._leaves)
+
+    def mixed(self, numbers: Sequence[float]) -> Graph | None:
+        """The loss over the parameters, some of them in tensors."""
+        if isinstance(self.function, Compiled):
+            return None
+        return self._with(numbers, self._root), self._leaves
 
 
 class Replayed(Subject):
@@ -282,22 +297,27 @@ def _total(caller: str, result: Any) -> float:
     raise CheckError.several(caller, result)
 
 
-def pulled_back(root: Value, leaves: Sequence[Value]) -> list[float]:
+def pulled_back(root: Value, leaves: Sequence[Any]) -> list[float]:
     """What ``root.backward()`` brings to the leaves; every gradient is put back afterwards."""
     if not root.requires_grad:
         return [0.0] * len(leaves)
-    nodes = core.order((root,))
-    reached = {id(node) for node in nodes}
+    nodes = [v for v in core.order((root,)) if isinstance(v, Value) or v.op == "leaf"]
+    reached = {core.key(node) for node in nodes}
     kept = [node.grad for node in nodes]
     try:
         for node in nodes:
             if node.op == "leaf":
-                node.grad = 0.0
+                node.grad = 0.0 if isinstance(node, Value) else None
         root.backward()
-        return [leaf.grad if id(leaf) in reached else 0.0 for leaf in leaves]
+        return [leaf.grad if core.key(held_by(leaf)) in reached else 0.0 for leaf in leaves]
     finally:
         for node, grad in zip(nodes, kept):
             node.grad = grad
+
+
+def _opened(part: Any) -> Any:
+    """A tensor among arguments as an array: fresh ones are made of it."""
+    return np.array(part.data) if isinstance(part, Tensor) else part
 
 
 def _required(function: Callable[..., Any]) -> int | None:
@@ -344,9 +364,9 @@ def subject_of(caller: str, function: Callable[..., Any], point: Any) -> Subject
     refusal = partial(CheckError.item, caller)
     required = _required(function)
     if required == 0 and arguments:
-        items = take_apart(point, "parameters", refusal).items
-        if items and all(isinstance(item, Value) for item in items):
-            leaves = list({id(leaf): leaf for leaf in items}.values())
+        items = take_apart(point, "parameters", refusal, whole=True).items
+        if items and all(in_graph(item) for item in items):
+            leaves = list({core.key(leaf): leaf for leaf in items}.values())
             for leaf in leaves:
                 if leaf.op != "leaf":
                     raise CheckError.interior(caller, leaf)
@@ -360,7 +380,8 @@ def subject_of(caller: str, function: Callable[..., Any], point: Any) -> Subject
         subject: Subject = Replayed(caller, function, arguments)
     else:
         names = _names(function, len(arguments))
-        nests = [take_apart(arg, name, refusal) for arg, name in zip(arguments, names)]
+        plain = [mapped(_opened, arg, is_real_scalar) for arg in arguments]
+        nests = [take_apart(arg, name, refusal) for arg, name in zip(plain, names)]
         subject = Arguments(caller, function, nests)
     if not subject.numbers:
         raise CheckError.nothing(caller)

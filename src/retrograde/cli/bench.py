@@ -22,9 +22,10 @@ import numpy as np
 from .. import __version__
 from .._text.console import Row, print_line, print_rows
 from .._text.terminal import LateBar, console
-from ..value import core_name, native_core
+from ..value import core_name
 from ._bench_peers import COMPILED, PEERS, Engine, Ready
 from ._bench_programs import PROGRAMS, Array, Inputs, Program
+from .info import simd_level
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -84,7 +85,7 @@ class Bench(TypedDict):
 
     retrograde: str
     core: str
-    simd: str
+    simd: str | None
     threads: int
     rounds: int
     tolerance: float
@@ -130,7 +131,7 @@ def run(options: argparse.Namespace) -> int:
     measured: Bench = {
         "retrograde": __version__,
         "core": core_name,
-        "simd": native_core.simd_level(),
+        "simd": simd_level(),
         "threads": options.threads,
         "rounds": rounds,
         "tolerance": TOLERANCE,
@@ -300,7 +301,8 @@ def _version(package: str) -> str:
 def _show(measured: Bench) -> None:
     page = console()
     threads = f"{measured['threads']} thread{'s' if measured['threads'] > 1 else ''}"
-    facts = f"{measured['simd']} · {threads} · medians of {measured['rounds']} rounds"
+    kernels = measured["simd"] or "reference core"
+    facts = f"{kernels} · {threads} · medians of {measured['rounds']} rounds"
     print_line(page, ("retrograde", STRONG), (f" {measured['retrograde']} · {facts}", QUIET))
     for table in measured["programs"]:
         page.print()

@@ -83,7 +83,7 @@ def gather() -> Info:
         "retrograde": __version__,
         "core": core_name,
         "reason": core_reason,
-        "simd": _simd_level(),
+        "simd": simd_level(),
         "python": f"{platform.python_implementation()} {platform.python_version()}",
         "platform": f"{platform.system()} {platform.machine()}",
         "boundary": boundary_here(),
@@ -94,7 +94,8 @@ def gather() -> Info:
     }
 
 
-def _simd_level() -> str | None:
+def simd_level() -> str | None:
+    """The SIMD level of the native kernels; None on the reference core, which has none."""
     if core_name != "native":
         return None
     return native_core.simd_level()

@@ -21,6 +21,7 @@ from ..passes.flat import LEAF, Pass
 from ..passes.survey import survey
 from ..passes.values import read
 from ..value import Value
+from . import array_births
 from .births_text import births_lines
 from .thresholds import KINDS
 
@@ -93,6 +94,11 @@ _NO_LIMITS = bytes(8 * 256)
 
 def births_under(roots: tuple[Value, ...], seeds: tuple[float, ...]) -> Births:
     """The births under roots, for the seeds of one pass."""
+    if array_births.holds_tensors(roots):
+        forward = array_births.forward(roots, MOST)
+        back = array_births.backward(roots, seeds, MOST)
+        finite = all(isfinite(root.data) for root in roots)
+        return Births(forward.births(), back.births(), forward.odd, back.odd, finite)
     quick = survey(roots, seeds, (), KINDS, _NO_LIMITS)
     odd_data, odd_adjoints = quick["odd_data"], quick["odd_adjoints"]
     if not odd_data and not odd_adjoints:

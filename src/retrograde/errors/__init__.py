@@ -44,6 +44,10 @@ from .stories import OutputError as OutputError
 from .stories import ReplaceError as ReplaceError
 from .stories import ScriptError as ScriptError
 from .stories import StoryError as StoryError
+from .tensors import AliasError as AliasError
+from .tensors import FitError as FitError
+from .tensors import TensorError as TensorError
+from .tensors import TensorIndexError as TensorIndexError
 from .training import CheckpointError as CheckpointError
 from .training import CorpusError as CorpusError
 from .training import ParameterError as ParameterError

@@ -126,6 +126,13 @@ class CheckError(RetrogradeError, ValueError):
         )
 
     @classmethod
+    def of_tensors(cls, caller: str, against: str) -> Self:
+        return cls(
+            f"{caller}: against={against!r} does not take tensors; use 'torch', 'jax' or "
+            "'finite-differences'."
+        )
+
+    @classmethod
     def too_many_rows(cls, caller: str, most: int) -> Self:
         return cls(f"{caller}: a compiled function over more than {most} rows; give fewer.")
 

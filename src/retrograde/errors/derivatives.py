@@ -72,6 +72,16 @@ class StaleGraph(RetrogradeError, RuntimeError):
             )
         )
 
+    @classmethod
+    def input(cls, value: Value, changed: Value) -> Self:
+        return cls(
+            with_place(
+                f"{describe(value)} was computed from {describe(changed)}, whose data was changed "
+                "since. Run the forward pass again before taking derivatives.",
+                value,
+            )
+        )
+
 
 class FunctionResultError(RetrogradeError, TypeError):
     """A function to be differentiated returned something that has no gradient."""
@@ -88,6 +98,8 @@ class FunctionResultError(RetrogradeError, TypeError):
         cure = "Return one value."
         if got is None:
             cure = "Did it forget its return?"
+        elif hasattr(got, "requires_grad"):
+            cure = "A gradient is of one number: return its sum(), or use jacobian or vjp."
         elif isinstance(got, (list, tuple, dict)) or getattr(got, "ndim", 0) > 0:
             cure = "For several outputs use jacobian or vjp; for extra outputs has_aux=True."
             if getattr(getattr(got, "dtype", None), "kind", "O") != "O":

@@ -29,6 +29,26 @@ class LeafError(RetrogradeError, RuntimeError):
             )
         )
 
+    @classmethod
+    def tensor_grad(cls, tensor: Value) -> Self:
+        return cls(
+            with_place(
+                f"{describe(tensor)} was computed, and gradients of such tensors are let go as "
+                "soon as they were used. Write t.retain_grad() before backward() to keep this one.",
+                tensor,
+            )
+        )
+
+    @classmethod
+    def tensor_data(cls, tensor: Value) -> Self:
+        return cls(
+            with_place(
+                f"data can be assigned to leaves only; {describe(tensor)} was computed. Write "
+                "t = t.put(i, v), or change the leaves and compute it again.",
+                tensor,
+            )
+        )
+
 
 class PassInProgressError(RetrogradeError, RuntimeError):
     """A gradient was to change while an unfinished backward pass works on it."""
@@ -72,6 +92,13 @@ class ClosureStyleError(RetrogradeError, AttributeError):
         return cls(
             f"the inputs can be assigned only on a value made in the closure style, as in "
             f"out = Value(data, (x,), 'name'), not on {describe(value)}."
+        )
+
+    @classmethod
+    def array(cls, value: Value) -> Self:
+        return cls(
+            f"_backward() of {describe(value)}: it was made from tensors, whose gradients are not "
+            "added one node at a time. Call backward() on it, or on what was made from it."
         )
 
     @classmethod
@@ -184,6 +211,21 @@ class AnomalyError(RetrogradeError, ArithmeticError):
         return cls.of(born, value)
 
     @classmethod
+    def forward_array(cls, node: Value) -> Self:
+        from .._shared import array_birth
+
+        return cls.of(array_birth.forward(node), node)
+
+    @classmethod
+    def backward_array(
+        cls, node: Value, index: int, before: Any, amount: Any, roots: Sequence[Value] = ()
+    ) -> Self:
+        """``amount`` is what input ``index`` received on top of ``before``, None for nothing."""
+        from .._shared import array_birth
+
+        return cls.of(array_birth.backward(node, index, before, amount, roots), node)
+
+    @classmethod
     def closure(cls, value: Value, index: int, total: float, roots: Sequence[Value] = ()) -> Self:
         from .._shared import birth
 
@@ -209,6 +251,17 @@ class HookError(RetrogradeError, TypeError):
     @classmethod
     def not_callable(cls, got: object) -> Self:
         return cls(f"register_hook takes a function of the gradient, got {kind_of(got)}.")
+
+    @classmethod
+    def shape(cls, tensor: Value, got: object) -> Self:
+        said = f"an array of shape {got.shape}" if hasattr(got, "shape") else kind_of(got)
+        return cls(
+            with_place(
+                f"a hook on {describe(tensor)} returned {said}; return an array of its shape to "
+                "replace the gradient, or None to leave it.",
+                tensor,
+            )
+        )
 
     @classmethod
     def returned(cls, value: Value, got: object) -> Self:

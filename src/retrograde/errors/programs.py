@@ -129,6 +129,14 @@ class RecordingError(RetrogradeError, RuntimeError):
         )
 
     @classmethod
+    def tensor(cls, what: str) -> Self:
+        return cls._here(
+            f"{what} of tensors was asked for while recording: compiled functions do not take "
+            "tensors yet. Call the function without rg.compile, or write it on the items of "
+            "sequences and lists of values.",
+        )
+
+    @classmethod
     def custom(cls, value: Value) -> Self:
         return cls(with_place(cls._custom(value.op), value))
 

@@ -46,6 +46,20 @@ class ParameterError(RetrogradeError, ValueError):
             "Give each parameter once, in one group."
         )
 
+    @classmethod
+    def shared(cls, value: Value, first: str, second: str) -> Self:
+        return cls(
+            f"{describe(value)} stands in '{first}' and in '{second}', and cannot be a number of "
+            "two tensors. Share whole lists, self.head = self.embedding.weight, or keep the values."
+        )
+
+    @classmethod
+    def half_frozen(cls, name: str) -> Self:
+        return cls(
+            f"some values of '{name}' take gradients and some do not; a tensor does or does not as "
+            "a whole. Freeze all of them or none, or keep the values."
+        )
+
 
 class StateError(RetrogradeError, ValueError):
     """A saved state does not fit what it is loaded into; nothing was changed."""

@@ -40,6 +40,13 @@ class NumberError(RetrogradeError, TypeError):
         )
 
     @classmethod
+    def wholes(cls, function: str, got: object) -> Self:
+        return cls(
+            f"{function}: places are whole numbers, got {kind_of(got)}. Give an array of ints; "
+            "for masks write t[mask]."
+        )
+
+    @classmethod
     def too_large(cls) -> Self:
         return cls("this int is too large for a float64 (past about 1.8e308): scale it first.")
 
@@ -97,6 +104,13 @@ class LabelError(RetrogradeError, TypeError):
 
 class ShapeError(RetrogradeError, ValueError):
     """Lengths or shapes do not agree."""
+
+    @classmethod
+    def axis(cls, function: str) -> Self:
+        return cls(
+            f"{function}: only tensors have axes to name. Make one, rg.stack(values) or "
+            "rg.Tensor(numbers), or leave axis and keepdims out."
+        )
 
     @classmethod
     def deep(cls, deepest: int) -> Self:
@@ -162,6 +176,53 @@ class ShapeError(RetrogradeError, ValueError):
         return cls(f"{layer}: made for {size} numbers, got {given}; give {size}.")
 
     @classmethod
+    def target_shapes(cls, loss: str, ours: tuple[int, ...], theirs: tuple[int, ...]) -> Self:
+        return cls(
+            f"{loss}: predictions of shape {ours}, targets of shape {theirs}; give targets of the "
+            "predictions' shape, targets.reshape(predictions.shape)."
+        )
+
+    @classmethod
+    def layer_axes(cls, layer: str, size: int, shape: tuple[int, ...]) -> Self:
+        return cls(
+            f"{layer}: made for {size} numbers along the last axis, got shape {shape}; "
+            f"give a shape that ends in {size}."
+        )
+
+    @classmethod
+    def images(cls, layer: str, inputs: int, axes: int, shape: tuple[int, ...]) -> Self:
+        wanted = f"(batch, {inputs}, {'length' if axes == 1 else 'height, width'})"
+        return cls(
+            f"{layer}: made for arrays of shape {wanted}, got {shape or 'no array'}; "
+            f"give it x.reshape{wanted}."
+        )
+
+    @classmethod
+    def features(cls, layer: str, features: int, shape: tuple[int, ...]) -> Self:
+        return cls(
+            f"{layer}: made for {features} features along axis 1, got shape {shape}; "
+            f"give it (batch, {features}) or (batch, {features}, …)."
+        )
+
+    @classmethod
+    def one_sample(cls, layer: str, shape: tuple[int, ...]) -> Self:
+        return cls(
+            f"{layer}: shape {shape} has one number a feature, which has no variance. Give it a "
+            "larger batch, or call eval() to use the means kept in training."
+        )
+
+    @classmethod
+    def needs_tensors(cls, layer: str) -> Self:
+        return cls(f"{layer} works on tensors only; call tensors() again after values().")
+
+    @classmethod
+    def layer_of_values(cls, layer: str, shape: tuple[int, ...]) -> Self:
+        return cls(
+            f"{layer}: its parameters are values, and it was given a tensor of shape {shape}. Call "
+            "model.tensors() once, before the optimizer is made, or give it a list of values."
+        )
+
+    @classmethod
     def attention(cls, keys: int, values: int) -> Self:
         return cls(
             f"attention: {keys} keys and {values} values; give at least one, and as many of each."
@@ -197,6 +258,12 @@ class ShapeError(RetrogradeError, ValueError):
     def keys(cls, nest: Any, numbers: Any) -> Self:
         given = sorted(map(str, numbers)) if hasattr(numbers, "keys") else kind_of(numbers)
         return cls(f"assign: the values have keys {sorted(map(str, nest))}, the numbers {given}.")
+
+    @classmethod
+    def parts(cls, count: int, numbers: object) -> Self:
+        return cls(
+            f"assign: {count} parts of a nest, and {kind_of(numbers)} for them; give as many."
+        )
 
     @classmethod
     def assign(cls, nest: tuple[int, ...], array: tuple[int, ...]) -> Self:

@@ -42,6 +42,8 @@ def describe(value: Value) -> str:
     name = f"'{value.label}'" if value.label else f"the result of {value.op}"
     if not value.label and value.op == "leaf":
         name = "a leaf" if value.requires_grad else "the number"
+    if shape := getattr(value, "shape", ()):
+        return f"{name.replace('the number', 'an array')} of shape {shape}"
     return f"{name} = {shown(value)}"
 
 

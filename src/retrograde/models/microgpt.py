@@ -99,7 +99,7 @@ class GPT(Module):
         """Before the first token: an empty past for every block."""
         return [block.attention.past() for block in self.blocks]
 
-    def __call__(self, token: Any, position: int, pasts: Sequence[Past]) -> list[Any]:
+    def __call__(self, token: Any, position: int, pasts: Sequence[Past]) -> Any:
         """The logits of the next token, after this one at its position; it joins the pasts."""
         x = self.norm(each("add", self.token(token), self.position(position)))
         for block, past in zip(self.blocks, pasts):

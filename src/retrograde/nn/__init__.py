@@ -1,13 +1,19 @@
-"""Modules for values: micrograd's Neuron, Layer and MLP, and what a small transformer needs.
+"""Modules: micrograd's Neuron, Layer and MLP, what a small transformer needs, and convolutions.
 
-Everything works on lists of values and is built on ``rg.dot`` and ``rg.sum``, so it can be
-explained, checked and differentiated like any other program. Optimizers are in ``rg.optim``.
+The parameters are values, and layers work on lists of them; ``module.tensors()`` makes them
+tensors, and the same layers take batches of arrays. Either way they are built on public ops, so
+they can be explained, checked and differentiated like any other program. Optimizers are in
+``rg.optim``.
 """
 
 from . import init as init
 from .attention import Attention as Attention
 from .attention import Past as Past
 from .attention import attention as attention
+from .batches import BatchNorm as BatchNorm
+from .batches import Dropout as Dropout
+from .convolution import Conv1d as Conv1d
+from .convolution import Conv2d as Conv2d
 from .layers import Embedding as Embedding
 from .layers import LayerNorm as LayerNorm
 from .layers import Linear as Linear

@@ -1,6 +1,7 @@
 """Attention: each position of a sequence asks the others what they hold.
 
-A sequence is a list of positions, a position a list of values.
+A sequence is a list of positions, a position a list of values; with tensors (``Module.tensors``) an
+array whose last two axes are these, whatever stands before them.
 """
 
 from __future__ import annotations
@@ -10,9 +11,14 @@ from collections.abc import Sequence
 from math import sqrt
 from typing import Any
 
+import numpy as np
+
+from .._tensors.doing import operand
+from .._values.elementwise import where
 from .._values.functions import softmax
 from .._values.lists import each, linear
 from ..errors import SettingError, ShapeError
+from ..tensor import Tensor
 from ..value import Value, belongs_to_caller
 from .init import Initialiser, Seed, generator
 from .layers import Linear
@@ -100,7 +106,7 @@ class Attention(Module):
         """Add a position to the past, to be asked from now on."""
         past.add(self.key(x), self.value(x))
 
-    def ask(self, x: Sequence[Value | float], past: Past) -> list[Any]:
+    def ask(self, x: Sequence[Value | float], past: Past) -> Any:
         """What a position gets from the past."""
         width = self.width
         query = each("mul", self.query(x), 1 / sqrt(width))
@@ -110,8 +116,12 @@ class Attention(Module):
             mixed += _mixed(query[here], keys, past.columns[here])
         return self.output(mixed)
 
-    def __call__(self, xs: Sequence[Sequence[Value | float]]) -> list[list[Any]]:
+    def __call__(self, xs: Any) -> Any:
         """What every position gets from those it sees."""
+        if isinstance(self.query.weight, Tensor):
+            return self._all_at_once(operand(xs, "Attention"))
+        if isinstance(xs, Tensor):
+            raise ShapeError.layer_of_values("Attention", xs.shape)
         past = self.past()
         if not self.causal:
             for x in xs:
@@ -122,6 +132,20 @@ class Attention(Module):
             self.remember(x, past)
             out.append(self.ask(x, past))
         return out
+
+    def _all_at_once(self, xs: Any) -> Any:
+        """All positions of all sequences; the axis of heads stands before that of positions."""
+        positions = xs.shape[-2]
+
+        def heads(x: Any) -> Any:
+            return x.reshape(*x.shape[:-1], self.heads, self.width).swapaxes(-3, -2)
+
+        query = heads(self.query(xs)) * (1 / sqrt(self.width))
+        scores = query @ heads(self.key(xs)).swapaxes(-1, -2)
+        if self.causal:
+            scores = where(np.tri(positions, dtype=bool), scores, -np.inf)
+        mixed = (softmax(scores, axis=-1) @ heads(self.value(xs))).swapaxes(-3, -2)
+        return self.output(mixed.reshape(*xs.shape))
 
     def __repr__(self) -> str:
         mode = "" if self.causal else ", causal=False"

@@ -1,7 +1,8 @@
 """Where parameters begin: numbers drawn for a shape, by a generator that a seed decides.
 
-An initialiser is a function of a shape and a generator; the functions here make them. Fan-in is the
-last axis of a shape, fan-out the first, as in a matrix with one row an output.
+An initialiser is a function of a shape and a generator; the functions here make them. The first
+axis of a shape is the outputs, as in a matrix with one row an output; fan-in is the product of the
+others, which for a convolution are its inputs and its window.
 """
 
 from __future__ import annotations
@@ -12,7 +13,10 @@ from math import prod, sqrt
 from operator import index
 from typing import Any, SupportsIndex, TypeAlias
 
+import numpy as np
+
 from ..errors import SettingError
+from ..tensor import Tensor
 from ..value import Value
 
 Seed: TypeAlias = "SupportsIndex | random.Random | None"
@@ -57,6 +61,21 @@ def filled(shape: tuple[int, ...], initialiser: Initialiser, seed: Seed = None) 
     return level if shape else level[0]
 
 
+def filled_tensor(shape: tuple[int, ...], initialiser: Initialiser, seed: Seed = None) -> Any:
+    """The same numbers as one tensor.
+
+    >>> filled_tensor((2,), constant(0.5))
+    Tensor([0.5, 0.5])
+    """
+    draw = generator(seed)
+    numbers = [initialiser(shape, draw) for _ in range(prod(shape))]
+    return Tensor(np.array(numbers, dtype=float).reshape(shape))
+
+
+def _fan_in(shape: tuple[int, ...]) -> int:
+    return max(1, prod(shape[1:]) if len(shape) > 1 else shape[-1])
+
+
 def constant(number: float) -> Initialiser:
     """The same number everywhere."""
     return lambda shape, draw: number
@@ -86,7 +105,7 @@ def fan_in_uniform(gain: float = 1.0) -> Initialiser:
     """Evenly between ±gain/√fan-in: what PyTorch gives a linear layer."""
 
     def draw_one(shape: tuple[int, ...], draw: random.Random) -> float:
-        bound = gain / sqrt(max(1, shape[-1]))
+        bound = gain / sqrt(_fan_in(shape))
         return draw.uniform(-bound, bound)
 
     return draw_one
@@ -96,7 +115,7 @@ def xavier_uniform(gain: float = 1.0) -> Initialiser:
     """Evenly, the variance 2/(fan-in + fan-out): Glorot and Bengio's, for tanh and sigmoid."""
 
     def draw_one(shape: tuple[int, ...], draw: random.Random) -> float:
-        bound = gain * sqrt(6.0 / (shape[-1] + shape[0]))
+        bound = gain * sqrt(6.0 / (_fan_in(shape) + shape[0] * prod(shape[2:])))
         return draw.uniform(-bound, bound)
 
     return draw_one
@@ -104,4 +123,4 @@ def xavier_uniform(gain: float = 1.0) -> Initialiser:
 
 def kaiming_normal(gain: float = sqrt(2.0)) -> Initialiser:
     """Normally, the variance gain²/fan-in: He's, for relu."""
-    return lambda shape, draw: draw.gauss(0.0, gain / sqrt(max(1, shape[-1])))
+    return lambda shape, draw: draw.gauss(0.0, gain / sqrt(_fan_in(shape)))

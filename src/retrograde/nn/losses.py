@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
+from .._tensors.doing import operand
+from .._tensors.functions import cross_entropy as cross_entropy_of_tensors
 from .._values.functions import dot, logsumexp, mean
 from .._values.functions import sum as sum_
 from .._values.lists import each
 from .._values.take import take
 from ..errors import SettingError, ShapeError
+from ..tensor import Tensor
 from ..value import Value, belongs_to_caller
 
 
@@ -40,6 +45,15 @@ def _is_list(thing: Any) -> bool:
     )
 
 
+def _same_shape(loss: str, predictions: Any, targets: Any) -> tuple[Any, Any]:
+    """Tensors and arrays of one shape: nothing is stretched, as a column minus a row would be."""
+    ours, theirs = operand(predictions, loss), operand(targets, loss)
+    shapes = [getattr(thing, "shape", ()) for thing in (ours, theirs)]
+    if shapes[0] != shapes[1]:
+        raise ShapeError.target_shapes(loss, *shapes)
+    return ours, theirs
+
+
 def mse(predictions: Any, targets: Any) -> Any:
     """The mean of the squared differences, of lists or of nests of one shape.
 
@@ -48,6 +62,9 @@ def mse(predictions: Any, targets: Any) -> Any:
     >>> mse([[1.0, 2.0], [3.0, 4.0]], [[1.0, 2.0], [3.0, 8.0]])
     4.0
     """
+    if isinstance(predictions, Tensor) or isinstance(targets, Tensor):
+        ours, theirs = _same_shape("mse", predictions, targets)
+        return (ours - theirs).square().mean()
     predictions, targets = _flat("mse", predictions, targets)
     errors = each("sub", predictions, targets)
     return dot(errors, errors) / len(errors)
@@ -61,6 +78,8 @@ def cross_entropy(logits: Sequence[Any], target: Any) -> Any:
     >>> round(cross_entropy([[0.0, 0.0], [9.0, 0.0]], [1, 0]), 6)
     0.346635
     """
+    if isinstance(logits, Tensor):
+        return cross_entropy_of_tensors(logits, target)
     if not isinstance(target, (list, tuple)) and not getattr(target, "ndim", 0):
         return logsumexp(logits) - take(logits, target)
     rows, targets = _paired("cross_entropy", logits, target)
@@ -75,6 +94,12 @@ def hinge(scores: Any, targets: Any) -> Any:
     >>> hinge([2.0, 0.5], [1, -1])
     0.75
     """
+    if isinstance(scores, Tensor):
+        scores, targets = _same_shape("hinge", scores, targets)
+        wrong = np.abs(targets) != 1.0
+        if wrong.any():
+            raise SettingError.of("a target of hinge", float(targets[wrong][0]), "-1 or 1")
+        return (1.0 - scores * targets).relu().mean()
     scores, targets = _flat("hinge", scores, targets)
     for target in targets:
         if not isinstance(target, Value) and target not in (-1, 1):

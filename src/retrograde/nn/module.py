@@ -1,28 +1,32 @@
 """Module: parameters found by name in the attributes of an object, moved, frozen and saved.
 
 A parameter is a leaf held in an attribute: by itself, in lists of lists, in dicts, or in another
-module. Attributes that begin with an underscore are private and not searched. A parameter is
-labelled with its name when the outermost module is made, so explanations can group by it.
+module. It is a value, or a tensor: ``tensors()`` and ``values()`` turn the one into the other.
+Attributes that begin with an underscore are private and not searched. A parameter is labelled with
+its name when the outermost module is made, so explanations can group by it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from inspect import Signature, signature
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
 from .._values import bulk
 from .._values.nests import dotted, entries
 from ..errors import SettingError, StateError
+from ..tensor import Tensor, in_graph
 from ..value import Value, core
+from .turning import Turning, is_leaf, shape_of
 
 LIST = (list, tuple)
+M = TypeVar("M", bound="Module")
 
 
 class Slot(NamedTuple):
-    """One entry of a state dict: a nest of leaves of one shape, and its name."""
+    """One entry of a state dict: a nest of leaves of one shape or a tensor, and its name."""
 
     name: str
     nest: Any
@@ -67,21 +71,28 @@ class Module(metaclass=_Labelling):
     """
 
     training: bool = True
+    buffers: ClassVar[tuple[str, ...]] = ()
+    """Attributes that are arrays of state without gradients: running means and the like."""
 
     # what is in it
 
-    def parameters(self) -> list[Value]:
+    def parameters(self) -> list[Any]:
         """Every parameter once, in the order of the attributes."""
-        found: dict[int, Value] = {}
+        found: dict[int, Any] = {}
         for slot in self._slots():
             for value in bulk.values_in(slot.nest, "parameters"):
                 found.setdefault(id(value), value)
         return list(found.values())
 
-    def named_parameters(self) -> Iterator[tuple[str, Value]]:
-        """Every parameter once, with its name: ``layers.0.neurons.3.w[1]``."""
+    def named_parameters(self) -> Iterator[tuple[str, Any]]:
+        """Every parameter once, with its name: ``layers.0.neurons.3.w[1]``, or a tensor's."""
         seen: set[int] = set()
         for slot in self._slots():
+            if isinstance(slot.nest, Tensor):
+                if id(slot.nest) not in seen:
+                    seen.add(id(slot.nest))
+                    yield slot.name, slot.nest
+                continue
             values = bulk.values_in(slot.nest, "named_parameters")
             for at, value in zip(np.ndindex(slot.shape), values):
                 if id(value) not in seen:
@@ -95,18 +106,18 @@ class Module(metaclass=_Labelling):
                 yield thing
 
     def _walk(self) -> Iterator[tuple[str, Any]]:
-        """Every module, value and nest of values inside, each with its name."""
+        """Every module, value, tensor and nest of values inside, each with its name."""
         pending: list[tuple[str, Any]] = [("", self)]
         seen: set[int] = set()
         while pending:
             name, thing = pending.pop()
-            if isinstance(thing, Value):
+            if in_graph(thing):
                 yield name, thing
                 continue
             if not isinstance(thing, (Module, Mapping, *LIST)) or id(thing) in seen:
                 continue
             seen.add(id(thing))
-            if isinstance(thing, LIST) and _shape(thing) is not None:
+            if isinstance(thing, LIST) and shape_of(thing) is not None:
                 yield name, thing
                 continue
             if isinstance(thing, Module):
@@ -122,17 +133,64 @@ class Module(metaclass=_Labelling):
 
     def _slots(self) -> Iterator[Slot]:
         for name, thing in self._walk():
-            if isinstance(thing, Value):
-                if thing.op == "leaf":
-                    yield Slot(name, thing, ())
+            if in_graph(thing):
+                if is_leaf(thing):
+                    yield Slot(name, thing, thing.shape)
             elif not isinstance(thing, Module):
-                yield Slot(name, thing, _shape(thing) or ())
+                yield Slot(name, thing, shape_of(thing) or ())
+
+    def _state(self) -> Iterator[tuple[str, Module, str]]:
+        """The arrays of state without gradients: name, module, attribute."""
+        for path, thing in self._walk():
+            if isinstance(thing, Module):
+                for name in thing.buffers:
+                    yield dotted(path, name), thing, name
 
     def _label_parameters(self) -> None:
         """Give each parameter its name here; a label that says something else is the user's."""
         for name, value in self.named_parameters():
             if not value.label or name.endswith(f".{value.label}"):
                 value.label = name
+
+    # values or tensors
+
+    def tensors(self: M) -> M:
+        """Have each nest of values be one tensor, here and in every module inside.
+
+        Names, numbers, gradients and state dicts stay; a single value stays a value. Layers then
+        take arrays and tensors whose last axis is theirs, so a batch is one call. Do this before an
+        optimizer is made: it would go on with the values. Returns the module.
+
+        >>> import retrograde as rg
+        >>> layer = rg.nn.Linear(3, 2, seed=0).tensors()
+        >>> layer.weight.shape, layer([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]).shape
+        ((2, 3), (2, 2))
+        """
+        self._turn(Turning(to_tensors=True))
+        return self
+
+    def values(self: M) -> M:
+        """Undo :meth:`tensors`: every number a value of its own, to be looked at one by one.
+
+        >>> import retrograde as rg
+        >>> layer = rg.nn.Linear(3, 2, seed=0).tensors().values()
+        >>> [name for name, _ in layer.named_parameters()][:2]
+        ['weight[0][0]', 'weight[0][1]']
+        """
+        self._turn(Turning(to_tensors=False))
+        return self
+
+    def _turn(self, turning: Turning) -> None:
+        turned = [
+            (
+                module,
+                {key: turning(key, part) for key, part in vars(module).items() if key[0] != "_"},
+            )
+            for module in self.modules()
+        ]
+        for module, attributes in turned:
+            vars(module).update(attributes)
+        self._label_parameters()
 
     # what is done to all of it
 
@@ -167,7 +225,8 @@ class Module(metaclass=_Labelling):
         >>> list(rg.nn.MLP(2, [1]).state_dict())
         ['layers.0.neurons.0.w', 'layers.0.neurons.0.b']
         """
-        return {slot.name: bulk.data(slot.nest) for slot in self._slots()}
+        state = {slot.name: bulk.data(slot.nest) for slot in self._slots()}
+        return state | {name: np.array(vars(of)[key]) for name, of, key in self._state()}
 
     def load_state_dict(self, state: Mapping[str, Any], strict: bool = True) -> Loaded:
         """Set the parameters from a state dict; nothing is changed where anything does not fit.
@@ -178,15 +237,24 @@ class Module(metaclass=_Labelling):
         if not isinstance(state, Mapping):
             raise SettingError.of("a state", state, "a dict of arrays by name")
         slots = {slot.name: slot for slot in self._slots()}
-        loaded = Loaded([n for n in slots if n not in state], [n for n in state if n not in slots])
+        buffers = {name: (of, key) for name, of, key in self._state()}
+        known = {**slots, **buffers}
+        loaded = Loaded([n for n in known if n not in state], [n for n in state if n not in known])
         if strict and any(loaded):
             raise StateError.names(type(self).__name__, *loaded)
         chosen = {name: slot for name, slot in slots.items() if name in state}
-        arrays = {name: _numbers(name, state[name]) for name in chosen}
-        for name, slot in chosen.items():
-            if arrays[name].shape != slot.shape:
-                raise StateError.shape(name, slot.shape, arrays[name].shape)
-        bulk.assign({name: slot.nest for name, slot in chosen.items()}, arrays)
+        held = {name: vars(of)[key] for name, (of, key) in buffers.items() if name in state}
+        shapes = {name: slot.shape for name, slot in chosen.items()}
+        shapes |= {name: array.shape for name, array in held.items()}
+        arrays = {name: _numbers(name, state[name]) for name in shapes}
+        for name, shape in shapes.items():
+            if arrays[name].shape != shape:
+                raise StateError.shape(name, shape, arrays[name].shape)
+        into = {name: slot.nest for name, slot in chosen.items()}
+        bulk.assign(into, {name: arrays[name] for name in into})
+        for name in held:
+            of, key = buffers[name]
+            vars(of)[key] = np.array(arrays[name], dtype=float)
         return loaded
 
     # seeing it
@@ -200,7 +268,7 @@ class Module(metaclass=_Labelling):
         lines = [
             f"  {name}: {_shown(part)}".replace("\n", "\n  ")
             for name, part in inside.items()
-            if isinstance(part, (Module, Value, Mapping, *LIST))
+            if in_graph(part) or isinstance(part, (Module, Mapping, *LIST))
         ]
         name = type(self).__name__
         return "\n".join([f"{name}(", *lines, ")"]) if lines else f"{name}()"
@@ -219,28 +287,17 @@ def _numbers(name: str, given: Any) -> Any:
 
 def _item(name: str, index: int, item: Any) -> str:
     """The name of an item of a list: modules by a dot, values by brackets."""
-    return f"{name}[{index}]" if isinstance(item, (Value, *LIST)) else f"{name}.{index}"
-
-
-def _shape(nest: Any) -> tuple[int, ...] | None:
-    """The shape of a rectangular nest of leaves; None where it is anything else."""
-    shape: list[int] = []
-    level: list[Any] = [nest]
-    while level and all(isinstance(item, LIST) for item in level):
-        shape.append(len(level[0]))
-        if any(len(item) != shape[-1] for item in level) or len(shape) > bulk.DEEPEST:
-            return None
-        level = [part for item in level for part in item]
-    if not level or not all(isinstance(item, Value) and item.op == "leaf" for item in level):
-        return None
-    return tuple(shape)
+    brackets = in_graph(item) or isinstance(item, LIST)
+    return f"{name}[{index}]" if brackets else f"{name}.{index}"
 
 
 def _shown(part: Any) -> str:
     """A part of a module in its repr: values by their shape only."""
     if isinstance(part, Value):
         return "a value"
-    shape = _shape(part) if isinstance(part, LIST) else None
+    if isinstance(part, Tensor):
+        return "a tensor " + "×".join(map(str, part.shape))
+    shape = shape_of(part) if isinstance(part, LIST) else None
     if shape is not None:
         return "×".join(map(str, shape)) + " values"
     if isinstance(part, Mapping):

@@ -1,6 +1,7 @@
 """Neuron, Layer and MLP as micrograd has them: the same names, call forms, order of random numbers.
 
 A neuron is one node (a dot that begins with its bias, so its sum has micrograd's bits) and a relu.
+With tensors (``Module.tensors``) it takes rows of inputs, and a layer's last axis is its neurons.
 """
 
 from __future__ import annotations
@@ -8,8 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from .._tensors.doing import operand
+from .._tensors.functions import stack
 from .._values.lists import linear
-from ..errors import SettingError
+from ..errors import SettingError, ShapeError
+from ..tensor import Tensor
 from ..value import Value, belongs_to_caller
 from .init import Seed, checked_size, generator
 from .module import Module
@@ -31,14 +35,19 @@ class Neuron(Module):
         self.b = Value(0.0)
         self.nonlin = nonlin
 
-    def __call__(self, x: Sequence[Value | float]) -> Any:
-        """The neuron's value for a list of inputs."""
-        (total,) = linear((self.w,), x, (self.b,))
+    def __call__(self, x: Any) -> Any:
+        """The neuron's value for a list of inputs; with tensors, one for each row of inputs."""
+        if isinstance(self.w, Tensor):
+            total = operand(x, "Neuron") @ self.w + self.b
+        elif isinstance(x, Tensor):
+            raise ShapeError.layer_of_values("Neuron", x.shape)
+        else:
+            (total,) = linear((self.w,), x, (self.b,))
         return total.relu() if self.nonlin else total
 
-    def parameters(self) -> list[Value]:
+    def parameters(self) -> list[Any]:
         """The weights, then the bias."""
-        return [*self.w, self.b]
+        return [self.w, self.b] if isinstance(self.w, Tensor) else [*self.w, self.b]
 
     def __repr__(self) -> str:
         return f"{'ReLU' if self.nonlin else 'Linear'}Neuron({len(self.w)})"
@@ -55,12 +64,14 @@ class Layer(Module):
         draw, nout = generator(seed), checked_size("the neurons of a layer", nout)
         self.neurons = [Neuron(nin, seed=draw, **kwargs) for _ in range(nout)]
 
-    def __call__(self, x: Sequence[Value | float]) -> Any:
+    def __call__(self, x: Any) -> Any:
         """What the neurons give, each for the whole list."""
         out = [neuron(x) for neuron in self.neurons]
+        if isinstance(self.neurons[0].w, Tensor):
+            return stack(out, axis=-1)
         return out[0] if len(out) == 1 else out
 
-    def parameters(self) -> list[Value]:
+    def parameters(self) -> list[Any]:
         """Those of the neurons, in order."""
         return [p for neuron in self.neurons for p in neuron.parameters()]
 
@@ -91,7 +102,7 @@ class MLP(Module):
             x = layer(x)
         return x
 
-    def parameters(self) -> list[Value]:
+    def parameters(self) -> list[Any]:
         """Those of the layers, in order."""
         return [p for layer in self.layers for p in layer.parameters()]
 

@@ -174,6 +174,8 @@ _STATED: Final = (
         Example({"x": (5, 3), "y": (4, 3)}, {"key": (At("n", (4,)),)}), ("x", "y"), ("n",)),
     Row("put", places.put, Example({"x": (5,), "y": (3,)}, {"selection": (3,)}),
         ("x", "y"), ("w",), why="the last to be written stays"),
+    Row("put_at", places.put_at, Example({"x": (5, 3), "y": (3,)}, {"count": 1}), ("x", "y"),
+        ("n1",), why="one place of the first axes replaced"),
     stated("take", TAKE, _take, Example({"x": (5, 3), "n": (2, 4)}, {"axis": 0}), wholes=("n",)),
     stated("gather", GATHER, along(GATHER),
            Example({"x": (3, 5), "n": (3, 2)}, {"axis": 1}), wholes=("n",)),

@@ -8,12 +8,14 @@ from typing import Any
 
 from .._values import bulk
 from ..errors import SettingError
-from ..value import Value, core
+from ..tensor import in_graph
+from ..value import core
 from .optimizer import Optimizer
 
 
-def _values(params: Any) -> list[Value]:
-    if not hasattr(params, "parameters") and not isinstance(params, (Value, dict, list, tuple)):
+def _values(params: Any) -> list[Any]:
+    held = in_graph(params) or isinstance(params, (dict, list, tuple))
+    if not held and not hasattr(params, "parameters"):
         params = list(params)
     return bulk.values_in(params, "clipping")
 

@@ -11,9 +11,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .._values import bulk
 from ..errors import SettingError
-from ..value import Value, core
+from ..value import Value
+from . import flat
 from .optimizer import Group, Optimizer
 
 Array = Any
@@ -77,7 +77,7 @@ class LBFGS(Optimizer):
         )
         if len(self.param_groups) != 1:
             raise SettingError.of("the groups of LBFGS", len(self.param_groups), "one")
-        self._moved: list[Value] = []
+        self._moved: list[Any] = []
         self._history: list[tuple[Array, Array]] = []  # steps, and how the gradient changed
         self._last: tuple[Array, Array] | None = None  # the last gradient, and the step from it
 
@@ -97,7 +97,7 @@ class LBFGS(Optimizer):
         if [id(v) for v in moved] != [id(v) for v in self._moved]:
             self._moved, self._history, self._last = moved, [], None
         before = closure()
-        loss, gradient = _number(before), bulk.grads(moved) if moved else np.zeros(0)
+        loss, gradient = _number(before), flat.grads(moved)
         evaluations = 1
         for _ in range(settings["max_iter"]):
             if not gradient.size or np.abs(gradient).max() <= settings["tolerance_grad"]:
@@ -107,7 +107,7 @@ class LBFGS(Optimizer):
             slope = float(gradient @ direction)
             if slope > -settings["tolerance_change"] or not np.isfinite(slope):
                 break
-            begin = bulk.data(moved)
+            begin = flat.data(moved)
             t = settings["lr"]
             if not self._history:
                 t *= min(1.0, 1.0 / float(np.abs(gradient).sum()))
@@ -117,7 +117,7 @@ class LBFGS(Optimizer):
                 found = search(line, here, t, settings["tolerance_change"])
             else:
                 found = line(t)
-            bulk.assign(moved, begin + found.t * direction)
+            flat.assign(moved, begin + found.t * direction)
             evaluations += line.evaluations
             self._last = gradient, found.t * direction
             change, loss, gradient = abs(found.loss - loss), found.loss, found.gradient
@@ -177,16 +177,16 @@ class _Line:
     """The loss along a direction: calling it moves the parameters and runs the closure."""
 
     def __init__(
-        self, closure: Callable[[], Any], moved: list[Value], begin: Array, direction: Array
+        self, closure: Callable[[], Any], moved: list[Any], begin: Array, direction: Array
     ) -> None:
         self._closure, self._moved = closure, moved
         self._begin, self._direction = begin, direction
         self.evaluations = 0
 
     def __call__(self, t: float) -> Point:
-        core.write_data(self._moved, self._begin + t * self._direction)
+        flat.assign(self._moved, self._begin + t * self._direction)
         loss = _number(self._closure())
-        gradient = bulk.grads(self._moved)
+        gradient = flat.grads(self._moved)
         self.evaluations += 1
         return Point(t, loss, gradient, float(gradient @ self._direction))
 

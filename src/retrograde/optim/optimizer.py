@@ -1,5 +1,8 @@
 """Optimizer: groups of parameters, each with its settings and its arrays of state.
 
+Parameters are values or tensors; the arrays of state have one item a number, so a state is the same
+whether a module holds the one or the other.
+
 A group is a dict with the parameters under ``params`` and the settings under their names, as in
 PyTorch; a setting may be changed between steps. Here are the checks and the saving; the methods
 themselves are in ``methods.py``.
@@ -16,7 +19,8 @@ import numpy as np
 
 from .._values import bulk
 from ..errors import ParameterError, SettingError, StateError
-from ..value import Value, core
+from ..tensor import Tensor, in_graph
+from ..value import core
 
 Group = dict[str, Any]
 State = dict[str, Any]
@@ -41,6 +45,11 @@ def check_setting(name: str, number: Any, kind: str | None = None) -> None:
         raise SettingError.of(name, number, allowed)
     if not isfinite(number) or not fits(float(number)):
         raise SettingError.of(name, number, allowed)
+
+
+def numbers_in(params: Sequence[Any]) -> int:
+    """How many numbers values and tensors hold together."""
+    return sum(leaf.size if isinstance(leaf, Tensor) else 1 for leaf in params)
 
 
 class Optimizer:
@@ -74,7 +83,7 @@ class Optimizer:
             allowed = f"'params' and some of {', '.join(self.defaults)}"
             raise SettingError.of("the keys of a group", sorted(group), allowed)
         given = group["params"]
-        if not isinstance(given, (Value, list, tuple, Mapping, np.ndarray)):
+        if not in_graph(given) and not isinstance(given, (list, tuple, Mapping, np.ndarray)):
             given = given if hasattr(given, "parameters") else list(given)
         params = bulk.values_in(given, type(self).__name__)
         if not params:
@@ -89,7 +98,7 @@ class Optimizer:
         complete: Group = {**self.defaults, **group, "params": params}
         self.check(complete)
         self.param_groups.append(complete)
-        self.state.append({name: np.zeros(len(params)) for name in self.arrays})
+        self.state.append({name: np.zeros(numbers_in(params)) for name in self.arrays})
 
     def check(self, group: Group) -> None:
         """Refuse settings out of their range."""
@@ -97,7 +106,7 @@ class Optimizer:
             if name in RANGES:
                 check_setting(name, group[name])
 
-    def parameters(self) -> list[Value]:
+    def parameters(self) -> list[Any]:
         """The parameters of all groups."""
         return [value for group in self.param_groups for value in group["params"]]
 
@@ -142,7 +151,7 @@ class Optimizer:
             raise StateError.optimizer(name, f"it has {len(groups)} groups")
         arrays: list[State] = []
         for here, group, state in zip(self.param_groups, groups, states):
-            count = len(here["params"])
+            count = numbers_in(here["params"])
             if set(state) != set(self.arrays):
                 raise StateError.optimizer(name, f"its arrays are {', '.join(sorted(state))}")
             arrays.append({key: np.array(state[key], dtype=np.float64) for key in self.arrays})
@@ -162,5 +171,6 @@ class Optimizer:
         lines = []
         for index, group in enumerate(self.param_groups):
             shown = ", ".join(f"{k}={v}" for k, v in group.items() if k != "params")
-            lines.append(f"  group {index}: {len(group['params'])} parameters, {shown}")
+            count = numbers_in(group["params"])
+            lines.append(f"  group {index}: {count} parameters, {shown}")
         return "\n".join([f"{type(self).__name__}(", *lines, ")"])

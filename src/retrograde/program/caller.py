@@ -23,6 +23,11 @@ from .traces import Family, Taking, Trace
 from .writer import Stored
 
 
+def _is_setting(default: Any) -> bool:
+    """Whether a default is no number that rows could have: the function is left to use it."""
+    return default is None or isinstance(default, str)
+
+
 class Caller:
     """A function that has traces for some arguments, or can record them."""
 
@@ -64,8 +69,13 @@ class Caller:
                 arguments = self._signature.bind(*args, **kwargs)
             except TypeError as error:
                 raise CompileError.call(self._name, str(error)) from None
+            given = set(arguments.arguments)
             arguments.apply_defaults()
-            named = arguments.arguments.items()
+            named = [
+                (name, nest)
+                for name, nest in arguments.arguments.items()
+                if name in given or not _is_setting(nest)
+            ]
         bound = Bound()
         shapes = [take_argument(bound, nest, name) for name, nest in named]
         return bound, shapes

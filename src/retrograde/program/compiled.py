@@ -12,11 +12,8 @@ from threading import RLock
 from types import FunctionType
 from typing import Any, overload
 
-import numpy as np
-
 from .._values.modes import unwatched
-from .._values.nests import Nest, take_apart
-from .._values.sequences import ComputingSequence
+from .._values.nests import Nest, leaves, take_apart
 from ..errors import (
     CompileError,
     FunctionResultError,
@@ -291,15 +288,7 @@ def _caller_level() -> int:
 
 
 def _holds_values(nest: Any) -> bool:
-    if isinstance(nest, Value):
-        return True
-    if isinstance(nest, dict):
-        return any(_holds_values(part) for part in nest.values())
-    if isinstance(nest, np.ndarray):
-        return nest.dtype == object and any(map(_holds_values, nest.flat))
-    if isinstance(nest, (list, tuple, ComputingSequence)):
-        return any(_holds_values(part) for part in nest)
-    return False
+    return any(isinstance(leaf, Value) for leaf in leaves(nest))
 
 
 @overload

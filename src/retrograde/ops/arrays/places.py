@@ -22,6 +22,7 @@ from ..index import (
     Test,
     Wholes,
     as_index,
+    differs,
     letter,
     letters_of,
 )
@@ -209,6 +210,10 @@ class At(tuple[str, Shape]):
         """Name the array."""
         return super().__new__(cls, (name, shape))
 
+    def __getnewargs__(self) -> tuple[str, Shape]:
+        """How pickle makes it again."""
+        return self[0], self[1]
+
 
 def located(shape: Shape, key: Key) -> tuple[list[Index], list[Index], dict[str, int], Shape]:
     """The places a key names: indices of the array, indices of the selection, loops, its shape."""
@@ -287,6 +292,8 @@ def put(shapes: Mapping[str, Shape], selection: Shape, writer: str = "w") -> Sta
     """
     shape = shapes["x"]
     at, lengths = walked(shape, (writer,))
+    if 0 in selection:  # nothing is replaced
+        return Statement((moved(at, x[tuple(at)], lengths),), shape)
     who = Wholes(writer)[tuple(at)]
     steps = [prod(selection[n + 1 :]) for n in range(len(selection))]
     counted = [
@@ -301,6 +308,28 @@ def put(shapes: Mapping[str, Shape], selection: Shape, writer: str = "w") -> Sta
         ),
         shape,
     )
+
+
+def put_at(shapes: Mapping[str, Shape], count: int) -> Statement:
+    """``z[i, j] = x[i, j] where i != n; z[n, j] = y[j]``: one place of the first axes replaced.
+
+    What stays is said axis by axis: apart from the place along one, at it along those before.
+    """
+    shape = shapes["x"]
+    at, lengths = walked(shape)
+    here = [Wholes(f"n{axis + 1}")[()] for axis in range(count)]
+    terms = [
+        moved(place, x[tuple(place)], lengths, differs(at[axis], here[axis]))
+        for axis in range(count)
+        for place in [[*here[:axis], *at[axis:]]]
+    ]
+    rest = at[count:]
+    own = _operand("y", shapes["y"], rest, shape[count:])
+    names = [name for it in rest for name in letters_of(it)]
+    written = Term(
+        Ref(z.name, (*here, *rest)), own, (), tuple((name, lengths[name]) for name in names)
+    )
+    return Statement((*terms, written), shape)
 
 
 def _operand(name: str, shape: Shape, at: Sequence[Index], selection: Shape) -> Ref:

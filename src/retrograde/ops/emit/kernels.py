@@ -1,11 +1,11 @@
-"""Print the law as the C of the replay kernels: one function of lanes a row."""
+"""Print the law as the C of the kernels: functions of lanes, one a row and one a partial."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..expr import Condition, Expr
-from ..op import PRIMITIVES, Op
+from ..expr import Absent, Call, Condition, Expr, Num, Var, calls, variables
+from ..op import PRIMITIVES, RESULT, Op
 from ..routine import Routine
 from ..special import ROUTINES
 from .notation import Notation
@@ -64,3 +64,60 @@ def header(ops: Iterable[Op]) -> str:
         lines.append(f"SIMD vd rgv_{op.name}({inputs}) {{ return {value}; }}")
     lines.append("\n#endif\n")
     return "\n".join(lines)
+
+
+SHORT = frozenset("add sub mul div neg abs sqrt".split())
+"""Functions that take a few instructions: loops over them are worth a second copy for their end."""
+
+
+def maps(ops: Iterable[Op]) -> str:
+    """Every partial times an upstream gradient as a function of lanes, and lists for loops.
+
+    An entry is a name, the bits of what is read (inputs, then the result), and whether it is short.
+    """
+    functions, forward, partials = [], [], []
+    for op in ops:
+        inputs = [f"vd {name}" for name in (*op.inputs, *SPARE[op.arity :])]
+        called = f"rgv_{op.name}({', '.join(op.inputs)})"
+        functions.append(f"SIMD vd rgm_{op.name}({', '.join(inputs)}) {{ return {called}; }}")
+        short = _short(op.value) and not (op.tuned or op.vectored)
+        forward.append(f"    X({op.name}, {(1 << op.arity) - 1}, {short:d})")
+        for number, partial in enumerate(op.partials):
+            amount = NOBODY_KNOWS if isinstance(partial, Absent) else lanes(_times(partial))
+            said = ", ".join((*inputs, f"vd {RESULT}", f"vd {UPSTREAM}"))
+            functions.append(f"SIMD vd rgm_{op.name}_d{number}({said}) {{ return {amount}; }}")
+            entry = (op.name, number, _reads(op, partial), int(_short(partial)))
+            partials.append(f"    X({', '.join(map(str, entry))})")
+    lists = (("RG_FORWARD_MAPS", forward), ("RG_PARTIAL_MAPS", partials))
+    return "\n\n".join(
+        (
+            "/* Generated from src/retrograde/ops/scalar.py by tools/regenerate.py: "
+            "do not edit. */",
+            "#ifndef RG_MAPS_GEN_H\n#define RG_MAPS_GEN_H",
+            *(f"#define {name}(X) \\\n" + " \\\n".join(entries) for name, entries in lists),
+            "#ifndef RG_LISTS_ONLY\n" + "\n".join(functions),
+            "#endif\n#endif\n",
+        )
+    )
+
+
+NOBODY_KNOWS = 'v_set(__builtin_nan(""))'
+UPSTREAM = "upstream"
+SPARE = ("spare0", "spare1", "spare2")
+
+
+def _times(partial: Expr) -> Expr:
+    """The upstream gradient times a partial; a factor of 1 or -1 is not multiplied by."""
+    up = Var(UPSTREAM)
+    if isinstance(partial, Num) and abs(partial.value) == 1.0:
+        return up if partial.value == 1.0 else Call("neg", (up,))
+    return Call("mul", (up, partial))
+
+
+def _reads(op: Op, partial: Expr) -> int:
+    places = {**{name: at for at, name in enumerate(op.inputs)}, RESULT: 3}
+    return sum(1 << places[name] for name in variables(partial))
+
+
+def _short(node: Expr) -> bool:
+    return calls(node) <= SHORT

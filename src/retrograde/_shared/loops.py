@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..ops import OPS
 from ..ops.arrays.bodies import Arithmetic
@@ -33,8 +32,11 @@ from ..ops.index import (
     refs,
 )
 
-Numbers = npt.NDArray[np.float64]
-Places = npt.NDArray[np.intp]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Numbers = NDArray[np.float64]
+    Places = NDArray[np.intp]
 Arrays = Mapping[str, Any]
 
 SMALL = 4096
@@ -61,6 +63,9 @@ def choose(chosen: Chosen, array: Numbers) -> tuple[Places, ...]:
     """The places that a row finds by looking: one array for each name."""
     if chosen.by == "argsort":
         return (np.argsort(array, axis=chosen.axes[0], kind="stable"),)
+    if len(chosen.axes) == 1 and array.size:  # the usual case, without detours
+        find = array.argmax if chosen.by == "argmax" else array.argmin
+        return (np.asarray(find(chosen.axes[0])),)
     over = tuple(array.shape[axis] for axis in chosen.axes)
     moved = np.moveaxis(array, chosen.axes, range(array.ndim - len(over), array.ndim))
     free = moved.shape[: array.ndim - len(over)]

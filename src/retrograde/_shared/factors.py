@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .loops import Arrays, Numbers, Places
+if TYPE_CHECKING:
+    from .loops import Arrays, Numbers, Places
 
 
 def factor(name: str, arrays: Arrays) -> tuple[Numbers, Mapping[str, Any]]:

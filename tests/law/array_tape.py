@@ -1,10 +1,7 @@
-"""The reference tensor: arrays in a graph, by the array law and NumPy. Not public yet.
+"""A tape on the array law, for its tests: it carries out rows by NumPy or by the loop oracle.
 
-A tensor is an array that remembers the statement it was made by and what that read. Backward
-contains no calculus: it asks the one adjoint rule for the statement that makes each contribution,
-and carries it out like any other, so gradients are tensors and can be differentiated again.
-``contributions`` is one node's share of a backward pass; a walker over mixed graphs needs nothing
-else from here.
+It shares nothing with the cores but the law, so the law is tried apart from their nodes, walkers
+and kernels. Gradients are statements of the one adjoint rule, carried out like any other.
 """
 
 from __future__ import annotations
@@ -15,13 +12,13 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..ops.array import ARRAYS
-from ..ops.arrays.adjoint import Adjoint, adjoint
-from ..ops.arrays.binding import normal_axes
-from ..ops.arrays.places import At, located, moved
-from ..ops.arrays.row import Composed, Implicit, Row
-from ..ops.index import Array, Chosen, Read, Shape, Statement, Term, refs
-from . import factors, loops
+from retrograde._shared import factors, loops
+from retrograde.ops.array import ARRAYS
+from retrograde.ops.arrays.adjoint import Adjoint, adjoint
+from retrograde.ops.arrays.binding import normal_axes
+from retrograde.ops.arrays.places import At, located, moved
+from retrograde.ops.arrays.row import Composed, Implicit, Row
+from retrograde.ops.index import Array, Chosen, Read, Shape, Statement, Term, refs
 
 KEPT = 4096
 """How many statements and adjoints are kept."""
@@ -94,7 +91,9 @@ class Tensors:
     ) -> Any:
         """One row on tensors and numbers; split gives a list, every other row a tensor."""
         row = ARRAYS[name]
-        given = [it if isinstance(it, Tensor) else self.fill((), it) for it in operands]
+        given = [
+            it if isinstance(it, Tensor) else Tensor(it, requires_grad=False) for it in operands
+        ]
         if isinstance(row, Composed):
             return row.make(self, *given, **arguments)
         if isinstance(row, Implicit):

@@ -1,0 +1,129 @@
+/* Buffers of numbers: aligned to a cache line, kept by their size when they are free.
+ *
+ * Sizes of up to 2^14 numbers fall into classes, two to every power of two from 32 on; larger buffers
+ * are kept in one list, since asking the system for pages costs more than computing with them. What
+ * is kept is bounded: 32 MiB of the small, 64 MiB of the large. */
+#include <stdlib.h>
+
+#include "tensor.h"
+
+#define MOST_CLASSED ((size_t)1 << 14)
+#define CLASSES 24
+#define KEPT_SMALL ((size_t)32 << 20)
+#define MOST_SMALLEST                                                                              \
+    ((size_t)1 << 18) /* of up to eight numbers, which take as much for themselves */
+#define KEPT_LARGE ((size_t)64 << 20)
+
+RgBuffer *rg_small_numbers = NULL;
+size_t rg_small_free = 0;
+static RgBuffer *kept[CLASSES];
+static size_t room_of[CLASSES];
+static uint8_t class_of[MOST_CLASSED / 8 + 1]; /* by the number of cache lines */
+static RgBuffer *large = NULL;
+static size_t small_bytes = 0, large_bytes = 0;
+
+/* 8, 16, 24, 32, 48, 64, 96, … */
+void rg_numbers_begin(void) {
+    size_t room = 8;
+    int class = 0;
+    for (size_t lines = 0; lines <= MOST_CLASSED / 8; lines++) {
+        while (lines * 8 > room) {
+            room_of[class++] = room;
+            size_t power = 8;
+            while (power * 2 <= room) power *= 2;
+            room += room < 32 ? 8 : power / 2;
+        }
+        class_of[lines] = (uint8_t)class;
+    }
+    room_of[class] = room;
+}
+
+static RgBuffer *fresh(size_t room, int class) {
+    RgBuffer *buffer = NULL;
+    size_t bytes = sizeof(RgBuffer) + room * sizeof(double);
+    if (room > (SIZE_MAX / sizeof(double)) / 2 || rg_failure_due() ||
+        posix_memalign((void **)&buffer, 64, bytes) != 0)
+        return NULL;
+    *buffer = (RgBuffer){.refs = 1, .room = room, .kept = class};
+    return buffer;
+}
+
+/* One of the large ones that fits and does not waste more than a quarter. */
+static RgBuffer *take_large(size_t count) {
+    for (RgBuffer **link = &large; *link; link = &(*link)->next) {
+        RgBuffer *buffer = *link;
+        if (buffer->room < count || buffer->room > count + count / 4) continue;
+        *link = buffer->next;
+        large_bytes -= buffer->room * sizeof(double);
+        buffer->refs = 1;
+        return buffer;
+    }
+    return NULL;
+}
+
+RgBuffer *rg_numbers_try(size_t count) {
+    if (RG_UNLIKELY(rg_failures_counted())) return fresh(count ? count : 1, -1);
+    if (count > MOST_CLASSED) {
+        RgBuffer *buffer = take_large(count);
+        return buffer ? buffer : fresh((count + 7) / 8 * 8, -1);
+    }
+    int class = class_of[(count + 7) / 8];
+    RgBuffer **list = class ? &kept[class] : &rg_small_numbers, *buffer = *list;
+    if (buffer == NULL) return fresh(room_of[class], class);
+    *list = buffer->next;
+    if (class)
+        small_bytes -= buffer->room * sizeof(double);
+    else
+        rg_small_free--;
+    buffer->refs = 1;
+    return buffer;
+}
+
+RgBuffer *rg_numbers_allocate(size_t count) {
+    RgBuffer *buffer = rg_numbers_try(count);
+    if (RG_UNLIKELY(buffer == NULL))
+        rg_fail("GraphMemoryError", "of", "n", (Py_ssize_t)(count * sizeof(double)));
+    return buffer;
+}
+
+#ifndef RG_NO_FREE_LIST
+static void free_large(void) {
+    while (large) {
+        RgBuffer *buffer = large;
+        large = buffer->next;
+        free(buffer);
+    }
+    large_bytes = 0;
+}
+#endif
+
+void rg_numbers_free(RgBuffer *buffer) {
+#ifndef RG_NO_FREE_LIST
+    size_t bytes = buffer->room * sizeof(double);
+    if (buffer->kept == 0 && rg_small_free < MOST_SMALLEST) {
+        buffer->next = rg_small_numbers;
+        rg_small_numbers = buffer;
+        rg_small_free++;
+        return;
+    }
+    if (buffer->kept > 0 && small_bytes + bytes <= KEPT_SMALL) {
+        buffer->next = kept[buffer->kept];
+        kept[buffer->kept] = buffer;
+        small_bytes += bytes;
+        return;
+    }
+    if (buffer->kept < 0 && buffer->room > MOST_CLASSED && bytes <= KEPT_LARGE) {
+        if (large_bytes + bytes > KEPT_LARGE)
+            free_large(); /* a program has moved on to other sizes */
+        buffer->next = large;
+        large = buffer;
+        large_bytes += bytes;
+        return;
+    }
+#endif
+    free(buffer);
+}
+
+size_t rg_numbers_held(const RgBuffer *buffer) {
+    return sizeof(RgBuffer) + buffer->room * sizeof(double);
+}

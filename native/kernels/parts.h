@@ -1,0 +1,49 @@
+/* Parts of vectors: the first few lanes of one, where an array ends. */
+#ifndef RG_PARTS_H
+#define RG_PARTS_H
+
+#include <stddef.h>
+
+#include "simd.h"
+
+typedef ptrdiff_t Count;
+
+enum { LANES = RG_LANES };
+
+#if RG_LANES == 8
+typedef __mmask8 Part;
+SIMD Part part_of(Count n) { return (Part)((1u << n) - 1); }
+SIMD vd load_part(const double *p, Part part) { return _mm512_maskz_loadu_pd(part, p); }
+SIMD void store_part(double *p, Part part, vd x) { _mm512_mask_storeu_pd(p, part, x); }
+#elif RG_LANES == 4
+typedef struct {
+    __m256i mask;
+    int count;
+} Part;
+static const int64_t ones_then_zeros[8] = {-1, -1, -1, -1, 0, 0, 0, 0};
+SIMD Part part_of(Count n) {
+    return (Part){_mm256_loadu_si256((const __m256i *)(ones_then_zeros + 4 - n)), (int)n};
+}
+SIMD vd load_part(const double *p, Part part) { return _mm256_maskload_pd(p, part.mask); }
+/* Stores under a mask are slow on many processors. */
+SIMD void store_part(double *p, Part part, vd x) {
+    __m128d low = _mm256_castpd256_pd128(x);
+    if (part.count >= 4) {
+        v_store(p, x);
+    } else if (part.count >= 2) {
+        _mm_storeu_pd(p, low);
+        if (part.count == 3) _mm_store_sd(p + 2, _mm256_extractf128_pd(x, 1));
+    } else if (part.count) {
+        _mm_store_sd(p, low);
+    }
+}
+#else
+typedef int Part;
+SIMD Part part_of(Count n) { return (int)n; }
+SIMD vd load_part(const double *p, Part part) { return part ? *p : 0.0; }
+SIMD void store_part(double *p, Part part, vd x) {
+    if (part) *p = x;
+}
+#endif
+
+#endif

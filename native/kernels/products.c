@@ -1,0 +1,391 @@
+/* Matrix products and sums at one SIMD level; products.h says in which order they add.
+ *
+ * Small operands are read where they lie: those of b as vectors, those of a one by one. Larger ones
+ * are copied first into panels as wide as the tile of numbers that registers hold, in blocks that
+ * fit the caches. A chain that is cut by such a block goes on from what was stored. */
+#include "products.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "parts.h"
+
+enum { ROWS = LANES == 8 ? 8 : 4, VECTORS = 3, WIDE = VECTORS * LANES };
+
+/* Accumulators stay in registers only where every loop over them is written out. */
+#define UNROLLED _Pragma("GCC unroll 8") for
+
+/* ---- The tile: ROWS x VECTORS accumulators ---------------------------------------------------- */
+
+enum { BEGIN, GO_ON };              /* the chains: at zero, or from what c holds */
+enum { WHOLE, CUT_C, CUT_B_AND_C }; /* whether the last vector is shorter, and in what */
+
+typedef void (*Tile)(Count k, const double *a, Count a_row, Count a_column, const double *b,
+                     Count b_row, double *c, Count c_row, int from, RgHow how, Count last);
+
+#define TILE(HEIGHT, VECS, CUT)                                                                    \
+    static void tile_##HEIGHT##_##VECS##_##CUT(                                                    \
+        Count k, const double *a, Count a_row, Count a_column, const double *b, Count b_row,       \
+        double *c, Count c_row, int from, RgHow how, Count last) {                                 \
+        vd sum[HEIGHT][VECS];                                                                      \
+        const Part part = part_of(last);                                                           \
+        (void)part;                                                                                \
+        UNROLLED(int i = 0; i < HEIGHT; i++)                                                       \
+        UNROLLED(int v = 0; v < VECS; v++) {                                                       \
+            const double *at = c + i * c_row + v * LANES;                                          \
+            sum[i][v] = from == BEGIN                       ? v_set(0.0)                           \
+                        : (CUT) != WHOLE && v == (VECS) - 1 ? load_part(at, part)                  \
+                                                            : v_load(at);                          \
+        }                                                                                          \
+        for (Count p = 0; p < k; p++, b += b_row, a += a_column) {                                 \
+            vd y[VECS];                                                                            \
+            UNROLLED(int v = 0; v < VECS; v++)                                                     \
+            y[v] = (CUT) == CUT_B_AND_C && v == (VECS) - 1 ? load_part(b + v * LANES, part)        \
+                                                           : v_load(b + v * LANES);                \
+            UNROLLED(int i = 0; i < HEIGHT; i++) {                                                 \
+                vd x = v_set(a[i * a_row]);                                                        \
+                UNROLLED(int v = 0; v < VECS; v++) sum[i][v] = v_fma(x, y[v], sum[i][v]);          \
+            }                                                                                      \
+        }                                                                                          \
+        UNROLLED(int i = 0; i < HEIGHT; i++)                                                       \
+        UNROLLED(int v = 0; v < VECS; v++) {                                                       \
+            double *at = c + i * c_row + v * LANES;                                                \
+            if ((CUT) != WHOLE && v == (VECS) - 1) {                                               \
+                vd old = how == RG_ADD ? load_part(at, part) : v_set(0.0);                         \
+                store_part(at, part, how == RG_ADD ? v_add(old, sum[i][v]) : sum[i][v]);           \
+            } else {                                                                               \
+                v_store(at, how == RG_ADD ? v_add(v_load(at), sum[i][v]) : sum[i][v]);             \
+            }                                                                                      \
+        }                                                                                          \
+    }
+
+#if RG_LANES == 8
+#define HEIGHTS(M, V, C)                                                                           \
+    M(1, V, C) M(2, V, C) M(3, V, C) M(4, V, C) M(5, V, C) M(6, V, C) M(7, V, C) M(8, V, C)
+#else
+#define HEIGHTS(M, V, C) M(1, V, C) M(2, V, C) M(3, V, C) M(4, V, C)
+#endif
+#define TILES(C) HEIGHTS(TILE, 1, C) HEIGHTS(TILE, 2, C) HEIGHTS(TILE, 3, C)
+TILES(WHOLE)
+TILES(CUT_C)
+TILES(CUT_B_AND_C)
+
+#define NAMED(H, V, C) tile_##H##_##V##_##C,
+#define NAMES(C)                                                                                   \
+    {                                                                                              \
+        {HEIGHTS(NAMED, 1, C)}, {HEIGHTS(NAMED, 2, C)}, { HEIGHTS(NAMED, 3, C) }                   \
+    }
+static const Tile tiles[3][VECTORS][ROWS] = {NAMES(WHOLE), NAMES(CUT_C), NAMES(CUT_B_AND_C)};
+
+static inline Count least(Count x, Count y) { return x < y ? x : y; }
+
+/* How many vectors hold so many numbers, and how many of them are in the last. */
+static inline Count vectors_of(Count width) { return (width + LANES - 1) / LANES; }
+static inline Count in_last(Count width) { return width - (vectors_of(width) - 1) * LANES; }
+
+/* ---- Copies ----------------------------------------------------------------------------------- */
+
+/* to[p][q] = from[p, q] for q below `width`, and zeros up to `wide`. */
+static void copy_panel(Count k, Count width, Count wide, const double *from, Count row,
+                       Count column, double *to) {
+    if (column == 1) {
+        Count vectors = wide / LANES, whole = width / LANES;
+        Part rest = part_of(width - whole * LANES);
+        for (Count p = 0; p < k; p++, from += row, to += wide) {
+            for (Count v = 0; v < whole; v++) v_store(to + v * LANES, v_load(from + v * LANES));
+            for (Count v = whole; v < vectors; v++)
+                v_store(to + v * LANES, v > whole ? v_set(0.0) : load_part(from + v * LANES, rest));
+        }
+        return;
+    }
+    Count q = 0;
+    for (; q + 4 <= width; q += 4) { /* down four columns at once: each is read in its own order */
+        const double *f = from + q * column;
+        double *t = to + q;
+        for (Count p = 0; p < k; p++, f += row, t += wide) {
+            t[0] = f[0];
+            t[1] = f[column];
+            t[2] = f[2 * column];
+            t[3] = f[3 * column];
+        }
+    }
+    for (; q < wide; q++)
+        for (Count p = 0; p < k; p++)
+            to[p * wide + q] = q < width ? from[p * row + q * column] : 0.0;
+}
+
+/* ---- One row or one column: eight chains a number ---------------------------------------------- */
+
+static inline double joined(const double s[RG_CHAINS]) {
+    return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
+}
+
+enum {
+    PER = RG_CHAINS / LANES, /* vectors that hold the chains of one number */
+    STRIP = 64               /* numbers made at a time */
+};
+
+SIMD void chains_begin(vd s[PER]) {
+    for (int v = 0; v < PER; v++) s[v] = v_set(0.0);
+}
+
+/* Some rows of contiguous numbers times x, lanes along k. */
+#define LINES(HEIGHT)                                                                              \
+    static void lines_##HEIGHT(Count k, const double *a, Count row, const double *x, double *to) { \
+        vd s[HEIGHT][PER];                                                                         \
+        UNROLLED(int i = 0; i < HEIGHT; i++) chains_begin(s[i]);                                   \
+        Count p = 0;                                                                               \
+        for (; p + RG_CHAINS <= k; p += RG_CHAINS) UNROLLED(int v = 0; v < PER; v++) {             \
+                vd y = v_load(x + p + v * LANES);                                                  \
+                UNROLLED(int i = 0; i < HEIGHT; i++)                                               \
+                s[i][v] = v_fma(v_load(a + i * row + p + v * LANES), y, s[i][v]);                  \
+            }                                                                                      \
+        for (int v = 0; p < k; v++, p += LANES) {                                                  \
+            Part part = part_of(least(k - p, LANES));                                              \
+            vd y = load_part(x + p, part);                                                         \
+            UNROLLED(int i = 0; i < HEIGHT; i++)                                                   \
+            s[i][v] = v_fma(load_part(a + i * row + p, part), y, s[i][v]);                         \
+        }                                                                                          \
+        UNROLLED(int i = 0; i < HEIGHT; i++) {                                                     \
+            double lanes[RG_CHAINS];                                                               \
+            UNROLLED(int v = 0; v < PER; v++) v_store(lanes + v * LANES, s[i][v]);                 \
+            to[i] = joined(lanes);                                                                 \
+        }                                                                                          \
+    }
+LINES(1)
+LINES(4)
+
+/* Eight terms of a vector's worth of numbers, one a chain. */
+SIMD void eight_terms(vd s[RG_CHAINS], const double *from, Count column, const double *x) {
+    UNROLLED(int j = 0; j < RG_CHAINS; j++)
+    s[j] = v_fma(v_load(from + j * column), v_set(x[j]), s[j]);
+}
+
+/* Numbers whose terms lie in columns, lanes along the numbers. The chains of a strip wait in memory,
+ * so that a row of it is read as a whole. */
+static void columns(Count k, Count width, const double *a, Count column, const double *x,
+                    double *to) {
+    double chains[STRIP / LANES * RG_CHAINS * LANES];
+    Count vectors = width / LANES, p = 0;
+    for (Count c = 0; c < vectors * RG_CHAINS * LANES; c++) chains[c] = 0.0;
+    for (; p + 2 * RG_CHAINS <= k; p += 2 * RG_CHAINS)
+        for (Count i = 0; i < vectors; i++) {
+            double *at = chains + i * RG_CHAINS * LANES;
+            const double *from = a + p * column + i * LANES;
+            vd s[RG_CHAINS];
+            UNROLLED(int j = 0; j < RG_CHAINS; j++) s[j] = v_load(at + j * LANES);
+            eight_terms(s, from, column, x + p);
+            eight_terms(s, from + RG_CHAINS * column, column, x + p + RG_CHAINS);
+            UNROLLED(int j = 0; j < RG_CHAINS; j++) v_store(at + j * LANES, s[j]);
+        }
+    for (Count i = 0; i < vectors; i++) {
+        vd s[RG_CHAINS];
+        UNROLLED(int j = 0; j < RG_CHAINS; j++)
+        s[j] = v_load(chains + (i * RG_CHAINS + j) * LANES);
+        for (Count q = p; q < k; q++)
+            s[q % RG_CHAINS] =
+                v_fma(v_load(a + q * column + i * LANES), v_set(x[q]), s[q % RG_CHAINS]);
+        v_store(to + i * LANES, v_add(v_add(v_add(s[0], s[4]), v_add(s[2], s[6])),
+                                      v_add(v_add(s[1], s[5]), v_add(s[3], s[7]))));
+    }
+    for (Count i = vectors * LANES; i < width; i++) {
+        double s[RG_CHAINS] = {0};
+        for (Count q = 0; q < k; q++)
+            s[q % RG_CHAINS] = fma(a[q * column + i], x[q], s[q % RG_CHAINS]);
+        to[i] = joined(s);
+    }
+}
+
+static void strip(Count k, Count width, const double *a, Count row, Count column, const double *x,
+                  double *to, double *copy) {
+    if (row == 1) {
+        columns(k, width, a, column, x, to);
+        return;
+    }
+    if (column != 1) {
+        for (Count i = 0; i < width; i++)
+            for (Count p = 0; p < k; p++) copy[i * k + p] = a[i * row + p * column];
+        a = copy;
+        row = k;
+    }
+    Count i = 0;
+    for (; i + 4 <= width; i += 4) lines_4(k, a + i * row, row, x, to + i);
+    for (; i < width; i++) lines_1(k, a + i * row, row, x, to + i);
+}
+
+/* to[i] = the sum over k of a[i, k] * x[k]. */
+static int vector_product(Count m, Count k, RgMatrix a, const double *x, Count x_stride, double *to,
+                          Count stride, RgHow how) {
+    int spread = a.row != 1 && a.column != 1, moved = x_stride != 1;
+    Count chain = least(k, RG_CHAIN), strips = spread ? STRIP * chain : 0;
+    double *copy = NULL, *line = NULL;
+    if (strips + (moved ? k : 0)) {
+        copy = malloc((size_t)(strips + (moved ? k : 0)) * sizeof(double));
+        if (copy == NULL) return -1;
+        line = copy + strips;
+    }
+    if (moved) {
+        for (Count p = 0; p < k; p++) line[p] = x[p * x_stride];
+        x = line;
+    }
+    for (Count i = 0; i < m; i += STRIP) {
+        Count width = least(m - i, STRIP);
+        double total[STRIP], part[STRIP];
+        const double *from = a.at + i * a.row;
+        strip(chain, width, from, a.row, a.column, x, total, copy);
+        for (Count p = RG_CHAIN; p < k; p += RG_CHAIN) {
+            strip(least(k - p, RG_CHAIN), width, from + p * a.column, a.row, a.column, x + p, part,
+                  copy);
+            for (Count j = 0; j < width; j++) total[j] += part[j];
+        }
+        for (Count j = 0; j < width; j++) {
+            double *at = to + (i + j) * stride;
+            *at = how == RG_ADD ? *at + total[j] : total[j];
+        }
+    }
+    free(copy);
+    return 0;
+}
+
+/* ---- Matrices: one chain a number ------------------------------------------------------------- */
+
+enum { ENDS = 1 << 12 }; /* numbers of a cut panel that are copied, with zeros behind them */
+
+/* Everything small: b's rows are contiguous. */
+static void direct(Count m, Count n, Count k, const double *a, Count a_row, Count a_column,
+                   const double *b, Count b_row, double *c, Count c_row, RgHow how) {
+    _Alignas(64) double ends[ENDS];
+    for (Count j = 0; j < n; j += WIDE) {
+        Count width = least(n - j, WIDE), vectors = vectors_of(width), last = in_last(width);
+        const double *from = b + j;
+        Count row = b_row;
+        int cut = last == LANES ? WHOLE : CUT_B_AND_C;
+        if (cut && m > 2 && k * vectors * LANES <= ENDS) {
+            copy_panel(k, width, vectors * LANES, from, b_row, 1, ends);
+            from = ends;
+            row = vectors * LANES;
+            cut = CUT_C;
+        }
+        for (Count i = 0; i < m; i += ROWS)
+            tiles[cut][vectors - 1][least(m - i, ROWS) - 1](k, a + i * a_row, a_row, a_column, from,
+                                                            row, c + i * c_row + j, c_row, BEGIN,
+                                                            how, last);
+    }
+}
+
+enum { DEEP = 256, HIGH = 96, BROAD = 3072 }; /* blocks: k, rows of a, columns of b */
+
+/* Blocks of b in panels of WIDE, blocks of a in panels of ROWS. k is at most RG_CHAIN, and at most
+ * DEEP where the product is added. */
+static int blocked(Count m, Count n, Count k, RgMatrix a, RgMatrix b, double *c, Count c_row,
+                   RgHow how) {
+    Count deep = least(k, DEEP), high = (least(m, HIGH) + ROWS - 1) / ROWS * ROWS;
+    Count broad = (least(n, BROAD) + WIDE - 1) / WIDE * WIDE;
+    double *panels =
+        aligned_alloc(64, ((size_t)(deep * (high + broad)) * sizeof(double) + 63) & ~(size_t)63);
+    if (panels == NULL) return -1;
+    double *of_a = panels, *of_b = panels + deep * high;
+    for (Count j0 = 0; j0 < n; j0 += BROAD) {
+        Count wide = least(n - j0, BROAD);
+        for (Count p0 = 0; p0 < k; p0 += DEEP) {
+            Count depth = least(k - p0, DEEP);
+            for (Count j = 0; j < wide; j += WIDE)
+                copy_panel(depth, least(wide - j, WIDE), WIDE,
+                           b.at + p0 * b.row + (j0 + j) * b.column, b.row, b.column,
+                           of_b + j * depth);
+            for (Count i0 = 0; i0 < m; i0 += HIGH) {
+                Count tall = least(m - i0, HIGH);
+                for (Count i = 0; i < tall; i += ROWS)
+                    copy_panel(depth, least(tall - i, ROWS), ROWS,
+                               a.at + p0 * a.column + (i0 + i) * a.row, a.column, a.row,
+                               of_a + i * depth);
+                for (Count j = 0; j < wide; j += WIDE) {
+                    Count width = least(wide - j, WIDE), vectors = vectors_of(width);
+                    int cut = in_last(width) == LANES ? WHOLE : CUT_C;
+                    for (Count i = 0; i < tall; i += ROWS)
+                        tiles[cut][vectors - 1][least(tall - i, ROWS) - 1](
+                            depth, of_a + i * depth, 1, ROWS, of_b + j * depth, WIDE,
+                            c + (i0 + i) * c_row + j0 + j, c_row, p0 ? GO_ON : BEGIN, how,
+                            in_last(width));
+                }
+            }
+        }
+    }
+    free(panels);
+    return 0;
+}
+
+enum { SMALL = 1 << 15 }; /* numbers of a and b up to which copying them does not pay */
+
+/* At most RG_CHAIN terms a number. */
+static int one_chain(Count m, Count n, Count k, RgMatrix a, RgMatrix b, double *c, Count c_row,
+                     RgHow how) {
+    if (b.column == 1 && (m <= ROWS || m * k + k * n <= SMALL)) {
+        direct(m, n, k, a.at, a.row, a.column, b.at, b.row, c, c_row, how);
+        return 0;
+    }
+    if (how == RG_REPLACE || k <= DEEP) return blocked(m, n, k, a, b, c, c_row, how);
+    double *product = malloc((size_t)(m * n) * sizeof(double));
+    if (product == NULL) return -1;
+    int failed = blocked(m, n, k, a, b, product, n, RG_REPLACE);
+    for (Count i = 0; !failed && i < m; i++)
+        for (Count j = 0; j < n; j++) c[i * c_row + j] += product[i * n + j];
+    free(product);
+    return failed;
+}
+
+static int product(Count m, Count n, Count k, RgMatrix a, RgMatrix b, double *c, Count stride,
+                   RgHow how) {
+    if (k == 0 && how == RG_REPLACE)
+        for (Count i = 0; i < m; i++) memset(c + i * stride, 0, (size_t)n * sizeof(double));
+    if (m == 0 || n == 0 || k == 0) return 0;
+    if (n == 1) return vector_product(m, k, a, b.at, b.row, c, stride, how);
+    if (m == 1)
+        return vector_product(n, k, (RgMatrix){b.at, b.column, b.row}, a.at, a.column, c, 1, how);
+    if (k <= RG_CHAIN) return one_chain(m, n, k, a, b, c, stride, how);
+    /* Several chains: their totals are added up before they reach c. */
+    double *total = how == RG_ADD ? malloc((size_t)(m * n) * sizeof(double)) : c;
+    Count row = how == RG_ADD ? n : stride;
+    if (total == NULL) return -1;
+    int failed = 0;
+    for (Count p = 0; p < k && !failed; p += RG_CHAIN)
+        failed = one_chain(
+            m, n, least(k - p, RG_CHAIN), (RgMatrix){a.at + p * a.column, a.row, a.column},
+            (RgMatrix){b.at + p * b.row, b.row, b.column}, total, row, p ? RG_ADD : RG_REPLACE);
+    if (how == RG_ADD) {
+        for (Count i = 0; !failed && i < m; i++)
+            for (Count j = 0; j < n; j++) c[i * stride + j] += total[i * n + j];
+        free(total);
+    }
+    return failed;
+}
+
+/* ---- Sums -------------------------------------------------------------------------------------- */
+
+static double chain_sum(Count n, const double *x, Count stride) {
+    double lanes[RG_CHAINS] = {0};
+    if (stride == 1) {
+        vd s[PER];
+        chains_begin(s);
+        Count p = 0;
+        for (; p + RG_CHAINS <= n; p += RG_CHAINS)
+            for (int v = 0; v < PER; v++) s[v] = v_add(s[v], v_load(x + p + v * LANES));
+        for (int v = 0; p < n; v++, p += LANES)
+            s[v] = v_add(s[v], load_part(x + p, part_of(least(n - p, LANES))));
+        for (int v = 0; v < PER; v++) v_store(lanes + v * LANES, s[v]);
+    } else {
+        for (Count p = 0; p < n; p++) lanes[p % RG_CHAINS] += x[p * stride];
+    }
+    return joined(lanes);
+}
+
+static double sum(Count n, const double *x, Count stride) {
+    double total = chain_sum(least(n, RG_CHAIN), x, stride);
+    for (Count p = RG_CHAIN; p < n; p += RG_CHAIN)
+        total += chain_sum(least(n - p, RG_CHAIN), x + p * stride, stride);
+    return total;
+}
+
+#define JOIN(A, B) A##B
+#define TABLE(LEVEL) JOIN(rg_products_, LEVEL)
+const RgProducts TABLE(RG_LEVEL) = {product, sum};

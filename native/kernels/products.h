@@ -1,0 +1,33 @@
+/* Matrix products and sums whose bits depend on the operands and their shapes alone.
+ *
+ * A number of a matrix product is one chain of fma in the order of k; where the product has one row
+ * or one column, and in sums, it is eight chains, the j-th over k = j, j + 8, …, added up as
+ * ((s0 + s4) + (s2 + s6)) + ((s1 + s5) + (s3 + s7)). Chains begin anew every RG_CHAIN terms, and
+ * the totals are added in order. Neither SIMD level, tile, layout nor thread changes that. */
+#ifndef RG_PRODUCTS_H
+#define RG_PRODUCTS_H
+
+#include <stddef.h>
+
+enum { RG_CHAIN = 1024, RG_CHAINS = 8 };
+
+/* Numbers of a matrix: `at`, and how far apart rows and columns are, in doubles. */
+typedef struct {
+    const double *at;
+    ptrdiff_t row, column;
+} RgMatrix;
+
+/* Whether a product replaces what is there, or is added to it as a whole. */
+typedef enum { RG_REPLACE, RG_ADD } RgHow;
+
+typedef struct {
+    /* c[m, n], rows `stride` apart, from a[m, k] and b[k, n]; 0, or -1 where there is no memory. */
+    int (*product)(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, RgMatrix a, RgMatrix b, double *c,
+                   ptrdiff_t stride, RgHow how);
+    /* The sum of n numbers that lie `stride` apart. */
+    double (*sum)(ptrdiff_t n, const double *x, ptrdiff_t stride);
+} RgProducts;
+
+extern const RgProducts rg_products_base, rg_products_v3, rg_products_v4;
+
+#endif

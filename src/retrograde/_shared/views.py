@@ -1,0 +1,164 @@
+"""What the native core makes of a bound row: a map, a product, a sum, a view, or nothing special.
+
+A statement whose result reads one number of one operand, at places that are sums of multiples of
+the loops, needs no loops at all: its result is the operand with other strides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ..ops import OPS
+from ..ops.arrays.places import At
+from ..ops.arrays.plans import plan as planned
+from ..ops.index import Index, Letter, Read, Ref, Shape
+from .bound import Bound, bound
+from .loops import choose
+
+Make = Callable[[bytes, bytes], Any]
+"""Makes a native plan of words and numbers."""
+
+_CODES = {name: code for code, name in enumerate(OPS)}
+
+
+def plan(row: Bound, wholes: Mapping[str, Any], make: Make) -> Any:
+    """How the native core carries out a row, kept on it.
+
+    The number of a scalar row; the name of a row that it has itself; a view: for each axis of
+    the operand where it begins, the name of a whole number to add to that or None, and how far each
+    axis of the result steps; or a list: the step forward, those backward by operand as they are
+    asked for, and whether whole numbers have to be chosen. False where NumPy does it.
+
+    >>> plan(bound("transpose", ((2, 3),)), {}, print), plan(bound("mul", ((2,), ())), {}, print)
+    (((0, None, 0, 1), (0, None, 1, 0)), 2)
+    """
+    if row.plan is None:
+        row.plan = _plan(row, wholes, make)
+    return row.plan
+
+
+def _plan(row: Bound, wholes: Mapping[str, Any], make: Make) -> Any:
+    if row.scalar is not None and len(row.operands) == OPS[row.scalar].arity:
+        return _CODES[row.scalar]
+    if row.name == "matmul" or row.name == "reshape":
+        return row.name
+    if row.name == "sum" and row.shape == ():
+        return "sum"
+    found = _view(row)
+    if found is not False or row.implicit is not None:
+        return found
+    places = _looked_up(row, wholes)
+    sources = {name: number for number, name in enumerate(row.operands)}
+    return [_step(row, sources, places, make), {}, bool(row.chosen)]
+
+
+def _looked_up(row: Bound, wholes: Mapping[str, Any]) -> dict[str, Shape]:
+    """The shapes of all whole numbers of a row: those given, and those it finds by looking."""
+    places = {name: np.shape(it) for name, it in wholes.items()}
+    for it in row.chosen:
+        shape = row.shapes[row.operands.index(it.array)]
+        free = tuple(n for axis, n in enumerate(shape) if axis not in it.axes)
+        places.update(dict.fromkeys(it.names, shape if it.by == "argsort" else free))
+    return places
+
+
+def _step(
+    row: Bound, sources: Mapping[str, int], places: Mapping[str, Shape], make: Make
+) -> tuple[Any, ...]:
+    """One statement as a plan: the plan itself, where its arrays come from, its whole numbers."""
+    made = planned(row.statement, {**dict(zip(row.operands, row.shapes)), **places})
+    order = tuple(sources[name] for name in made.arrays)
+    return make(made.words, made.numbers), order, made.wholes
+
+
+UPSTREAM, RESULT, FIRST_MADE = -1, -2, -3
+"""Sources of a step backward besides operands; what is made first counts on down."""
+
+
+def back(row: Bound, operand: int, wholes: Mapping[str, Any], make: Make) -> tuple[Any, ...] | None:
+    """The steps that make an operand's gradient; None where it receives none."""
+    found = row.adjoint(row.operands[operand])
+    if found is None:
+        return None
+    places = _looked_up(row, wholes)
+    sources = {name: number for number, name in enumerate(row.operands)}
+    sources.update({found.upstream: UPSTREAM, found.own: RESULT})
+    steps = []
+    for number, (name, other) in enumerate(found.others):
+        steps.append(_step(other, sources, places, make))
+        sources[name] = FIRST_MADE - number
+    return (*steps, _step(found.bound, sources, places, make))
+
+
+def chosen(row: Bound, arrays: Mapping[str, Any]) -> dict[str, Any]:
+    """All whole numbers of a row, those among them that it finds by looking."""
+    found = {name: arrays[name] for name in row.wholes}
+    for it in row.chosen:
+        places = choose(it, arrays[it.array])
+        found.update((n, np.asarray(p, order="C")) for n, p in zip(it.names, places))
+    return found
+
+
+def _view(row: Bound) -> Any:
+    statement = row.statement
+    if row.implicit is not None or statement.chosen or len(row.operands) != 1:
+        return False
+    if statement.how != "=" or len(statement.terms) != 1 or statement.terms[0].where:
+        return False
+    term = statement.terms[0]
+    letters = [index.letter for index in term.to.at]
+    lengths = dict(term.loops)
+    names = [it.name for it in letters if it is not None]
+    if len(names) != len(letters) or sorted(names) != sorted(lengths):
+        return False
+    if [lengths[name] for name in names] != list(row.shape) or not isinstance(term.body, Ref):
+        return False
+    axes = [_axis(index, names) for index in term.body.at]
+    return False if None in axes else tuple(axes)
+
+
+def _axis(index: Index, names: list[str]) -> tuple[Any, ...] | None:
+    begin, whole = 0, None
+    steps = dict.fromkeys(names, 0)
+    for atoms, factor in index.parts:
+        only = atoms[0] if len(atoms) == 1 else None
+        if not atoms:
+            begin = factor
+        elif isinstance(only, Letter):
+            steps[only.name] = factor
+        elif isinstance(only, Read) and not only.at and factor == 1 and whole is None:
+            whole = only.array
+        else:
+            return None
+    return (begin, whole, *steps.values())
+
+
+def made_by(
+    name: str, shapes: tuple[Any, ...], place: int, count: int
+) -> tuple[Bound, dict[str, Any]]:
+    """The bound row, with its whole numbers, of a node that the native core made without one.
+
+    An index of ``count`` whole numbers, and a write there, begins at ``place`` in the order of C.
+    """
+    if name not in ("index", "put_at"):
+        return bound(name, shapes), {}
+    shape = shapes[0]
+    found = np.unravel_index(place // prod(shape[count:]), shape[:count])
+    wholes = {f"n{axis + 1}": np.array(it, dtype=np.intp) for axis, it in enumerate(found)}
+    lengths = dict.fromkeys(wholes, ())
+    if name == "put_at":
+        return bound(name, shapes, lengths, count=count), wholes
+    return bound(name, shapes, lengths, key=tuple(At(it, ()) for it in wholes)), wholes
+
+
+def unfit(name: str, shapes: tuple[Any, ...]) -> str:
+    """Why a row cannot be bound to shapes, in the law's words."""
+    try:
+        bound(name, shapes)
+    except ValueError as error:
+        return str(error)
+    raise AssertionError(f"{name} fits {shapes}")
