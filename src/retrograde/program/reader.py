@@ -27,7 +27,7 @@ from .loops import Item, Loop, Rolled, operands_of
 from .numbering import roll
 from .program import CAPTURED, CONSTANT, INSTRUCTIONS, Guard, Input, Instruction, Program
 from .record import MOST_OPERATIONS
-from .rows import RESERVED
+from .rows import RESERVED_IN_FILES
 from .shapes import (
     Entries,
     Items,
@@ -204,7 +204,7 @@ class _Reader:
         for _ in range(self.several("arguments")):
             began = self.at
             name = self.text("the name of an argument")
-            if not name.isidentifier() or iskeyword(name) or name in RESERVED:
+            if not name.isidentifier() or iskeyword(name) or name in RESERVED_IN_FILES:
                 raise self.refuse(f"no argument can be named {name[:40]!r}", began)
             if name in found:
                 raise self.refuse(f"two arguments are named {name!r}", began)

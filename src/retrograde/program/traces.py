@@ -70,6 +70,7 @@ class Trace:
     rows: int = 0
     kept: bool = False
     plans: dict[Any, Ready] = field(default_factory=dict)
+    patterns: dict[Any, Any] = field(default_factory=dict)
     path: bytes = b""
     _written: Program | None = None
 
