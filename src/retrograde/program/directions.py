@@ -76,13 +76,13 @@ def pattern_of(program: Program, size: int) -> Pattern:
     whole = bool(program.functions)
     found = [(i, j) for i, columns in enumerate(below) for j in columns if whole or j <= i]
     groups = np.array(_groups(below), np.int64)
-    direction, output = np.array(found, np.int64).reshape(-1, 2).T
-    rows, columns = direction, output
+    directions, outputs = np.array(found, np.int64).reshape(-1, 2).T
+    rows, across = directions, outputs
     if not whole:
-        above = direction != output
-        rows, columns = _with(direction, output[above]), _with(output, direction[above])
-        direction, output = _with(direction, direction[above]), _with(output, output[above])
-    return Pattern(size, rows, columns, groups[direction], output, groups)
+        above = directions != outputs
+        rows, across = _with(rows, outputs[above]), _with(across, directions[above])
+        directions, outputs = _with(directions, directions[above]), _with(outputs, outputs[above])
+    return Pattern(size, rows, across, groups[directions], outputs, groups)
 
 
 def _with(one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
