@@ -19,9 +19,11 @@ class Program:
 
     name: str
     function: Callable[..., Any]
-    arguments: tuple[float, ...]
+    arguments: tuple[Any, ...]
     operations: int
     data: Any = None
+    second: bool = False
+    """Whether the Hessian is asked for, not the gradient."""
 
 
 def garch(steps: int = 100_000) -> Program:
@@ -58,11 +60,52 @@ def lorenz(steps: int = 2_000) -> Program:
     return Program("lorenz", last, (1.0, 0.5, 20.0, 10.0, 28.0, 8.0 / 3.0), 71 * steps)
 
 
-PROGRAMS: dict[str, Callable[[], Program]] = {"garch": garch, "lorenz": lorenz}
+def pole_slopes(state: Any, push: Any, sine: Any, cosine: Any) -> list[Any]:
+    """How a cart with a pole on it moves, the pole hanging down at the angle 0."""
+    _, speed, angle, turning = state
+    s, c = sine(angle), cosine(angle)
+    mass = 1.0 + 0.3 * s * s
+    faster = (push + 0.3 * s * (0.5 * turning * turning + 9.81 * c)) / mass
+    swing = -push * c - 0.15 * turning * turning * c * s - 1.3 * 9.81 * s
+    return [speed, faster, turning, swing / (0.5 * mass)]
+
+
+def pole_step(s: Any, push: Any, sine: Any, cosine: Any, h: float = 0.02) -> list[Any]:
+    """A step of the classical Runge-Kutta method."""
+    k1 = pole_slopes(s, push, sine, cosine)
+    k2 = pole_slopes([u + h / 2 * v for u, v in zip(s, k1)], push, sine, cosine)
+    k3 = pole_slopes([u + h / 2 * v for u, v in zip(s, k2)], push, sine, cosine)
+    k4 = pole_slopes([u + h * v for u, v in zip(s, k3)], push, sine, cosine)
+    return [u + h / 6 * (p + 2 * q + 2 * r + t) for u, p, q, r, t in zip(s, k1, k2, k3, k4)]
+
+
+def cartpole(steps: int = 100) -> Program:
+    """The cost of swinging a pole up by one push a step: the Hessian in all pushes."""
+
+    def cost(pushes: Any) -> Any:
+        s, total = [0.0, 0.0, 0.0, 0.0], 0.0
+        for push in pushes:
+            s = pole_step(s, push, rg.sin, rg.cos)
+            total = total + 0.01 * push * push + s[0] * s[0]
+        return total + 100.0 * ((s[2] - np.pi) ** 2 + s[3] ** 2 + s[1] ** 2)
+
+    pushes = np.random.default_rng(0).normal(size=steps)
+    return Program("cartpole", cost, (pushes,), 147 * steps, pushes, second=True)
+
+
+PROGRAMS: dict[str, Callable[[], Program]] = {
+    "garch": garch,
+    "lorenz": lorenz,
+    "cartpole": cartpole,
+}
 
 
 def peers_of(program: Program) -> dict[str, Callable[[], Any]]:
     """A function of nothing that returns the gradients, by engine."""
+    if program.second:
+        return (
+            {"retrograde": _hessian(program)} | _jax_cartpole(program) | _casadi_cartpole(program)
+        )
     found = {"retrograde": _compiled(program), "retrograde, eager": _eager(program)}
     if program.name == "garch":
         found |= _jax_garch(program) | _numba_garch(program)
@@ -72,6 +115,12 @@ def peers_of(program: Program) -> dict[str, Callable[[], Any]]:
 def _compiled(program: Program) -> Callable[[], Any]:
     compiled = rg.compile(program.function)
     return lambda: compiled.value_and_grad(*program.arguments)[1]
+
+
+def _hessian(program: Program) -> Callable[[], Any]:
+    compiled = rg.compile(program.function)
+    arguments = [rg.uniform(each) for each in program.arguments]
+    return lambda: compiled.hessian(*arguments)
 
 
 def _eager(program: Program) -> Callable[[], Any]:
@@ -128,3 +177,45 @@ def _numba_garch(program: Program) -> dict[str, Callable[[], Any]]:
         return gw, ga, gb
 
     return {"numba, by hand": lambda: gradient(*program.arguments, program.data)}
+
+
+def _jax_cartpole(program: Program) -> dict[str, Callable[[], Any]]:
+    try:
+        import jax
+        import jax.numpy as jnp
+    except ImportError:
+        return {}
+    jax.config.update("jax_enable_x64", True)
+
+    def cost(pushes: Any) -> Any:
+        def step(carry: Any, push: Any) -> Any:
+            state, total = carry
+            state = pole_step(state, push, jnp.sin, jnp.cos)
+            return (state, total + 0.01 * push * push + state[0] * state[0]), None
+
+        (s, total), _ = jax.lax.scan(step, ([0.0, 0.0, 0.0, 0.0], 0.0), pushes)
+        return total + 100.0 * ((s[2] - np.pi) ** 2 + s[3] ** 2 + s[1] ** 2)
+
+    hessian = jax.jit(jax.hessian(cost))
+    return {"JAX, scan": lambda: hessian(jnp.array(program.data)).block_until_ready()}
+
+
+def _casadi_cartpole(program: Program) -> dict[str, Callable[[], Any]]:
+    try:
+        import casadi
+    except ImportError:
+        return {}
+
+    def call() -> Any:
+        if not made:
+            pushes = casadi.SX.sym("u", len(program.data))
+            s, total = [0.0, 0.0, 0.0, 0.0], 0.0
+            for push in casadi.vertsplit(pushes):
+                s = pole_step(s, push, casadi.sin, casadi.cos)
+                total = total + 0.01 * push * push + s[0] * s[0]
+            cost = total + 100.0 * ((s[2] - np.pi) ** 2 + s[3] ** 2 + s[1] ** 2)
+            made.append(casadi.Function("h", [pushes], [casadi.hessian(cost, pushes)[0]]))
+        return made[0](program.data).full()
+
+    made: list[Any] = []
+    return {"CasADi": call}

@@ -1,4 +1,4 @@
-"""The checker: what every program must satisfy, after recording and after every pass."""
+"""The checker: what every program must satisfy, recorded, read or made by passes."""
 
 from __future__ import annotations
 

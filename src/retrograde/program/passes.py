@@ -140,7 +140,16 @@ PASSES = (
 
 
 def improved(program: Program) -> Program:
-    """Every pass in order, checked after each."""
-    for run in PASSES:
-        program = check(run(program), run.__name__)
-    return program
+    """Every pass in order, and the result checked.
+
+    Where it is wrong they are run again and checked one by one, which names the pass at fault.
+    """
+    try:
+        better = program
+        for run in PASSES:
+            better = run(better)
+        return check(better, PASSES[-1].__name__)
+    except Exception:
+        for run in PASSES:
+            program = check(run(program), run.__name__)
+        raise
