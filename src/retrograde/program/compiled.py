@@ -241,8 +241,9 @@ class Compiled(Replayable):
         def flatten(result: Any, decided: bool) -> list[Any]:
             if result is None or not (decided or _holds_values(result)):
                 raise FunctionResultError.of(self._name, result)
-            outputs.append(take_apart(result, "the result", refusal))
-            return outputs[0].items
+            found = take_apart(result, "the result", refusal)
+            outputs.append(outline(found))  # nothing keeps the graph
+            return found.items
 
         def refusal(place: str, part: object) -> Exception:
             return FunctionResultError.of(f"{self._name}, {place}", part)
@@ -274,7 +275,7 @@ class Compiled(Replayable):
                 )
         finally:
             core.swap_no_grad(depth)
-        return Trace(program, captured, outline(outputs[0]))
+        return Trace(program, captured, outputs[0])
 
 
 def _caller_level() -> int:

@@ -24,11 +24,18 @@ class Numbers:
     """Plain numbers and their addresses while a program is read; equal bits share one."""
 
     def __init__(self) -> None:
+        self._bits: NDArray[np.int64] = np.zeros(0, np.int64)  # of many, sorted
+        self._places: NDArray[np.int64] = np.zeros(0, np.int64)
         self._known: dict[bytes, int] = {}
         self.all: list[float] = []
 
     def address(self, number: float) -> int:
         """The address of a number."""
+        if len(self._bits):
+            bits = np.float64(number).view(np.int64)
+            place = int(np.searchsorted(self._bits, bits))
+            if place < len(self._bits) and self._bits[place] == bits:
+                return int(self._places[place])
         known = self._known.setdefault(pack("d", number), len(self.all))
         if known == len(self.all):
             self.all.append(number)
@@ -41,10 +48,9 @@ class Numbers:
         )
         order = np.argsort(first)
         self.all = bits[order].view(np.float64).tolist()
-        self._known = dict(zip([pack("d", number) for number in self.all], range(len(order))))
-        place = np.empty(len(order), np.int64)
-        place[order] = np.arange(NUMBERS, NUMBERS + len(order))
-        return np.asarray(place[each], np.int64)
+        self._bits, self._places = bits, np.empty(len(order), np.int64)
+        self._places[order] = np.arange(NUMBERS, NUMBERS + len(order))
+        return np.asarray(self._places[each], np.int64)
 
 
 class Numbered:
@@ -87,6 +93,10 @@ def _whole(numbers: list[int]) -> NDArray[np.int64]:
     return np.array(numbers, np.int64)
 
 
+def _small(numbers: list[int]) -> NDArray[np.int32]:
+    return np.array(numbers, np.int32)
+
+
 def roll(program: Program) -> Rolled:
     """A flat program with what repeats in it as loops."""
     numbers, given = Numbers(), list[Input]()
@@ -112,7 +122,7 @@ def roll(program: Program) -> Rolled:
             addresses[result] = made
             made += 1
     starts = np.cumsum([0, *widths], dtype=np.int64)
-    flat = Flat(_whole(ops), _whole(sites), _whole(results), starts, _whole(operands))
+    flat = Flat(_small(ops), _small(sites), _small(results), starts, _whole(operands))
     roller = rolled(flat)
     outside = [*program.outputs, *[guard.condition for guard in program.guards]]
     numbered = Numbered(given, numbers, roller, [addresses[index] for index in outside])

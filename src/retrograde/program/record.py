@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -58,9 +59,11 @@ class _Reader:
         assert graph.values is not None
         self.program = Program()
         self.captured: list[Value] = []
-        self.graph, self.values, self.since = graph, graph.values, since
-        self.made = graph.widths > 0
-        self.addresses = np.cumsum(self.made) - 1
+        self.graph, self.since = graph, since
+        self.values: Sequence[Value] = graph.values
+        self.made = np.diff(graph.starts) > 0
+        self.addresses = np.cumsum(self.made, dtype=np.int64)
+        self.addresses -= 1
         """By place in the graph: the number of a result, or an input from ``INPUTS`` on."""
         self.addresses[~self.made] = -1
         self.numbers = Numbers()
@@ -77,6 +80,7 @@ class _Reader:
         for place in leaves:
             if self.addresses[place] < 0:
                 self.addresses[place] = INPUTS + self._leaf(place)
+        self.names, self.codes = self._names()
 
     def _add_input(self, given: Input) -> int:
         index = len(self.program.inputs)
@@ -106,19 +110,26 @@ class _Reader:
 
     def places_of(self, values: Sequence[Value]) -> list[int]:
         """Where some values stand in the graph."""
-        ids = np.fromiter(map(id, self.values), np.int64, len(self.values))
-        order = np.argsort(ids)
-        wanted = np.fromiter(map(id, values), np.int64, len(values))
-        found: list[int] = order[np.searchsorted(ids[order], wanted)].tolist()
-        return found
+        wanted = set(map(id, values))
+        places = {i: place for place, i in enumerate(map(id, self.values)) if i in wanted}
+        return [places[id(value)] for value in values]
 
-    def _sites(self) -> NDArray[np.int64]:
+    def let_go(self) -> None:
+        """The nodes are not needed any more: what is left is numbers."""
+        self.values, self._leaves = (), {}
+        self.graph = replace(self.graph, values=None, grads=None, hooked=None)
+
+    def _sites(self) -> NDArray[np.int32]:
         """By place in the graph: where an op made it, among the program's sites."""
         assert self.graph.instructions is not None
-        where, first = np.unique(self.graph.places[self.made], return_index=True)
-        numbers = np.full(len(self.graph.instructions) + 1, -1, np.int64)
-        for instruction in where[np.argsort(first)].tolist():
-            numbers[instruction] = self.site(instruction)
+        places = self.graph.places
+        first = np.full(len(self.graph.instructions) + 1, len(places))
+        numbers = np.full(len(first), -1, np.int32)
+        made = np.flatnonzero(self.made)[::-1]
+        first[places[made]] = made  # of several the earliest stays
+        for instruction in np.argsort(first, kind="stable").tolist():
+            if first[instruction] < len(places) and instruction < len(first) - 1:
+                numbers[instruction] = self.site(instruction)
         return numbers[self.graph.places]
 
     def site(self, instruction: int) -> int:
@@ -136,26 +147,21 @@ class _Reader:
             program.spans.append(span)
         return number
 
-    def read(self) -> Roller:
-        """All that the function made, in order, what repeats as loops."""
-        graph = self.graph
-        names, codes = self._names()
-        operands = np.append(self.addresses, -1)[graph.inputs]
+    def read(self) -> Flat:
+        """All that the function made, in order."""
+        graph, made = self.graph, self.made
+        operands = self.addresses[graph.inputs]
         numbers = np.flatnonzero(graph.inputs < 0)
         if len(numbers):
             operands[numbers] = self.numbers.addresses(graph.numbers[numbers])
-        self.names = names
-        count = int(self.made.sum())
-        starts = np.append(graph.starts[:-1][self.made], graph.starts[-1])
-        flat = Flat(
-            codes[self.made], self.sites[self.made], np.ones(count, np.int64), starts, operands
-        )
-        return rolled(flat)
+        starts = np.append(graph.starts[:-1][made], graph.starts[-1])
+        count = len(starts) - 1
+        return Flat(self.codes[made], self.sites[made], np.ones(count, np.int32), starts, operands)
 
-    def _names(self) -> tuple[list[str], NDArray[np.int64]]:
+    def _names(self) -> tuple[list[str], NDArray[np.int32]]:
         """The names of ops, and by value which of them made it."""
         graph, names = self.graph, list(NAMES)
-        codes = graph.codes.astype(np.int64)
+        codes = graph.codes.astype(np.int32)
         customs: dict[str, int] = {}
         for place in graph.own:
             if not self.made[place]:
@@ -229,26 +235,31 @@ def record(
         forget()
     decided = decisions.taken
     outputs = flatten(result, bool(decided))
-    roots = [output for output in outputs if isinstance(output, Value)]
     conditions = [value for value, _ in decided]
-    graph = values.read([*conditions, *roots], since, log=log)
-    del log
+    roots = [*conditions, *[output for output in outputs if isinstance(output, Value)]]
+    graph = values.read(roots, since, log=log)
+    log = []
     reader = _Reader(graph, arguments, since)
-    roller = reader.read()
-    found = iter(reader.places_of([*conditions, *roots]))
-    places = [next(found) for _ in conditions]
-    addresses = [
-        int(reader.addresses[next(found)])
-        if isinstance(o, Value)
-        else reader.numbers.address(float(o))
-        for o in outputs
+    places = reader.places_of(roots)
+    guards = [
+        (place, outcome, reader.site(int(graph.places[place])))
+        for place, (_, outcome) in zip(places, decided)
     ]
+    found = iter(places[len(guards) :])
+    asked = [(next(found), 0.0) if isinstance(o, Value) else (-1, float(o)) for o in outputs]
+    reader.let_go()
+    del result, decisions, decided, outputs, conditions, roots, graph
+    flat = reader.read()
+    addresses = [
+        int(reader.addresses[place]) if place >= 0 else reader.numbers.address(number)
+        for place, number in asked
+    ]
+    roller = rolled(flat)
     numbered = reader.finish(roller, addresses)
     program, id_of = reader.program, numbered.id_of
     program.outputs = [id_of(address) for address in addresses]
     program.guards = [
-        Guard(id_of(int(reader.addresses[place])), outcome, reader.site(int(graph.places[place])))
-        for place, (_, outcome) in zip(places, decided)
+        Guard(id_of(int(reader.addresses[place])), outcome, site) for place, outcome, site in guards
     ]
     made = Rolled(program, numbered.items(roller, reader.names), numbered.tables)
     return check_rolled(made, "recording"), reader.captured

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Integers: TypeAlias = "NDArray[np.int64]"
+Small: TypeAlias = "NDArray[np.int32]"
 
 LEAST_TRIPS = 3
 """Rounds from which on a stretch is a loop."""
@@ -44,9 +45,9 @@ class Flat:
     ``results`` (how many) and ``starts`` (of its operands, one more at the end); ``operands`` are
     addresses."""
 
-    ops: Integers
-    sites: Integers
-    results: Integers
+    ops: Small
+    sites: Small
+    results: Small
     starts: Integers
     operands: Integers
 
@@ -59,7 +60,7 @@ class _Shape:
     """A loop without its place: rounds, the things in its body, how far a round goes on."""
 
     trips: int
-    body: Integers  # the things: instructions, or below 0 shapes
+    body: Small  # the things: instructions, or below 0 shapes
     widths: Integers  # how many operands each has
     offsets: Integers  # where each one's results begin in a round
     period: int
@@ -75,12 +76,12 @@ class Roller:
 
     def __init__(self, flat: Flat) -> None:
         self.flat = flat
-        self.things = np.arange(len(flat))
+        self.things = np.arange(len(flat), dtype=np.int32)
         self.tokens = _tokens(flat)
         self.starts, self.operands = flat.starts, flat.operands.copy()
-        ends = np.cumsum(flat.results)
-        self.at = ends - flat.results
-        self.spans = flat.results.copy()
+        self.at = np.cumsum(flat.results, dtype=np.int64)
+        self.at -= flat.results
+        self.spans = flat.results.astype(np.int64)
         self.shapes: list[_Shape] = []
         self._bodies: list[tuple[int, ...]] = []  # by shape: the tokens of its body
         self.known: dict[Any, int] = {}
@@ -110,7 +111,8 @@ class Roller:
                         moved[first] = operands
             if width * 2 > min(WIDEST, count // 2) or taken.mean() > 0.5:
                 break
-            pairs = ids[:-width] * (int(ids.max()) + 1) + ids[width:]
+            pairs = ids[:-width] * np.int64(int(ids.max()) + 1)
+            pairs += ids[width:]
             ids = _numbered(pairs)
             width *= 2
         if accepted:
@@ -194,40 +196,45 @@ class Roller:
         return len(self.shapes) - 1, base
 
 
-def _tokens(flat: Flat) -> Integers:
+def _tokens(flat: Flat) -> Small:
     """One number for all instructions that look the same."""
     widths = np.diff(flat.starts)
-    sites = flat.sites + 1
-    key = (flat.ops * (int(sites.max(initial=0)) + 1) + sites) * (int(widths.max(initial=0)) + 1)
-    key = (key + widths) * (int(flat.results.max(initial=0)) + 1) + flat.results
+    key = flat.ops * np.int64(int(flat.sites.max(initial=-1)) + 2)
+    key += flat.sites
+    key += 1
+    key *= int(widths.max(initial=0)) + 1
+    key += widths
+    key *= int(flat.results.max(initial=0)) + 1
+    key += flat.results
     return _numbered(key)
 
 
-def _numbered(keys: Integers) -> Integers:
+def _numbered(keys: Integers) -> Small:
     """Equal keys as one number each, counting up from 0."""
     most = int(keys.max(initial=0))
     if most < 1 << 24:  # a table is faster than a sort
-        there = np.zeros(most + 1, np.int64)
+        there = np.zeros(most + 1, np.int32)
         there[keys] = 1
-        return (np.cumsum(there) - 1)[keys]
-    return np.asarray(np.unique(keys, return_inverse=True)[1], np.int64)
+        numbers: Small = (np.cumsum(there, dtype=np.int32) - np.int32(1))[keys]
+        return numbers
+    return np.unique(keys, return_inverse=True)[1].astype(np.int32)
 
 
-def in_order(numbers: Integers) -> Integers:
+def in_order(numbers: Integers | Small) -> Integers:
     """Where small numbers stand, sorted; equal ones in their order."""
-    if len(numbers) and int(numbers.max()) < 1 << 16:
-        numbers = numbers.astype(np.uint16)  # counted, not compared
+    if len(numbers) and int(numbers.max()) < 1 << 16:  # counted, not compared
+        return np.argsort(numbers.astype(np.uint16), kind="stable")
     return np.argsort(numbers, kind="stable")
 
 
-def _stretches(ids: Integers, width: int) -> list[tuple[int, int, int]]:
+def _stretches(ids: Small, width: int) -> list[tuple[int, int, int]]:
     """(period, start, end) of stretches in which each window of ``width`` came a period before."""
     count = len(ids)
     order = in_order(ids)
     sorted_ids = ids[order]
-    same = sorted_ids[1:] == sorted_ids[:-1]
-    apart = np.zeros(count, dtype=np.int64)
-    apart[order[1:][same]] = order[1:][same] - order[:-1][same]
+    apart = np.zeros(count, dtype=np.int32)
+    apart[order[1:]] = (order[1:] - order[:-1]) * (sorted_ids[1:] == sorted_ids[:-1])
+    del sorted_ids, order
     cut = np.flatnonzero(np.diff(apart)) + 1
     begins, ends = np.concatenate(([0], cut)), np.concatenate((cut, [count]))
     periods = apart[begins]
