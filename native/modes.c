@@ -8,6 +8,9 @@ static _Thread_local int anomaly_depth = 0;
 static _Thread_local int recording_depth = 0;
 static Py_ssize_t recordings = 0;                  /* in all threads */
 static _Thread_local uint64_t recording_since = 0; /* the epoch in which the outermost one began */
+static _Thread_local PyObject *made = NULL;        /* in it: the nodes of ops, in the order made */
+static _Thread_local Py_ssize_t told = 0;          /* at how many of them somebody is told */
+static PyObject *told_who = NULL;
 
 int rg_grad_enabled(void) { return rg_modes_active == 0 || no_grad_depth == 0; }
 int rg_anomaly_enabled(void) { return rg_modes_active != 0 && anomaly_depth != 0; }
@@ -34,6 +37,30 @@ static void inherit_tracing(Value *v) {
         const Value *input = rg_input_at(v, i).input;
         if (input && rg_is_read_afresh(input)) v->flags |= RG_TRACED;
     }
+}
+
+/* tell_of(count, function): in later recordings function(number) is called once so many nodes were
+ * made, and returns the number at which it is to be called again. What it raises ends the recording. */
+static Py_ssize_t told_first = PY_SSIZE_T_MAX;
+
+static PyObject *tell_of(PyObject *Py_UNUSED(m), PyObject *args) {
+    Py_ssize_t count;
+    PyObject *function;
+    if (!PyArg_ParseTuple(args, "nO:tell_of", &count, &function)) return NULL;
+    told_first = count;
+    Py_XSETREF(told_who, Py_NewRef(function));
+    Py_RETURN_NONE;
+}
+
+/* Keep a node of an op in the log of this thread's recording. */
+int rg_remember(Value *v) {
+    if (made == NULL) return 0;
+    if (PyList_Append(made, (PyObject *)v) < 0) return -1;
+    if (RG_LIKELY(PyList_GET_SIZE(made) < told)) return 0;
+    PyObject *next = PyObject_CallFunction(told_who, "n", PyList_GET_SIZE(made));
+    told = next ? PyLong_AsSsize_t(next) : PY_SSIZE_T_MAX;
+    Py_XDECREF(next);
+    return PyErr_Occurred() ? -1 : 0;
 }
 
 static PyObject *enter(int *depth) {
@@ -74,14 +101,23 @@ DEFINE_IN(anomaly)
 DEFINE_IN(recording)
 
 static PyObject *enter_recording(PyObject *Py_UNUSED(m), PyObject *Py_UNUSED(ignored)) {
-    if (recording_depth == 0) recording_since = rg_epoch;
+    if (recording_depth == 0) {
+        recording_since = rg_epoch;
+        told = told_first;
+        Py_XSETREF(made, PyList_New(0));
+        if (made == NULL) return NULL;
+    }
     recordings++;
     return enter(&recording_depth);
 }
 
 static PyObject *leave_recording(PyObject *Py_UNUSED(m), PyObject *Py_UNUSED(ignored)) {
     if (recording_depth) recordings--;
-    return leave(&recording_depth);
+    PyObject *done = leave(&recording_depth);
+    if (done == NULL) return NULL;
+    Py_SETREF(done, Py_NewRef(made));
+    if (recording_depth == 0) Py_CLEAR(made);
+    return done;
 }
 
 /* swap_no_grad(depth) -> the depth before: how a transform records inside no_grad(). */
@@ -152,7 +188,11 @@ PyMethodDef rg_modes_methods[] = {
     {"enter_recording", enter_recording, METH_NOARGS,
      RG_DOC("enter_recording($module, /)", "Start to record a function.")},
     {"leave_recording", leave_recording, METH_NOARGS,
-     RG_DOC("leave_recording($module, /)", "Undo one enter_recording.")},
+     RG_DOC("leave_recording($module, /)",
+            "Undo one enter_recording. Returns the nodes of ops, in the order they were made.")},
+    {"tell_of", tell_of, METH_VARARGS,
+     RG_DOC("tell_of($module, count, function, /)",
+            "Have a function called when a recording has made so many nodes.")},
     {"in_recording", in_recording, METH_NOARGS,
      RG_DOC("in_recording($module, /)", "Whether this thread records a function.")},
     {NULL, NULL, 0, NULL},
@@ -178,7 +218,13 @@ PyObject *rg_finish_in_mode(Value *v) {
         Py_DECREF((PyObject *)v);
         return NULL;
     }
-    if (recording_depth) inherit_tracing(v);
+    if (recording_depth) {
+        inherit_tracing(v);
+        if (!rg_is_leaf(v) && rg_remember(v) < 0) {
+            Py_DECREF((PyObject *)v);
+            return NULL;
+        }
+    }
     if (no_grad_depth && recording_depth) {
         PyObject *stopped = rg_make_stop(v);
         Py_DECREF((PyObject *)v);

@@ -158,15 +158,52 @@ static PyObject *read_graph(const RgGraph *graph, PyObject *values) {
     return result;
 }
 
-/* read(roots, epoch) -> (values, ops, flags, data, grads, starts, inputs, numbers, places,
+/* The nodes of a graph that is marked, as the log of a recording has them: each where it was made,
+ * what no op made before its first use, inputs first. Where the log lacks a node (another thread
+ * made it) the order stays that of the walk. */
+static int order_as_made(RgGraph *graph, PyObject *log) {
+    size_t count = graph->order.count, placed = 0;
+    Value **items = rg_buffer_resize(NULL, (count + 1) * sizeof(Value *));
+    if (items == NULL) return -1;
+    int known = 1;
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(log) && known; i++) {
+        Value *v = (Value *)PyList_GET_ITEM(log, i);
+        if (!(v->flags & RG_VISITED)) continue;
+        Py_ssize_t width = width_in(graph, v);
+        for (Py_ssize_t k = 0; k < width; k++) {
+            Value *input = rg_input_at(v, k).input;
+            if (input == NULL || !(input->flags & RG_VISITED)) continue;
+            if (width_in(graph, input)) known = 0;
+            input->flags &= (uint8_t)~RG_MARKS;
+            items[placed++] = input;
+        }
+        v->flags &= (uint8_t)~RG_MARKS;
+        items[placed++] = v;
+    }
+    for (size_t i = 0; i < count && known; i++) {
+        Value *v = graph->order.items[i];
+        if (v->flags & RG_VISITED) items[placed++] = v;
+    }
+    if (known) {
+        Value **walked = graph->order.items;
+        graph->order.items = items;
+        items = walked;
+    }
+    rg_buffer_free(items);
+    return 0;
+}
+
+/* read(roots, epoch, log=None) -> (values, ops, flags, data, grads, starts, inputs, numbers, places,
  * instructions, labels): everything under the roots made since the epoch, and what it was made from,
  * inputs before uses. The inputs of value i are at starts[i]:starts[i + 1], -1 for a number operand;
  * `numbers` has the partial of each, or the number. Ops and flags are bytes, places (4 bytes) index
- * `instructions`. Tensors are flagged; their numbers, and the partials of array rows, are NaN here. */
+ * `instructions`. With the log of a recording they stand in the order in which they were made.
+ * Tensors are flagged; their numbers, and the partials of array rows, are NaN here. */
 static PyObject *read_pass(PyObject *Py_UNUSED(module), PyObject *args) {
-    PyObject *roots, *values = NULL, *result = NULL;
+    PyObject *roots, *log = NULL, *values = NULL, *result = NULL;
     unsigned long long since;
-    if (!PyArg_ParseTuple(args, "O!K:read", &PyTuple_Type, &roots, &since)) return NULL;
+    if (!PyArg_ParseTuple(args, "O!K|O!:read", &PyTuple_Type, &roots, &since, &PyList_Type, &log))
+        return NULL;
     Value **root_values = rg_values_of(roots, "order");
     if (root_values == NULL) return NULL;
     RgGraph graph = {
@@ -174,7 +211,12 @@ static PyObject *read_pass(PyObject *Py_UNUSED(module), PyObject *args) {
     int failed = rg_order(&graph, root_values, PyTuple_GET_SIZE(roots));
     rg_buffer_free(root_values);
     if (failed) return NULL;
+    failed = log != NULL && order_as_made(&graph, log) < 0;
     rg_unmark(&graph);
+    if (failed) {
+        rg_graph_free(&graph);
+        return NULL;
+    }
     values = PyList_New((Py_ssize_t)graph.order.count);
     for (size_t i = 0; values && i < graph.order.count; i++) {
         PyObject *face = rg_face(graph.order.items[i]);
@@ -277,7 +319,7 @@ static PyObject *pull(PyObject *Py_UNUSED(module), PyObject *args) {
 
 PyMethodDef rg_reading_methods[] = {
     {"read", read_pass, METH_VARARGS,
-     RG_DOC("read($module, roots, epoch, /)", "The graph under roots as flat arrays.")},
+     RG_DOC("read($module, roots, epoch, log=None, /)", "The graph under roots as flat arrays.")},
     {"pull", pull, METH_VARARGS,
      RG_DOC("pull($module, starts, inputs, partials, ruled, rule, gradients, amounts, befores, /)",
             "The backward pass over flat arrays.")},

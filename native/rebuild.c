@@ -63,6 +63,7 @@ static PyObject *make_node(PyObject *Py_UNUSED(module), PyObject *args) {
     PyObject *value = rg_finish_entries(op, data, entries, count);
     rg_copying = 0;
     rg_modes_active = modes;
+    if (value && rg_remember((Value *)value) < 0) Py_CLEAR(value);
     return value;
 }
 

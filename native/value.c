@@ -175,7 +175,8 @@ static int finish_constructed(Value *v) {
         rg_fail("AnomalyError", "forward", "(O)", v);
         return -1;
     }
-    if (rg_recording() || rg_is_leaf(v)) return 0;
+    if (rg_is_leaf(v)) return 0;
+    if (rg_recording()) return rg_remember(v);
     if (!rg_grad_enabled()) {
         rg_report_cut(v);
         v->flags &= (uint8_t)~RG_REQUIRES_GRAD;

@@ -60,6 +60,7 @@ PyObject *rg_make_stop(Value *input) {
     v->entries = entries;
     v->count = 1;
     v->rule = NULL;
+    if (rg_remember(v) < 0) Py_CLEAR(v);
     return (PyObject *)v;
 }
 

@@ -67,6 +67,7 @@ from ._values.graph import order as order
 from ._values.modes import anomaly as anomaly
 from ._values.modes import grad_enabled as grad_enabled
 from ._values.modes import no_grad as no_grad
+from ._values.scanning import scan as scan
 from ._values.take import take as take
 from .errors import RetrogradeError as RetrogradeError
 from .ops import OPS as _OPS

@@ -1149,8 +1149,11 @@ def in_anomaly() -> bool:
 def enter_recording() -> None:
     """Start to record a function."""
 
-def leave_recording() -> None:
-    """Undo one enter_recording."""
+def leave_recording() -> list[Value]:
+    """Undo one enter_recording. Returns the nodes of ops, in the order they were made."""
+
+def tell_of(count: int, function: Callable[[int], int], /) -> None:
+    """Have a function called when a recording has made so many nodes."""
 
 def in_recording() -> bool:
     """Whether this thread records a function."""
@@ -1212,7 +1215,7 @@ def closures_of(frame: FrameType, /) -> list[tuple[CellType, ...]]:
 OP_NAMES: tuple[str, ...]
 
 def read(
-    roots: tuple[Value, ...], epoch: int, /
+    roots: tuple[Value, ...], epoch: int, log: list[Value] = ..., /
 ) -> tuple[
     list[Value],
     bytes,

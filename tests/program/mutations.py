@@ -17,8 +17,9 @@ import numpy as np
 
 import retrograde
 from retrograde.errors import GuardError, ProgramError, ProgramFileError, TakeError
-from retrograde.program.files import opened, packed, sealed, unpacked
+from retrograde.program.files import VERSION, opened, packed, sealed, unpacked
 from retrograde.program.loaded import Loaded
+from retrograde.program.loops import Rolled
 from retrograde.program.program import CAPTURED, CONSTANT, INSTRUCTIONS, Guard, Instruction, Program
 from retrograde.program.reader import _Reader
 from retrograde.program.shapes import Entries, Number, Row, Rows, UniformArray, inputs_of
@@ -48,7 +49,7 @@ class _Fields(_Reader):
     """A reader that remembers where each field was."""
 
     def __init__(self, body: bytes) -> None:
-        super().__init__(body, "fields", 0)
+        super().__init__(body, "fields", 0, VERSION)
         self.fields: list[tuple[str, int, int]] = []
 
     def _noted(self, kind: str, began: int) -> None:
@@ -87,7 +88,7 @@ def fields() -> tuple[tuple[bytes, list[tuple[str, int, int]]], ...]:
     """The bodies of the originals, and the places of their fields."""
     found = []
     for data in originals():
-        reader = _Fields(opened(data, "original"))
+        reader = _Fields(opened(data, "original")[0])
         reader.run()
         found.append((reader.body, reader.fields))
     return tuple(found)
@@ -126,7 +127,7 @@ def _shrunk(chance: random.Random, data: bytes) -> bytes:
 
 
 def _spliced(chance: random.Random, data: bytes) -> bytes:
-    other = opened(chance.choice(originals()), "other")
+    other = opened(chance.choice(originals()), "other")[0]
     if data.startswith(b"\x89RGP"):
         other = sealed(other)
     return data[: chance.randrange(len(data) + 1)] + other[chance.randrange(len(other)) :]
@@ -239,13 +240,19 @@ def _reprogrammed(chance: random.Random, data: bytes) -> bytes:
         chance.shuffle(family.traces)
     else:
         for _ in range(chance.choice((1, 1, 2, 4))):
-            trace = Trace(_changed_program(chance, trace.program), trace.captured, trace.outputs)
+            trace = Trace(
+                Rolled.of(_changed_program(chance, trace.program)), trace.captured, trace.outputs
+            )
             trace.rows = chance.choice((0, 1, 1000))
         family.traces[at] = trace
         if chance.random() < 0.2:
             shared = family.traces[chance.randrange(len(family.traces))]
             family.traces.append(
-                Trace(_changed_program(chance, shared.program), shared.captured, shared.outputs)
+                Trace(
+                    Rolled.of(_changed_program(chance, shared.program)),
+                    shared.captured,
+                    shared.outputs,
+                )
             )
     return sealed(encoded(stored))
 

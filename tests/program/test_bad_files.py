@@ -59,7 +59,7 @@ def test_every_flipped_bit_is_noticed(rg: Any, files: Any, small: bytes) -> None
             files.unpacked(bytes(altered), "f.rgp")
 
 
-@pytest.mark.parametrize("version", [2, 0, 300])
+@pytest.mark.parametrize("version", [3, 0, 300])
 def test_another_version_is_refused_by_both_numbers(
     rg: Any, load: Callable[[bytes], Any], small: bytes, version: int
 ) -> None:
@@ -67,8 +67,8 @@ def test_another_version_is_refused_by_both_numbers(
     with pytest.raises(ValueError, match=f"of version {version}, made by") as caught:
         load(newer)
     assert isinstance(caught.value, rg.errors.ProgramFileError)
-    assert "this one reads version 1" in str(caught.value)
-    assert ("a newer retrograde" in str(caught.value)) == (version > 1)
+    assert "this one reads version 2" in str(caught.value)
+    assert ("a newer retrograde" in str(caught.value)) == (version > 2)
 
 
 def test_what_is_no_program_file_is_refused(
@@ -143,15 +143,36 @@ def constant(given: float) -> bytes:
 
 def op(which: int, *back: int, site: int = 0, wide: bool = False) -> bytes:
     operands = count(len(back)) if wide else b""
-    return count(4 + which) + operands + b"".join(map(count, back)) + count(site)
+    return count(5 + which) + operands + b"".join(map(count, back)) + count(site)
 
 
 def guard(entry: int, outcome: int, site: int = 0) -> bytes:
     return count(2 * entry + outcome) + count(site)
 
 
-def trace(*entries: bytes, guards: Sequence[bytes] = (), outputs: Sequence[int] = (1,)) -> bytes:
-    return count(3) + several(*entries) + several(*guards) + b"".join(map(count, outputs))
+def trace(
+    *entries: bytes,
+    guards: Sequence[bytes] = (),
+    outputs: Sequence[int] = (1,),
+    tables: Sequence[float] = (),
+) -> bytes:
+    """Inputs begin with a tag below 4; instructions and loops follow them."""
+    inputs = [entry for entry in entries if entry[0] < 4]
+    items = [entry for entry in entries if entry[0] >= 4]
+    made = several(*inputs) + several(*map(number, tables)) + several(*items)
+    return count(3) + made + several(*guards) + b"".join(map(count, outputs))
+
+
+def looped(trips: int, *items: bytes, strides: Sequence[int] = ()) -> bytes:
+    moves = [2 * stride if stride >= 0 else -2 * stride - 1 for stride in strides]
+    return count(4) + count(trips) + several(*items) + b"".join(map(count, moves))
+
+
+def _nested(depth: int, trips: int = 1000) -> bytes:
+    inner = op(0, 1)
+    for _ in range(depth):
+        inner = looped(trips, inner, strides=[0])
+    return inner
 
 
 NEGATED = trace(ROW, op(0, 1))
@@ -199,6 +220,17 @@ GOOD = {
         family(
             trace(*BRANCH, guards=[guard(2, 1)], outputs=[0]),
             trace(*BRANCH, op(0, 3), guards=[guard(2, 0)], outputs=[3]),
+        )
+    ),
+    "a loop": body(family(trace(ROW, op(0, 1), looped(4, op(0, 1), strides=[1]), outputs=[5]))),
+    "loops in a loop": body(
+        family(trace(ROW, looped(2, looped(3, op(0, 1), strides=[0]), strides=[0]), outputs=[6]))
+    ),
+    "a table": body(
+        family(
+            trace(
+                ROW, looped(3, op(1, 4, 3), strides=[0, 1]), outputs=[5], tables=[1.0, 2.0, 3.0]
+            )
         )
     ),
     "no arguments": body(family(trace(captured(0), outputs=[0]), shapes=b""), arguments=[],
@@ -284,7 +316,7 @@ BAD: dict[str, tuple[bytes, str]] = {
     ),
     "an argument of another kind": (body(family(trace(UNIFORM))), "%0 should be x"),
     "an instruction for an argument": (
-        body(family(trace(op(0, 1)))), "an operand of %0 is 1 entries back",
+        body(family(trace(op(0, 1)))), "does not have all arguments",
     ),
     "an argument too many": (
         body(family(trace(ROW, UNIFORM))), "%1 is an argument that the function does not have",
@@ -315,8 +347,36 @@ BAD: dict[str, tuple[bytes, str]] = {
         body(family(trace(ROW, op(0, 1), guards=[guard(2, 1)]))), "a guard reads %2",
     ),
     "an output of nothing": (body(family(trace(ROW, outputs=[1]))), "output %1 is never defined"),
-    "entries past the file": (
-        body()[: -len(NEGATED)] + count(3) + HUGE, "entries of a trace are more than the file",
+    "inputs past the file": (
+        body()[: -len(NEGATED)] + count(3) + HUGE, "inputs of a trace are more than the file",
+    ),
+    "a loop of no rounds": (
+        body(family(trace(ROW, looped(0, op(0, 1), strides=[1]), outputs=[0]))),
+        "a loop of 0 rounds of 1 instructions",
+    ),
+    "a loop of nothing": (
+        body(family(trace(ROW, looped(3), outputs=[0]))), "a loop of 3 rounds of 0 instructions",
+    ),
+    "a loop past all memory": (
+        body(family(trace(ROW, looped(2**31, op(0, 1), strides=[0])))),
+        "a loop of 2147483648 rounds of 1 instructions",
+    ),
+    "loops in loops past all memory": (
+        body(family(trace(ROW, *[_nested(6)]))), "rounds of",
+    ),
+    "a bottomless loop": (body(family(trace(ROW, _nested(40, 1)))), "of so few levels"),
+    "a loop that reads ahead": (
+        body(family(trace(ROW, looped(3, op(0, 1), strides=[2])))), "before it is defined",
+    ),
+    "a loop that reads what never was": (
+        body(family(trace(ROW, looped(3, op(0, 1), strides=[-1])))), "before it is defined",
+    ),
+    "a loop from an input on to results": (
+        body(family(trace(ROW, looped(3, op(0, 1), strides=[1])))), "from inputs on to results",
+    ),
+    "a table past the file": (
+        body()[: -len(NEGATED)] + count(3) + several(ROW) + count(2) + number(1.0),
+        "2 numbers in tables are more than the file has bytes for",
     ),
     "the same path twice": (
         body(family(NEGATED, NEGATED)), "the path of trace 0 is the beginning of 1's",

@@ -22,7 +22,7 @@ class Page:
     def __init__(self, data: bytes) -> None:
         assert data[:8] == bytes.fromhex("89524750 0D0A1A0A")
         version, length = struct.unpack("<HQ", data[8:18])
-        assert (version, length) == (1, len(data) - 50)
+        assert (version, length) == (2, len(data) - 50)
         assert hashlib.sha256(data[:18] + data[50:]).digest() == data[18:50]
         self.left = data[50:]
 
@@ -84,21 +84,55 @@ class Page:
             return sum(map(self.numbers_in, nest[2]))
         return sum(map(self.numbers_in, nest[1].values() if nest[0] == 6 else nest[1]))
 
-    def entry(self, index: int) -> tuple[Any, ...]:
-        kind = self.count()
+    def input(self) -> tuple[Any, ...]:
+        kind = self.byte()
         if kind < 2:
             return (kind,)
-        if kind < 4:
-            return (kind, self.count() if kind == 2 else self.number())
-        op = self.ops[kind - 4]
+        return (kind, self.count() if kind == 2 else self.number())
+
+    def item(self) -> Any:
+        kind = self.count()
+        if kind == 4:
+            trips, before = self.count(), self.made
+            body = self.many(self.item)
+            period, self.made = self.made - before, before + trips * (self.made - before)
+            strides = [self.stride() for _ in self.operands(body)]
+            return (trips, body, period, strides)
+        op = self.ops[kind - 5]
         arity = {"neg": 1, "abs": 1, "exp": 1, "tanh": 1, "stop": 1, "square": 1, "where": 3}
         operands = self.count() if op in ("sum", "dot", "take") else arity.get(op, 2)
+        index, self.made = self.made, self.made + 1
         return (op, [index - self.count() for _ in range(operands)], self.count())
 
+    def operands(self, items: Any) -> list[int]:
+        return [x for i in items for x in (self.operands(i[1]) if len(i) == 4 else i[1])]
+
+    def stride(self) -> int:
+        half, negative = divmod(self.count(), 2)
+        return -half - 1 if negative else half
+
+    def written_out(self, items: Any, operands: Any = None) -> list[Any]:
+        """The instructions, loops written out."""
+        given = iter(self.operands(items) if operands is None else operands)
+        written = []
+        for item in items:
+            mine = [next(given) for _ in self.operands([item])]
+            if len(item) == 3:
+                written.append((item[0], mine, item[2]))
+                continue
+            trips, body, _, strides = item
+            for trip in range(trips):
+                moved = [x + trip * stride for x, stride in zip(mine, strides)]
+                written += self.written_out(body, moved)
+        return written
+
     def trace(self, outputs: int) -> dict[str, Any]:
+        rows, inputs = self.count(), self.many(self.input)
+        inputs += [(3, number) for number in self.many(self.number)]
+        self.made = len(inputs)
         return {
-            "rows": self.count(),
-            "entries": [self.entry(index) for index in range(self.count())],
+            "rows": rows,
+            "entries": inputs + self.written_out(self.many(self.item)),
             "guards": self.many(lambda: (*divmod(self.count(), 2), self.count())),
             "outputs": [self.count() for _ in range(outputs)],
         }

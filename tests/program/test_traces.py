@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from retrograde.program.loops import Rolled
 from retrograde.program.program import Guard, Program
 from retrograde.program.traces import Trace, routes, shared_length
 
@@ -391,7 +392,7 @@ def test_explain_shows_the_traces_their_rows_and_where_they_part(rg: Any) -> Non
 
 def _trace(path: str) -> Trace:
     guards = [Guard(0, step == "1") for step in path]
-    return Trace(Program(guards=guards, count=1), [], None)
+    return Trace(Rolled(Program(guards=guards, count=1)), [], None)
 
 
 @steady(max_examples=100)

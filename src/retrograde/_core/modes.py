@@ -78,6 +78,6 @@ def enter_recording() -> None:
     recording.enter(Epoch.now)
 
 
-def leave_recording() -> None:
-    """Undo one enter_recording."""
-    recording.leave()
+def leave_recording() -> list[Any]:
+    """Undo one enter_recording. Returns the nodes of ops, in the order they were made."""
+    return recording.leave()

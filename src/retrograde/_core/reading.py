@@ -18,13 +18,16 @@ _CODES = {name: code for code, name in enumerate((*OPS, "leaf", *EAGER))}
 _TAKES, _HOOKED, _RULED = 1, 2, 4
 
 
-def read(roots: tuple[Any, ...], epoch: int, /) -> tuple[Any, ...]:
-    """Everything under the roots made since an epoch, inputs before uses, as flat arrays."""
+def read(roots: tuple[Any, ...], epoch: int, log: list[Any] | None = None, /) -> tuple[Any, ...]:
+    """Everything under the roots made since an epoch, inputs before uses, as flat arrays; with the
+    log of a recording in the order in which it was made."""
     nodes = [getattr(root, "_node", root) for root in roots]
     for index, (root, node) in enumerate(zip(roots, nodes)):
         if not isinstance(node, Node):
             raise NotAValueError.at("order", index, root)
     values: list[Any] = order(tuple(nodes), epoch)
+    if log is not None:
+        values = _as_made(values, log, epoch)
     place = {id(value): index for index, value in enumerate(values)}
     ops, flags = bytearray(), bytearray()
     starts, inputs, numbers = array("q", [0]), array("q"), array("d")
@@ -55,6 +58,23 @@ def read(roots: tuple[Any, ...], epoch: int, /) -> tuple[Any, ...]:
 def _one(number: Any) -> float:
     """A number; NaN in the place of an array."""
     return number if isinstance(number, float) else nan
+
+
+def _as_made(values: list[Any], log: list[Any], epoch: int) -> list[Any]:
+    """The values as the log has them: each where it was made, what no op made before its first
+    use. Where the log lacks one (another thread made it) they stay as they are."""
+    missing = {id(value): value for value in values}
+    ordered = []
+    for value in log:
+        if id(value) not in missing:
+            continue
+        for each in value._inputs if value._epoch >= epoch else ():
+            if not each._number and missing.pop(id(each), None) is not None:
+                if each._inputs and each._epoch >= epoch:
+                    return values
+                ordered.append(each)
+        ordered.append(missing.pop(id(value)))
+    return ordered + list(missing.values())
 
 
 def pull(

@@ -7,24 +7,30 @@ them. What a recording reads by name is in ``names.py``, the functions it enters
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
 from threading import Lock, local
-from typing import Any
+from typing import Any, ClassVar
 
 from ..errors import RecordingError
 
 
 class Recording(local):
-    """How deep this thread is in recordings, and the epoch in which the outermost one began."""
+    """How deep this thread is in recordings, the epoch in which the outermost one began, and what
+    it has made by ops, in that order."""
 
     depth = 0
     since = 0
+    made: ClassVar[list[Any]] = []
+    told = 0
 
 
 class Recordings:
     """How many recordings are in progress, in all threads: 0 keeps the common case to a test."""
 
     now = 0
+    told_first = sys.maxsize
+    tell: Callable[[int], int]
 
 
 here = Recording()
@@ -35,18 +41,35 @@ def enter(epoch: int) -> None:
     """Start to record a function."""
     if here.depth == 0:
         here.since = epoch
+        here.made = []  # type: ignore[misc]
+        here.told = Recordings.told_first
     here.depth += 1
     with _lock:
         Recordings.now += 1
 
 
-def leave() -> None:
-    """Undo one ``enter``."""
+def leave() -> list[Any]:
+    """Undo one ``enter``; what ops have made since the first."""
     if here.depth == 0:
         raise RuntimeError("this thread is not in that mode")
     here.depth -= 1
     with _lock:
         Recordings.now -= 1
+    return here.made
+
+
+def log(value: Any) -> None:
+    """Keep what an op has made in the log of this thread's recording."""
+    here.made.append(value)
+    if len(here.made) >= here.told:
+        here.told = sys.maxsize
+        here.told = Recordings.tell(len(here.made))
+
+
+def tell_of(count: int, function: Callable[[int], int], /) -> None:
+    """Have a function called when a recording has made so many values; it returns at how many it
+    is called again. What it raises ends the recording."""
+    Recordings.told_first, Recordings.tell = count, function
 
 
 def is_read_afresh(value: Any) -> bool:

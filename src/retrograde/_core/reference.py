@@ -32,7 +32,7 @@ from ..errors import (
     NotDifferentiable,
 )
 from ..ops import OPS
-from .recording import Recordings, here, inherit, refuse, stopped
+from .recording import Recordings, here, inherit, log, refuse, stopped
 
 
 class Modes(local):
@@ -101,6 +101,8 @@ class Node:
         self._epoch, self._number = Epoch.now, number
         self._inside, self._traced = Recordings.now > 0 and here.depth > 0, False
         self._made_at = None if number else calling_instruction(skip=3)
+        if self._inside and inputs and not number:
+            log(self)
 
     def _nothing(self) -> Any:
         """The gradient before anything has arrived."""

@@ -149,7 +149,7 @@ class Core(Protocol[V]):
         """Zero the gradient of everything under the roots."""
 
     def read(
-        self, roots: tuple[V, ...], epoch: int, /
+        self, roots: tuple[V, ...], epoch: int, log: list[V] = ..., /
     ) -> tuple[
         list[V],
         bytes,
@@ -333,8 +333,11 @@ class Core(Protocol[V]):
     def enter_recording(self) -> None:
         """Start to record a function."""
 
-    def leave_recording(self) -> None:
-        """Undo one enter_recording."""
+    def leave_recording(self) -> list[V]:
+        """Undo one enter_recording. Returns the nodes of ops, in the order they were made."""
+
+    def tell_of(self, count: int, function: Callable[[int], int], /) -> None:
+        """Have a function called when a recording has made so many nodes."""
 
     def argument(self, given: Number, /) -> V:
         """A fresh argument of a function being recorded."""

@@ -33,6 +33,7 @@ from .programs import CompileError as CompileError
 from .programs import GuardError as GuardError
 from .programs import ProgramError as ProgramError
 from .programs import RecordingError as RecordingError
+from .programs import RecordingWarning as RecordingWarning
 from .programs import RowsError as RowsError
 from .programs import TakeError as TakeError
 from .programs import TraceBudgetWarning as TraceBudgetWarning

@@ -87,6 +87,13 @@ class FunctionResultError(RetrogradeError, TypeError):
     """A function to be differentiated returned something that has no gradient."""
 
     @classmethod
+    def scan(cls, body: str, number: int, got: object) -> Self:
+        return cls(
+            f"scan: {body} returned {kind_of(got)} in round {number}. It returns two things: what "
+            "it carries on to the next round, and what is listed (None where there is nothing)."
+        )
+
+    @classmethod
     def of(cls, function: str, got: object) -> Self:
         cure = "Return one value."
         if got is None:

@@ -40,7 +40,7 @@ class ProgramFileError(RetrogradeError, ValueError, OSError):
         return cls._read(
             file,
             f"this program file is of version {found}, made by {newer}; this one reads version "
-            f"{known}",
+            f"{known} and those before",
             "Install the retrograde that wrote it, or save the function again with this one.",
         )
 

@@ -195,6 +195,15 @@ class RecordingError(RetrogradeError, RuntimeError):
         )
 
     @classmethod
+    def endless(cls, operations: int, site: Any) -> Self:
+        return cls(
+            f"a recording stopped after {operations:,} operations{_at(site)}. A while loop whose "
+            "condition stays as it is does not end, and what is recorded is kept in memory until "
+            "it does. Give the loop an end that it reaches, or write it with a fixed number of "
+            "rounds (rg.scan) and rg.where."
+        )
+
+    @classmethod
     def changing(cls, function: str, places: list[str]) -> Self:
         return cls(
             f"{function} changes {_listed(places)}, which it reads, and comes out otherwise each "
@@ -416,3 +425,33 @@ class TraceBudgetWarning(UserWarning):
             f"at {site}" + (f": {text}" if text else "") + ". Use rg.where, rg.maximum or rg.clip "
             "there, or raise trace_budget."
         )
+
+
+class RecordingWarning(UserWarning):
+    """A recording that grows, or that multiplies, while there is still time to do something."""
+
+    @staticmethod
+    def long(operations: int, most: int, site: Any) -> str:
+        return (
+            f"this recording has made {operations:,} operations{_at(site)}. A loop is recorded "
+            "round by round; one that does not end stops with an error at "
+            f"{most:,}. If the length of the loop depends on the values, use rg.where and a "
+            "fixed number of rounds (rg.scan), or call the function on shorter pieces."
+        )
+
+    @staticmethod
+    def traces(function: str, count: int, site: Any) -> str:
+        return (
+            f"{function} has recorded {count} traces that part{_at(site)}: every way through its "
+            "branches is recorded once, and one line in a loop makes many. Results are right, but "
+            "each recording takes as long as the first call. Use rg.where, rg.maximum or rg.clip "
+            "there, and rg.scan with a fixed number of rounds in place of a while loop."
+        )
+
+
+def _at(site: Any) -> str:
+    """Where, with the line itself."""
+    if site is None:
+        return ""
+    text = linecache.getline(site.file, site.line).strip()
+    return f" at {site}" + (f": {text}" if text else "")

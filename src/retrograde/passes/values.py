@@ -17,12 +17,18 @@ _TAKES, _HOOKED, _RULED = 1, 2, 4
 _FLOAT = sys.getsizeof(0.0)
 
 
-def read(roots: Sequence[Value], since: int = 0, sites: bool = False) -> Pass:
+def read(
+    roots: Sequence[Value],
+    since: int = 0,
+    sites: bool = False,
+    log: list[Value] | None = None,
+) -> Pass:
     """Everything under the roots, each value after its inputs; the backward pass walks it from its
     end. Nothing is changed.
 
     Values made before the epoch ``since`` count as leaves. With ``sites`` the places where values
-    were made are worked out.
+    were made are worked out. With the ``log`` of a recording they stand in the order in which they
+    were made.
 
     >>> import retrograde as rg
     >>> a = rg.Value(3.0, label="a")
@@ -31,7 +37,7 @@ def read(roots: Sequence[Value], since: int = 0, sites: bool = False) -> Pass:
     (['leaf', 'mul', 'add'], [3.0, 6.0, 9.0], [0, -1, 1, 0], {0: 'a'})
     """
     values, ops, flags, data, grads, starts, inputs, numbers, places, made, labels = core.read(
-        tuple(roots), since
+        tuple(roots), since, *([] if log is None else [log])
     )
     codes = np.minimum(np.frombuffer(ops, np.uint8), np.uint8(CUSTOM))
     marks = np.frombuffer(flags, np.uint8)

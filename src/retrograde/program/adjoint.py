@@ -32,7 +32,7 @@ class _Builder:
         self.instructions = list(program.instructions)
         self.count = program.count
         self.inputs = dict(program.inputs)
-        self.numbers = {i: g.number for i, g in program.inputs.items() if g.kind == CONSTANT}
+        self.numbers = {i: g.number for i, g in program.inputs.items() if g.is_known}
         self.known = {pack("d", number): i for i, number in self.numbers.items()}
         self.functions = dict(program.functions)
 
@@ -117,10 +117,16 @@ def accounted(
     return check(extended, "adjoint"), sweep.sums
 
 
-def adjoints(program: Program, sweeps: Sequence[Sweep]) -> tuple[Program, list[list[int]]]:
-    """The program with several backward passes over it, and the ids of their gradients."""
+def adjoints(
+    program: Program, sweeps: Sequence[Sweep], apart: bool = False
+) -> tuple[Program, list[list[int]]]:
+    """The program with several backward passes over it, and the ids of their gradients.
+
+    Seeds that hold ``apart`` are 0 or 1 in a row: an output with the seed 0 is not gone back from
+    there at all.
+    """
     build = _Builder(program)
-    gradients = [_Adjoint(program, wrt, build).run(seeds) for wrt, seeds in sweeps]
+    gradients = [_Adjoint(program, wrt, build).run(seeds, apart) for wrt, seeds in sweeps]
     extended = program.replaced(
         inputs=build.inputs,
         instructions=build.instructions,
@@ -153,9 +159,9 @@ class _Adjoint:
                 active.update(results)
         return active
 
-    def run(self, seeds: Sequence[tuple[int, int]]) -> list[int]:
+    def run(self, seeds: Sequence[tuple[int, int]], apart: bool = False) -> list[int]:
         for output, seed in seeds:
-            self._add(output, 1.0, seed, -1)
+            self._add(output, 1.0, seed, -1, seed if apart else None)
         for instruction in reversed(self.program.instructions):
             self.now = instruction.op
             for result in instruction.results:
@@ -346,6 +352,6 @@ def with_constant(program: Program, number: float) -> tuple[Program, int]:
     """The program with a constant, and its id."""
     bits = pack("d", number)
     for index, given in program.inputs.items():
-        if given.kind == CONSTANT and pack("d", given.number) == bits:
+        if given.is_known and pack("d", given.number) == bits:
             return program, index
     return with_input(program, Input(CONSTANT, "", number))

@@ -12,6 +12,7 @@ from ..value import core
 from .caller import Caller, TakingNow, numbers_of, reduced, whole_of
 from .callsites import MISS, gradient_parts, results_of
 from .derived import REDUCED, STORED, VALUE, Mode
+from .directions import MANY_DIRECTIONS, fill, second_derivatives, sparse_matrices
 from .files import packed, write
 from .results import (
     Store,
@@ -237,11 +238,19 @@ class Replayable(Caller):
 
     @whole
     def hessian(
-        self, /, *args: Any, wrt: Any = None, threads: int | None = None, **kwargs: Any
+        self,
+        /,
+        *args: Any,
+        wrt: Any = None,
+        sparse: bool = False,
+        threads: int | None = None,
+        **kwargs: Any,
     ) -> Any:
         """All second derivatives, per row: the gradient of each first derivative in its place.
 
-        For an argument of k numbers a row that is an array (rows, k, k).
+        For an argument of k numbers a row that is an array (rows, k, k). With ``sparse=True`` each
+        row has a SciPy matrix over all numbers of ``wrt`` in their order, of those entries that
+        the program can make other than 0: one matrix, or a list where there are rows.
 
         >>> import numpy as np
         >>> import retrograde as rg
@@ -256,11 +265,21 @@ class Replayable(Caller):
         family = self._family(bound, shapes)
         chosen, bare = self._chosen(shapes, wrt)
         self._check_single(family)
-        store = Store(bound)
-        assembled = second_nest(store, chosen, bare)
         mode = Mode("hessian", numbers_of(chosen), 0, whole_of(bound, wrt))
         self._watch(family, bound, shapes, mode.wrt, threads)
-        self._stored(family, bound, shapes, mode, store, threads)
+        by_lanes = sparse or len(mode.wrt) > MANY_DIRECTIONS
+        store = Store(bound)
+        if by_lanes:
+            router = self._router(family, bound, shapes, lambda: mode, threads)
+            found = second_derivatives(router, bound, mode.wrt, mode.whole)
+            if sparse:
+                matrices = sparse_matrices(found, len(mode.wrt), router.call.rows)
+                return matrices[0] if bound.rows is None else matrices
+        made, assembled = second_nest(store, chosen, bare)
+        if by_lanes:
+            fill(made, found)
+        else:
+            self._stored(family, bound, shapes, mode, store, threads)
         return assembled()
 
     @whole

@@ -1,8 +1,11 @@
-"""The checker: what every program must satisfy, after recording and after every pass."""
+"""The checker: what every program must satisfy, recorded, read or made by passes."""
 
 from __future__ import annotations
 
+from collections.abc import Container
+
 from ..errors import ProgramError
+from .loops import Item, Loop, Rolled, ids_of, operands_of
 from .program import ANY, INSTRUCTIONS, KINDS, Instruction, Kind, Program
 
 
@@ -11,6 +14,15 @@ def check(program: Program, after: str) -> Program:
     why = _fault_of_inputs(program) or _fault_of_instructions(program)
     if why is None:
         return program
+    raise ProgramError.of(after, why)
+
+
+def check_rolled(rolled: Rolled, after: str) -> Rolled:
+    """The same for a program with loops, without writing them out: an operand moves by a constant
+    in each loop around it, so the first and the last round say how far it goes."""
+    why = _fault_of_inputs(rolled.frame) or _fault_of_items(rolled)
+    if why is None:
+        return rolled
     raise ProgramError.of(after, why)
 
 
@@ -23,14 +35,19 @@ def _fault_of_inputs(program: Program) -> str | None:
     return None
 
 
+def _kinds(program: Program) -> dict[str, Kind]:
+    """What the instructions of a program may be, its custom ops included."""
+    if not program.functions:
+        return INSTRUCTIONS
+    return INSTRUCTIONS | {
+        name: Kind(each.operands, several=each.results > 1)
+        for name, each in program.functions.items()
+    }
+
+
 def _fault_of_instructions(program: Program) -> str | None:
     """What is wrong with the instructions, or with what is read of their results."""
-    kinds = INSTRUCTIONS
-    if program.functions:
-        kinds = kinds | {
-            name: Kind(each.operands, several=each.results > 1)
-            for name, each in program.functions.items()
-        }
+    kinds = _kinds(program)
     count, sites = program.count, len(program.sites)
     defined = set(program.inputs)
     known, define = defined.issuperset, defined.add
@@ -55,7 +72,85 @@ def _fault_of_instructions(program: Program) -> str | None:
     return _fault_of_readers(program, defined)
 
 
-def _fault_of_readers(program: Program, defined: set[int]) -> str | None:
+def _fault_of_items(rolled: Rolled) -> str | None:
+    """What is wrong with items: ids count up, and whatever is read was there before."""
+    frame = rolled.frame
+    if any(index >= len(frame.inputs) for index in frame.inputs):
+        return "its inputs do not come first"
+    inputs = len(frame.inputs) + len(rolled.tables)
+    fault = _Items(_kinds(frame), inputs, len(frame.sites))
+    at = inputs
+    for item in rolled.items:
+        why = fault.of(item, at, list(operands_of(item)), [])
+        if why is not None:
+            return why
+        at += ids_of(item)
+    if at != frame.count:
+        return f"it has {at} numbers, not {frame.count}"
+    return _fault_of_readers(frame, range(at))
+
+
+class _Items:
+    """The checker of items, loops in loops included."""
+
+    def __init__(self, kinds: dict[str, Kind], inputs: int, sites: int) -> None:
+        self.kinds, self.inputs, self.sites = kinds, inputs, sites
+
+    def of(
+        self, item: Item, at: int, operands: list[int], loops: list[tuple[Loop, list[int]]]
+    ) -> str | None:
+        """What is wrong with an item whose ids begin at ``at``, in loops with strides of their
+        own for these operands."""
+        if not isinstance(item, Loop):
+            return self._instruction(item, at, operands, loops)
+        period = sum(map(ids_of, item.body))
+        if item.trips < 1 or period != item.period or len(item.strides) != len(operands):
+            return f"the loop from %{at} on is not made of its body"
+        done = 0
+        around = [*loops, (item, list(item.strides))]
+        for part in item.body:
+            width = len(operands_of(part))
+            inner = [(loop, moves[done : done + width]) for loop, moves in around]
+            why = self.of(part, at, operands[done : done + width], inner)
+            if why is not None:
+                return why
+            at += ids_of(part)
+            done += width
+        return None
+
+    def _instruction(
+        self,
+        instruction: Instruction,
+        at: int,
+        operands: list[int],
+        loops: list[tuple[Loop, list[int]]],
+    ) -> str | None:
+        op, results, _, site, _ = instruction
+        kind = self.kinds.get(op)
+        if kind is None:
+            return f"the instruction of %{at} has unknown op {op!r}"
+        why = illegal(kind, instruction)
+        if why is not None:
+            return f"the instruction of %{at}: {why}"
+        if results != tuple(range(at, at + len(results))):
+            return f"the instruction of %{at} ({op}) assigns other numbers than come next"
+        if site >= self.sites:
+            return f"the instruction of %{at} names a site that is not there"
+        for place, base in enumerate(operands):
+            low = high = base
+            ahead = base - at
+            for loop, moves in loops:
+                far = (loop.trips - 1) * moves[place]
+                low, high = low + min(far, 0), high + max(far, 0)
+                ahead += max(far - (loop.trips - 1) * loop.period, 0)
+            if low < 0 or ahead >= 0:
+                return f"the instruction of %{at} ({op}) reads %{base} before it is defined"
+            if low < self.inputs <= high:
+                return f"the instruction of %{at} ({op}) goes from inputs on to results"
+        return None
+
+
+def _fault_of_readers(program: Program, defined: Container[int]) -> str | None:
     for guard in program.guards:
         if guard.condition not in defined:
             return f"a guard reads %{guard.condition}, which is never defined"

@@ -19,6 +19,7 @@ from ..errors import (
     FunctionResultError,
     ProgramFileError,
     RecordingError,
+    RecordingWarning,
     TraceBudgetWarning,
 )
 from ..value import Value, core
@@ -36,6 +37,9 @@ from .settling import add_settled, next_family
 from .shapes import plain
 from .traces import Family, Trace, collector_paused, outline
 from .writer import Stored
+
+MANY_TRACES = 32
+"""Traces that part at one line, from which on it is named."""
 
 
 def _is_of_a_class(function: Any) -> bool:
@@ -193,6 +197,9 @@ class Compiled(Replayable):
                     raise FunctionResultError.branches(
                         self._name, left.outputs.places, trace.outputs.places
                     )
+                if family.splits[left.site(guard)] + 1 == MANY_TRACES and not self._warned:
+                    message = RecordingWarning.traces(self._name, MANY_TRACES, left.site(guard))
+                    warnings.warn(RecordingWarning(message), stacklevel=_caller_level())
                 if not family.has_room:
                     self._warn(family, left, guard)
                 return family.adopt(trace)
@@ -234,8 +241,9 @@ class Compiled(Replayable):
         def flatten(result: Any, decided: bool) -> list[Any]:
             if result is None or not (decided or _holds_values(result)):
                 raise FunctionResultError.of(self._name, result)
-            outputs.append(take_apart(result, "the result", refusal))
-            return outputs[0].items
+            found = take_apart(result, "the result", refusal)
+            outputs.append(outline(found))  # nothing keeps the graph
+            return found.items
 
         def refusal(place: str, part: object) -> Exception:
             return FunctionResultError.of(f"{self._name}, {place}", part)
@@ -267,7 +275,7 @@ class Compiled(Replayable):
                 )
         finally:
             core.swap_no_grad(depth)
-        return Trace(program, captured, outline(outputs[0]))
+        return Trace(program, captured, outputs[0])
 
 
 def _caller_level() -> int:

@@ -136,7 +136,8 @@ def _hvp(program: Program, captured: Sequence[int], mode: Mode) -> Program:
     program, seeds = _seeded(program, mode)
     program, one = with_constant(program, 1.0)
     program, (first,) = adjoints(program, [(mode.wrt, [(program.outputs[0], one)])])
-    program, (product,) = adjoints(program, [(mode.wrt, list(zip(first, seeds)))])
+    apart = mode.kind == "hvp apart"
+    program, (product,) = adjoints(program, [(mode.wrt, list(zip(first, seeds)))], apart)
     return program.replaced(outputs=product)
 
 
@@ -147,4 +148,5 @@ _KINDS = {
     "jacobian": _jacobian,
     "hessian": _hessian,
     "hvp": _hvp,
+    "hvp apart": _hvp,  # a seed is 0 or 1, and what has the seed 0 contributes nothing at all
 }

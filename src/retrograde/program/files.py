@@ -17,7 +17,9 @@ from .reader import decoded
 from .writer import Stored, encoded
 
 MAGIC = b"\x89RGP\r\n\x1a\n"
-VERSION = 1
+VERSION = 2
+OLDEST = 1
+"""Versions that are read."""
 _START = Struct("<8sHQ")
 HEADER = _START.size + sha256().digest_size
 """Bytes before the body: the magic, the version, the body's length, the checksum."""
@@ -29,14 +31,14 @@ def sealed(body: bytes) -> bytes:
     return start + sha256(start + body).digest() + body
 
 
-def opened(data: bytes, file: str) -> bytes:
-    """The body of a file that is whole and of a version we know."""
+def opened(data: bytes, file: str) -> tuple[bytes, int]:
+    """The body of a file that is whole and of a version we know, and that version."""
     if data[: len(MAGIC)] != MAGIC[: len(data)] or not data:
         raise ProgramFileError.other(file)
     if len(data) < HEADER:
         raise ProgramFileError.cut(file, len(data), HEADER)
     _, version, length = _START.unpack_from(data)
-    if version != VERSION:
+    if not OLDEST <= version <= VERSION:
         raise ProgramFileError.version(file, version, VERSION)
     body = data[HEADER:]
     if len(body) < length:
@@ -45,7 +47,7 @@ def opened(data: bytes, file: str) -> bytes:
         raise ProgramFileError.content(file, HEADER + length, "there is more behind its end")
     if sha256(data[: _START.size] + body).digest() != data[_START.size : HEADER]:
         raise ProgramFileError.altered(file)
-    return body
+    return body, version
 
 
 def packed(stored: Stored) -> bytes:
@@ -54,7 +56,7 @@ def packed(stored: Stored) -> bytes:
         raise ProgramFileError.nothing(stored.name)
     body = encoded(stored)
     try:
-        decoded(body, "")
+        decoded(body, "", VERSION)
     except ProgramFileError as error:
         raise ProgramFileError.unsaveable(stored.name, error.why) from None
     return sealed(body)
@@ -62,7 +64,8 @@ def packed(stored: Stored) -> bytes:
 
 def unpacked(data: bytes, file: str) -> Stored:
     """The function in the bytes of a file; ``file`` is what messages call it."""
-    return decoded(opened(data, file), file, HEADER)
+    body, version = opened(data, file)
+    return decoded(body, file, version, HEADER)
 
 
 def write(path: str | os.PathLike[str], data: bytes) -> None:

@@ -23,7 +23,7 @@ import numpy as np
 from ..errors import TakeError
 from ..ops import OPS
 from ..ops.structural import DOT, SUM, TAKE
-from .program import CAPTURED, CONSTANT, ROW, SEED, Instruction, Program
+from .program import CAPTURED, CONSTANT, ROW, SEED, Input, Instruction, Program
 
 if TYPE_CHECKING:
     from .replay import Part
@@ -196,6 +196,7 @@ class _Code:
     """A program made ready: each instruction with what nobody needs after it, and the guards of
     each condition: their numbers and outcomes."""
 
+    inputs: dict[int, Input]
     steps: list[tuple[Instruction, list[int]]]
     guards: dict[int, list[tuple[int, bool]]]
 
@@ -210,7 +211,7 @@ class _Code:
             own = {*instruction.args, *instruction.results}
             steps.append((instruction, list(own - needed)))
             needed |= own
-        return cls(steps[::-1], guards)
+        return cls(program.inputs, steps[::-1], guards)
 
 
 class Interpreter:
@@ -228,7 +229,7 @@ class Interpreter:
             code = part.ready.code
             if code[0] is None:
                 kept = {index for _, index in part.ready.plan.outputs}
-                code[0] = _Code.of(part.ready.program, kept)
+                code[0] = _Code.of(part.ready.written, kept)
             for chunk, first in enumerate(range(0, part.rows, CHUNK)):
                 last = min(first + CHUNK, part.rows)
                 _Chunk(part, _Rows(part.index, first, last), chunk).run(code[0], inputs, outputs)
@@ -244,7 +245,7 @@ class _Chunk:
         self.numbers: dict[int, Column] = {}
 
     def run(self, code: _Code, inputs: Any, outputs: Any) -> None:
-        for index, column in self._given(inputs):
+        for index, column in self._given(code, inputs):
             self.numbers[index] = column
             self._check(index, code)
         numbers = self.numbers
@@ -259,12 +260,12 @@ class _Chunk:
                 del numbers[index]
         self._finish(outputs)
 
-    def _given(self, inputs: Any) -> Iterator[tuple[int, Column]]:
+    def _given(self, code: _Code, inputs: Any) -> Iterator[tuple[int, Column]]:
         """The numbers that the program does not compute."""
         part, ready = self.part, self.part.ready
         columns = dict(zip(ready.plan.columns, ready.columns))
         captured = iter(part.uniforms.tolist())
-        for index, given in ready.program.inputs.items():
+        for index, given in code.inputs.items():
             if given.kind == CAPTURED:
                 yield index, next(captured)
             elif given.kind == CONSTANT:

@@ -48,7 +48,7 @@ def choose_by_truth(program: Program) -> Program:
     """One of two, chosen by what is 0 or 1, is a ``where``: all lanes at once, nothing to check."""
     if not any([each.op == TAKE.name and len(each.args) == 3 for each in program.instructions]):
         return program
-    truths = {i for i, g in program.inputs.items() if g.kind == CONSTANT and g.number in (0.0, 1.0)}
+    truths = {i for i, g in program.inputs.items() if g.is_known and g.number in (0.0, 1.0)}
     kept = []
     for instruction in program.instructions:
         op, results, args, site, _ = instruction
@@ -91,7 +91,7 @@ def share_common_subexpressions(program: Program) -> Program:
 
 def fold_constants(program: Program) -> Program:
     """Rows whose operands are all constants are computed now, by the executor's own kernels."""
-    numbers = {i: g.number for i, g in program.inputs.items() if g.kind == CONSTANT}
+    numbers = {i: g.number for i, g in program.inputs.items() if g.is_known}
     known = {pack("d", number): i for i, number in numbers.items()}
     inputs = dict(program.inputs)
     mapping: dict[int, int] = {}
@@ -140,7 +140,16 @@ PASSES = (
 
 
 def improved(program: Program) -> Program:
-    """Every pass in order, checked after each."""
-    for run in PASSES:
-        program = check(run(program), run.__name__)
-    return program
+    """Every pass in order, and the result checked.
+
+    Where it is wrong they are run again and checked one by one, which names the pass at fault.
+    """
+    try:
+        better = program
+        for run in PASSES:
+            better = run(better)
+        return check(better, PASSES[-1].__name__)
+    except Exception:
+        for run in PASSES:
+            program = check(run(program), run.__name__)
+        raise

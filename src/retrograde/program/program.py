@@ -75,7 +75,9 @@ INSTRUCTIONS: dict[str, Kind] = {name: Kind(op.arity) for name, op in OPS.items(
 class Input(NamedTuple):
     """A number the program does not compute: ``name`` says which, ``number`` a constant's value.
 
-    Rows of an array of two axes also know the array and their column in it.
+    Rows of an array of two axes also know the array and their column in it. A constant with a
+    column is one of a table: a loop reads another one in each round. So nothing is made of its
+    number before a run: what is done must be the same in all rounds.
     """
 
     kind: str
@@ -83,6 +85,11 @@ class Input(NamedTuple):
     number: float = 0.0
     array: str = ""
     column: int = -1
+
+    @property
+    def is_known(self) -> bool:
+        """Whether its number is known, and the same however often it is read."""
+        return self.kind == CONSTANT and self.column < 0
 
 
 class Instruction(NamedTuple):

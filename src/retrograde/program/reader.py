@@ -12,16 +12,22 @@ from itertools import pairwise
 from keyword import iskeyword
 from math import prod
 from struct import unpack_from
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from .._shared.sites import Site, StoredSite
 from .._values.nests import Nest, as_array, take_apart
 from ..errors import ArgumentError, ProgramError, ProgramFileError
 from ..value import Value
 from . import shapes
-from .checker import check
+from .checker import check, check_rolled
+from .histories import History
+from .loops import Item, Loop, Rolled, operands_of
+from .numbering import roll
 from .program import CAPTURED, CONSTANT, INSTRUCTIONS, Guard, Input, Instruction, Program
-from .rows import RESERVED
+from .record import MOST_OPERATIONS
+from .rows import RESERVED_IN_FILES
 from .shapes import (
     Entries,
     Items,
@@ -40,6 +46,7 @@ from .writer import (
     FALSE,
     KINDS,
     LIST,
+    LOOP,
     NONE,
     NUMBER,
     NUMBER_A_ROW,
@@ -54,22 +61,30 @@ from .writer import (
     Stored,
 )
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+OLD_ENTRIES = ENTRIES[:4]
+"""Those of version 1."""
+DEEPEST_LOOP = 32
+"""Levels of loops in loops."""
 MOST_AXES = 16
 LONGEST = 2**31 - 1
 """Of an axis, and of all axes together."""
 
 
-def decoded(body: bytes, file: str, offset: int = 0) -> Stored:
-    """The function that a body holds; ``offset`` is where the body begins in its file."""
+def decoded(body: bytes, file: str, version: int, offset: int = 0) -> Stored:
+    """The function that a body of a version holds; ``offset`` is where it begins in its file."""
     with collector_paused():
-        return _Reader(body, file, offset).run()
+        return _Reader(body, file, offset, version).run()
 
 
 class _Reader:
-    def __init__(self, body: bytes, file: str, offset: int) -> None:
+    def __init__(self, body: bytes, file: str, offset: int, version: int) -> None:
         self.body = body
         self.file = file
         self.offset = offset
+        self.version = version
         self.at = 0
         self.ops: list[str] = []
         self.sites: list[Site] = []
@@ -189,7 +204,7 @@ class _Reader:
         for _ in range(self.several("arguments")):
             began = self.at
             name = self.text("the name of an argument")
-            if not name.isidentifier() or iskeyword(name) or name in RESERVED:
+            if not name.isidentifier() or iskeyword(name) or name in RESERVED_IN_FILES:
                 raise self.refuse(f"no argument can be named {name[:40]!r}", began)
             if name in found:
                 raise self.refuse(f"two arguments are named {name!r}", began)
@@ -306,69 +321,122 @@ class _Reader:
             results = outline(take_apart(nest, "the result"))
         except ArgumentError as error:
             raise self.refuse(str(error), began) from None
-        traces: list[Trace] = []
-        entries: list[bytes] = []
-        limits: list[list[int]] = []
-        for _ in range(self.several("traces", least=1)):
-            trace, first, ends = self._trace(arguments, results)
-            traces.append(trace)
-            entries.append(self.body[first : ends[-1]] if ends else b"")
-            limits.append([end - first for end in ends])
-        self._check_tree(traces, entries, limits, began)
+        read = self._trace if self.version > 1 else self._flat_trace
+        traces = [read(arguments, results) for _ in range(self.several("traces", least=1))]
+        self._check_tree(traces, began)
         family = Family()
         for trace in traces:
             family.keep(family.adopt(trace))
         family.settle()
         return family
 
-    def _check_tree(
-        self, traces: list[Trace], entries: list[bytes], ends: list[list[int]], began: int
-    ) -> None:
+    def _check_tree(self, traces: list[Trace], began: int) -> None:
         """Traces that answered the same so far must have asked the same, and one of them parts."""
         order = sorted(range(len(traces)), key=lambda number: traces[number].path)
+        histories: dict[int, History] = {}
         for one, other in pairwise(order):
             path, further = traces[one].path, traces[other].path
             shared = shared_length(path, further)
             if shared == len(path):
                 raise self.refuse(f"the path of trace {one} is the beginning of {other}'s", began)
-            asked, also = (
-                [guard.condition for guard in traces[number].program.guards[: shared + 1]]
-                for number in (one, other)
-            )
-            limit = max(asked)
-            if asked != also or (
-                entries[one][: ends[one][limit]] != entries[other][: ends[other][limit]]
-            ):
+            for number in (one, other):
+                if number not in histories:
+                    histories[number] = History(traces[number])
+            if histories[one].asked(shared + 1) != histories[other].asked(shared + 1):
                 raise self.refuse(
                     f"traces {one} and {other} gave the same answers to different questions", began
                 )
+            del histories[one]
 
-    def _trace(self, arguments: list[Input], results: Nest) -> tuple[Trace, int, list[int]]:
-        """One trace, where its entries begin, and where each of them ends."""
-        program = Program(sites=self.sites)
+    def _trace(self, arguments: list[Input], results: Nest) -> Trace:
+        """One trace: its inputs, then its instructions and loops."""
+        frame = Program(sites=self.sites)
         rows = self.count("the rows of a trace")
         began = self.at
-        program.count = self.several("entries of a trace")
-        first, ends = self.at, []
         captured: dict[int, Value] = {}
-        for index in range(program.count):
-            tag = self.count("an entry")
+        for index in range(self.several("inputs of a trace")):
+            tag = self.byte("an input", ENTRIES.index(CONSTANT))
+            frame.inputs[index] = self._input(index, ENTRIES[tag], arguments, captured)
+        self._check_arguments(frame, arguments, began)
+        tables = self._tables()
+        self.made = len(frame.inputs) + len(tables)
+        items = self._items(0)
+        frame.count = self.made
+        self._ends(frame, results)
+        try:
+            rolled = check_rolled(Rolled(frame, items, tables), "reading")
+        except ProgramError as error:
+            raise self.refuse(str(error), began) from None
+        return Trace(rolled, list(captured.values()), results, rows=rows)
+
+    def _tables(self) -> NDArray[np.float64]:
+        """Constants of which loops read one a round."""
+        count = self.several("numbers in tables")
+        if 8 * count > len(self.body) - self.at:
+            raise self.refuse(f"{count} numbers in tables are more than the file has bytes for")
+        self.at += 8 * count
+        return np.frombuffer(self.body, "<f8", count, self.at - 8 * count).astype(np.float64)
+
+    def _items(self, depth: int) -> list[Item]:
+        """Instructions, and loops with those of their first round; ids count up."""
+        items: list[Item] = []
+        for _ in range(self.several("instructions")):
+            began = self.at
+            tag = self.count("an instruction")
             if tag >= len(ENTRIES):
-                program.instructions.append(self._instruction(index, tag - len(ENTRIES)))
-            else:
-                program.inputs[index] = self._input(index, ENTRIES[tag], arguments, captured)
-            ends.append(self.at)
-        if program.count < len(arguments):
+                items.append(self._instruction(self.made, tag - len(ENTRIES)))
+                self.made += 1
+                continue
+            if ENTRIES[tag] != LOOP or depth == DEEPEST_LOOP:
+                raise self.refuse(f"{tag} is no instruction, nor a loop of so few levels", began)
+            trips, before = self.count("the rounds of a loop"), self.made
+            body = self._items(depth + 1)
+            period = self.made - before
+            if not body or trips < 1 or period * trips > MOST_OPERATIONS:
+                raise self.refuse(f"a loop of {trips} rounds of {period} instructions", began)
+            strides = [self._stride() for part in body for _ in operands_of(part)]
+            items.append(Loop(trips, tuple(body), period, tuple(strides)))
+            self.made = before + trips * period
+        if self.made > MOST_OPERATIONS:
+            raise self.refuse(f"a trace of {self.made} instructions")
+        return items
+
+    def _stride(self) -> int:
+        half, negative = divmod(self.count("a stride"), 2)
+        return -half - 1 if negative else half
+
+    def _check_arguments(self, program: Program, arguments: list[Input], began: int) -> None:
+        if len(program.inputs) < len(arguments):
             raise self.refuse("a trace does not have all arguments", began)
+
+    def _ends(self, program: Program, results: Nest) -> None:
+        """The guards and outputs of a trace."""
         for _ in range(self.several("guards")):
             asked, outcome = divmod(self.count("a guard"), 2)
             program.guards.append(Guard(asked, bool(outcome), self._site()))
         program.outputs = [self.count("a result") for _ in results.items]
+
+    def _flat_trace(self, arguments: list[Input], results: Nest) -> Trace:
+        """One trace of version 1: inputs stand where they are first used; no loops."""
+        program = Program(sites=self.sites)
+        rows = self.count("the rows of a trace")
+        began = self.at
+        program.count = self.several("entries of a trace")
+        captured: dict[int, Value] = {}
+        for index in range(program.count):
+            tag = self.count("an entry")
+            if tag >= len(OLD_ENTRIES):
+                instruction = self._instruction(index, tag - len(OLD_ENTRIES))
+                program.instructions.append(instruction)
+            else:
+                program.inputs[index] = self._input(index, OLD_ENTRIES[tag], arguments, captured)
+        self._check_arguments(program, arguments, began)
+        self._ends(program, results)
         try:
             check(program, "reading")
         except ProgramError as error:
             raise self.refuse(str(error), began) from None
-        return Trace(program, list(captured.values()), results, rows=rows), first, ends
+        return Trace(roll(program), list(captured.values()), results, rows=rows)
 
     def _input(
         self, index: int, kind: str, arguments: list[Input], captured: dict[int, Value]

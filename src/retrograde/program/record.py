@@ -7,53 +7,85 @@ what the graph cannot replay is refused here.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
-from struct import pack
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from .._shared.placeholders import forget
-from .._shared.sites import Site, site_of, span_of
+from .._shared.sites import Site, Span, calling_instruction, site_of, span_of
 from .._values.recorded_ops import RecordedOp
-from ..errors import RecordingError
+from ..errors import RecordingError, RecordingWarning
 from ..passes import values
-from ..passes.flat import LEAF, Pass
+from ..passes.flat import LEAF, NAMES, Pass
 from ..value import Value, core
-from .checker import check
+from .checker import check_rolled
 from .conditions import Decisions, recorders
 from .customs import function_of, key_of
-from .program import CAPTURED, CONSTANT, Guard, Input, Instruction, Program
+from .loops import Rolled, expand
+from .numbering import Numbered, Numbers
+from .program import CAPTURED, CONSTANT, Guard, Input, Program
+from .rolling import INPUTS, Flat, Roller, rolled
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+MANY_OPERATIONS = 1_000_000
+"""From here on a recording says where it is."""
+MOST_OPERATIONS = 1 << 25
+"""What a recording may make: a loop without end stops there, before memory does."""
+
+
+def _tell(operations: int) -> int:
+    """A recording has made so many operations. When to say so again."""
+    site = site_of(calling_instruction(2))
+    if operations >= MOST_OPERATIONS:
+        raise RecordingError.endless(operations, site)
+    message = RecordingWarning.long(operations, MOST_OPERATIONS, site)
+    warnings.warn(RecordingWarning(message), stacklevel=2)
+    return MOST_OPERATIONS
+
+
+core.tell_of(MANY_OPERATIONS, _tell)
 
 
 class _Reader:
-    """Turns a graph into instructions."""
+    """Turns a graph into a program: flat arrays first, so that what repeats is found in them."""
 
     def __init__(self, graph: Pass, arguments: Sequence[tuple[Value, Input]], since: int) -> None:
         assert graph.values is not None
         self.program = Program()
         self.captured: list[Value] = []
-        self.graph, self.values, self.since = graph, graph.values, since
-        self.ids = [-1] * len(graph)  # by place in the graph
-        self._constants: dict[bytes, int] = {}
-        self._places: list[int] = graph.places.tolist()
-        self._sites: dict[int, int] = {}
+        self.graph, self.since = graph, since
+        self.values: Sequence[Value] = graph.values
+        self.made = np.diff(graph.starts) > 0
+        self.addresses = np.cumsum(self.made, dtype=np.int64)
+        self.addresses -= 1
+        """By place in the graph: the number of a result, or an input from ``INPUTS`` on."""
+        self.addresses[~self.made] = -1
+        self.numbers = Numbers()
+        self._known_sites: dict[tuple[Site, Span | None], int] = {}
         self._customs: dict[tuple[int, int, int | None], str] = {}
-        for (_, given), place in zip(arguments, graph.of([value for value, _ in arguments])):
+        leaves = np.flatnonzero(~self.made).tolist()
+        self._leaves = {id(self.values[place]): place for place in leaves}
+        for value, given in arguments:
+            place = self._leaves.get(id(value))
             index = self._add_input(given)
-            if place >= 0:
-                self.ids[place] = index
+            if place is not None:
+                self.addresses[place] = INPUTS + index
+        self.sites = self._sites()
+        for place in leaves:
+            if self.addresses[place] < 0:
+                self.addresses[place] = INPUTS + self._leaf(place)
+        self.names, self.codes = self._names()
 
     def _add_input(self, given: Input) -> int:
-        index = self.program.count
+        index = len(self.program.inputs)
         self.program.inputs[index] = given
-        self.program.count += 1
         return index
-
-    def constant(self, number: float) -> int:
-        """The id of a constant; equal bits share one."""
-        bits = pack("d", number)
-        if bits not in self._constants:
-            self._constants[bits] = self._add_input(Input(CONSTANT, "", number))
-        return self._constants[bits]
 
     def _leaf(self, place: int) -> int:
         """A value that no instruction here makes: a captured leaf, or a constant made inside."""
@@ -65,82 +97,93 @@ class _Reader:
             raise RecordingError.leaked_argument(value)
         if origin == "constant":
             index = self._add_input(Input(CONSTANT, "", float(self.graph.data[place])))
-            self.program.made[index] = bool(self.graph.takes[place]), self.site(place)
-            self.label(index, place)
+            self.program.made[index] = (
+                bool(self.graph.takes[place]),
+                self.site(int(self.graph.places[place])),
+            )
+            if label := self.graph.labels.get(place):
+                self.program.labels[index] = label
             return index
         self.captured.append(value)
         name = self.graph.labels.get(place) or f"captured {len(self.captured)}"
         return self._add_input(Input(CAPTURED, name))
 
-    def id_of(self, place: int) -> int:
-        """The id of a value of the graph, met before or not."""
-        if self.ids[place] < 0:
-            self.ids[place] = self._leaf(place)
-        return self.ids[place]
+    def places_of(self, values: Sequence[Value]) -> list[int]:
+        """Where some values stand in the graph."""
+        wanted = set(map(id, values))
+        places = {i: place for place, i in enumerate(map(id, self.values)) if i in wanted}
+        return [places[id(value)] for value in values]
 
-    def label(self, index: int, place: int) -> None:
-        """Remember what a number is called."""
-        label = self.graph.labels.get(place)
-        if label:
-            self.program.labels[index] = label
+    def let_go(self) -> None:
+        """The nodes are not needed any more: what is left is numbers."""
+        self.values, self._leaves = (), {}
+        self.graph = replace(self.graph, values=None, grads=None, hooked=None)
 
-    def site(self, place: int) -> int:
-        """Where a value was made, among the program's sites."""
-        made = self._places[place]
-        if made < 0:
+    def _sites(self) -> NDArray[np.int32]:
+        """By place in the graph: where an op made it, among the program's sites."""
+        assert self.graph.instructions is not None
+        places = self.graph.places
+        first = np.full(len(self.graph.instructions) + 1, len(places))
+        numbers = np.full(len(first), -1, np.int32)
+        made = np.flatnonzero(self.made)[::-1]
+        first[places[made]] = made  # of several the earliest stays
+        for instruction in np.argsort(first, kind="stable").tolist():
+            if first[instruction] < len(places) and instruction < len(first) - 1:
+                numbers[instruction] = self.site(instruction)
+        return numbers[self.graph.places]
+
+    def site(self, instruction: int) -> int:
+        """The number of a site. They go by line and span: the interpreter has several
+        instructions for one of them."""
+        if instruction < 0:
             return -1
-        if made not in self._sites:
-            assert self.graph.instructions is not None
-            where = self.graph.instructions[made]
-            self._sites[made] = len(self.program.sites)
-            site = site_of(where)
-            self.program.sites.append(site if site is not None else Site("?", 0, "?"))
-            self.program.spans.append(span_of(where))
-        return self._sites[made]
+        program = self.program
+        assert self.graph.instructions is not None
+        where = self.graph.instructions[instruction]
+        site, span = site_of(where) or Site("?", 0, "?"), span_of(where)
+        number = self._known_sites.setdefault((site, span), len(program.sites))
+        if number == len(program.sites):
+            program.sites.append(site)
+            program.spans.append(span)
+        return number
 
-    def read(self) -> None:
-        """An instruction for every value that the function made, in order."""
-        graph, program, ids, constant = self.graph, self.program, self.ids, self.constant
-        labels = graph.labels
-        names = self._names()
-        edges = zip(graph.by_value(graph.inputs), graph.by_value(graph.numbers))
-        for place, (inputs, numbers) in enumerate(edges):
-            name = names[place]
-            if name is None:
-                continue
-            args = tuple(
-                [
-                    constant(number) if i < 0 else ids[i] if ids[i] >= 0 else self.id_of(i)
-                    for i, number in zip(inputs, numbers)
-                ]
-            )
-            name = name or self.custom(place, inputs)
-            result = ids[place] = program.count
-            program.count += 1
-            program.instructions.append(Instruction(name, (result,), args, self.site(place)))
-            if place in labels:
-                self.label(result, place)
+    def read(self) -> Flat:
+        """All that the function made, in order."""
+        graph, made = self.graph, self.made
+        operands = self.addresses[graph.inputs]
+        numbers = np.flatnonzero(graph.inputs < 0)
+        if len(numbers):
+            operands[numbers] = self.numbers.addresses(graph.numbers[numbers])
+        starts = np.append(graph.starts[:-1][made], graph.starts[-1])
+        count = len(starts) - 1
+        return Flat(self.codes[made], self.sites[made], np.ones(count, np.int32), starts, operands)
 
-    def _names(self) -> list[str | None]:
-        """The op of each instruction: "" for a custom op, None for what comes from outside."""
-        graph = self.graph
-        names: list[str | None] = [
-            op if width else None for op, width in zip(graph.ops, graph.widths.tolist())
-        ]
+    def _names(self) -> tuple[list[str], NDArray[np.int32]]:
+        """The names of ops, and by value which of them made it."""
+        graph, names = self.graph, list(NAMES)
+        codes = graph.codes.astype(np.int32)
+        customs: dict[str, int] = {}
         for place in graph.own:
-            if names[place] is not None:
-                value = self.values[place]
-                names[place] = core.recorded_op(value)
-                if not names[place] and not isinstance(value._rule, RecordedOp):
+            if not self.made[place]:
+                continue
+            value = self.values[place]
+            name = core.recorded_op(value)
+            if not name:
+                if not isinstance(value._rule, RecordedOp):
                     raise RecordingError.custom(value)
-        return names
+                name = self.custom(place)
+            codes[place] = customs.setdefault(name, len(names))
+            if codes[place] == len(names):
+                names.append(name)
+        return names, codes
 
-    def custom(self, place: int, inputs: Sequence[int]) -> str:
+    def custom(self, place: int) -> str:
         """The name of the instruction that a custom op's value is."""
         value = self.values[place]
         rule = value._rule
         assert isinstance(rule, RecordedOp)
-        numbers = self.graph.data[list(inputs)].tolist()
+        edges = slice(*self.graph.starts[place : place + 2])
+        numbers = self.graph.data[self.graph.inputs[edges]].tolist()
         known = (id(rule.op), len(numbers), rule.part)
         if known not in self._customs:
             function = function_of(rule, value, numbers, self._rule)
@@ -151,7 +194,21 @@ class _Reader:
         self, rule: Callable[[], Any], arguments: Sequence[tuple[Value, Input]]
     ) -> tuple[Program, list[Value]]:
         """The program of a rule: its derivatives, one an output."""
-        return record(rule, arguments, lambda derivatives, _: list(derivatives), self.since)
+        found, captured = record(
+            rule, arguments, lambda derivatives, _: list(derivatives), self.since
+        )
+        return expand(found), captured
+
+    def finish(self, roller: Roller, outputs: list[int]) -> Numbered:
+        """Number everything: inputs first, then the instructions."""
+        program = self.program
+        numbered = Numbered(list(program.inputs.values()), self.numbers, roller, outputs)
+        program.inputs = numbered.inputs
+        program.count = numbered.first + len(roller.flat)
+        for place, label in self.graph.labels.items():
+            if self.made[place]:
+                program.labels[numbered.id_of(int(self.addresses[place]))] = label
+        return numbered
 
 
 def record(
@@ -160,7 +217,7 @@ def record(
     flatten: Callable[[Any, bool], list[Any]],
     since: int,
     path: bytes = b"",
-) -> tuple[Program, list[Value]]:
+) -> tuple[Rolled, list[Value]]:
     """Run ``function`` and read its program, with the leaves it captured.
 
     ``flatten`` takes the result and whether anything was decided on the way. The first decisions
@@ -169,28 +226,40 @@ def record(
     decisions = Decisions(path)
     recorders.decisions.append(decisions)
     core.enter_recording()
+    log: list[Value] = []
     try:
         result = function()
     finally:
-        core.leave_recording()
+        log = core.leave_recording()
         recorders.decisions.pop()
         forget()
     decided = decisions.taken
     outputs = flatten(result, bool(decided))
-    roots = [output for output in outputs if isinstance(output, Value)]
-    # conditions first: a row that leaves at a guard is known before anything else is done for it
     conditions = [value for value, _ in decided]
-    graph = values.read([*conditions, *roots], since)
+    roots = [*conditions, *[output for output in outputs if isinstance(output, Value)]]
+    graph = values.read(roots, since, log=log)
+    log = []
     reader = _Reader(graph, arguments, since)
-    reader.read()
-    program = reader.program
-    found = iter(graph.of(roots))
-    program.outputs = [
-        reader.id_of(next(found)) if isinstance(o, Value) else reader.constant(float(o))
-        for o in outputs
+    places = reader.places_of(roots)
+    guards = [
+        (place, outcome, reader.site(int(graph.places[place])))
+        for place, (_, outcome) in zip(places, decided)
     ]
+    found = iter(places[len(guards) :])
+    asked = [(next(found), 0.0) if isinstance(o, Value) else (-1, float(o)) for o in outputs]
+    reader.let_go()
+    del result, decisions, decided, outputs, conditions, roots, graph
+    flat = reader.read()
+    addresses = [
+        int(reader.addresses[place]) if place >= 0 else reader.numbers.address(number)
+        for place, number in asked
+    ]
+    roller = rolled(flat)
+    numbered = reader.finish(roller, addresses)
+    program, id_of = reader.program, numbered.id_of
+    program.outputs = [id_of(address) for address in addresses]
     program.guards = [
-        Guard(reader.id_of(place), outcome, reader.site(place))
-        for place, (_, outcome) in zip(graph.of(conditions), decided)
+        Guard(id_of(int(reader.addresses[place])), outcome, site) for place, outcome, site in guards
     ]
-    return check(program, "recording"), reader.captured
+    made = Rolled(program, numbered.items(roller, reader.names), numbered.tables)
+    return check_rolled(made, "recording"), reader.captured

@@ -13,6 +13,7 @@ import numpy as np
 from ..value import Value, core
 from .executor import executor
 from .interpreter import CHUNK as CHUNK
+from .loops import Rolled, expand
 from .plan import Plan
 from .program import ROW, Program
 
@@ -42,8 +43,19 @@ class Ready:
     plan: Plan
     columns: array[int]
     code: list[Any] = field(default_factory=lambda: [None] * 3)
+    loops: Rolled | None = None
     stages: Any = None
     """How it is run where it calls Python: see ``staged.py``."""
+
+    @property
+    def rolled(self) -> Rolled:
+        """The program, its loops as loops where they were found."""
+        return self.loops or Rolled.of(self.program)
+
+    @property
+    def written(self) -> Program:
+        """The program with its loops written out."""
+        return self.program if self.loops is None else expand(self.loops)
 
     @classmethod
     def of(cls, program: Program, plan: Plan, arguments: int) -> Ready:

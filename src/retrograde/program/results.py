@@ -101,16 +101,18 @@ def _side_by_side(columns: list[Any]) -> Any:
     return np.stack(columns, axis=-1)
 
 
-def second_nest(store: Store, chosen: Sequence[Argument], bare: bool) -> Callable[[], Any]:
+def second_nest(
+    store: Store, chosen: Sequence[Argument], bare: bool
+) -> tuple[Any, Callable[[], Any]]:
     """Second derivatives: the arguments' nest, with the gradient of each first one in its place.
 
-    What is returned puts it together once the columns are filled.
+    What is returned: the memory of all columns, and what puts it together once they are filled.
     """
     rows, count = store.bound.rows, sum(argument.count for argument in chosen)
     made = store.fresh(count * count)
     if bare and rows is not None and isinstance(chosen[0].shape, (Rows, UniformArray)):
         axes = chosen[0].shape.axes if isinstance(chosen[0].shape, UniformArray) else (count,)
-        return lambda: made.T.reshape(rows, *axes, *axes)
+        return made, lambda: made.T.reshape(rows, *axes, *axes)
 
     def assembled() -> Any:
         source = iter(store.items())
@@ -123,7 +125,7 @@ def second_nest(store: Store, chosen: Sequence[Argument], bare: bool) -> Callabl
         nests = [gradient_nest(argument.shape, outer, rows) for argument in chosen]
         return nests[0] if bare else tuple(nests)
 
-    return assembled
+    return made, assembled
 
 
 def overlaps_itself(array: Any) -> bool:

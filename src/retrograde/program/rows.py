@@ -18,7 +18,9 @@ from ..errors import RowsError
 from .program import ROW, UNIFORM
 from .shapes import NUMBER, ONE_A_ROW, Entries, Items, Rows, Shape, UniformArray
 
-RESERVED = ("wrt", "reduce", "threads", "dtype", "out", "weights", "vector")
+RESERVED_IN_FILES = ("wrt", "reduce", "threads", "dtype", "out", "weights", "vector")
+"""Names that no argument in a program file has."""
+RESERVED = (*RESERVED_IN_FILES, "sparse")
 """Names that the methods of compiled functions use themselves."""
 
 

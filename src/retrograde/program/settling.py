@@ -15,7 +15,7 @@ from typing import Any, ParamSpec, TypeVar
 from ..errors import RecordingError
 from ..value import core
 from .entered import Entered
-from .program import Program
+from .loops import Item, Loop, Rolled
 from .traces import Family, Trace
 
 RECORDINGS = 3
@@ -120,15 +120,25 @@ def _alike(one: Trace | None, other: Trace) -> bool:
         and len(one.captured) == len(other.captured)
         and all(a is b for a, b in zip(one.captured, other.captured))
         and one.outputs.paths == other.outputs.paths
-        and _plainly(one.program) == _plainly(other.program)
+        and _plainly(one.rolled) == _plainly(other.rolled)
     )
 
 
-def _plainly(program: Program) -> Any:
+def _plainly(rolled: Rolled) -> Any:
     """A program as data that compares: numbers by their bits, without places in the source."""
+    frame = rolled.frame
     return (
-        [(i, given.kind, pack("d", given.number)) for i, given in program.inputs.items()],
-        [(op, results, args, more) for op, results, args, _, more in program.instructions],
-        [(condition, outcome) for condition, outcome, _ in program.guards],
-        program.outputs,
+        [(i, given.kind, pack("d", given.number)) for i, given in frame.inputs.items()],
+        [_without_site(item) for item in rolled.items],
+        [(condition, outcome) for condition, outcome, _ in frame.guards],
+        frame.outputs,
+        rolled.tables.tobytes(),
     )
+
+
+def _without_site(item: Item) -> Any:
+    if isinstance(item, Loop):
+        trips, body, period, strides = item
+        return trips, [_without_site(part) for part in body], period, strides
+    op, results, args, _, more = item
+    return op, results, args, more

@@ -5,26 +5,29 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from .loops import Item, Loop, Rolled, full_size, operands_of, static_size
 from .plan import Plan
 from .program import CONSTANT, Program
 from .staged import BLOCK
 from .traces import Family, Route, Trace
 
 
-def listing(program: Program, most: int | None = None) -> str:
-    """The program, one line an instruction.
+def listing(rolled: Rolled, most: int | None = None) -> str:
+    """The program, one line an instruction; those of a loop once, under the number of its rounds.
 
-    ``most`` cuts the middle out of long programs.
+    ``most`` cuts the middle out of long programs. An operand of a loop is the one of the first
+    round; ``+3`` behind it says that it moves by three ids from each round to the next.
     """
+    program = rolled.frame
     lines = []
     for index, given in program.inputs.items():
         shown = f"{given.number!r}" if given.kind == CONSTANT else given.name
         lines.append(f"  %{index} = {given.kind} {shown}")
-    for op, results, args, site, _ in program.instructions:
-        left = ", ".join(f"%{result}" for result in results)
-        right = " ".join(f"%{arg}" for arg in args)
-        where = program.site(site)
-        lines.append(f"  {left} = {op} {right}" + (f"    # line {where.line}" if where else ""))
+    if len(rolled.tables):
+        first = len(program.inputs)
+        lines.append(f"  %{first} … %{first + len(rolled.tables) - 1} = tables of the loops")
+    for item in rolled.items:
+        lines += _item_lines(program, item, "  ", [[] for _ in operands_of(item)])
     for guard in program.guards:
         where = program.site(guard.site)
         wanted = "holds" if guard.outcome else "does not hold"
@@ -36,14 +39,46 @@ def listing(program: Program, most: int | None = None) -> str:
     return "\n".join(lines)
 
 
-def summary(program: Program) -> str:
+def _item_lines(program: Program, item: Item, indent: str, moves: list[list[int]]) -> list[str]:
+    """An item with the strides of its operands in each loop around it."""
+    if not isinstance(item, Loop):
+        left = ", ".join(f"%{result}" for result in item.results)
+        right = " ".join(
+            f"%{arg}" + "".join(f"{stride:+d}" for stride in strides if stride)
+            for arg, strides in zip(item.args, moves)
+        )
+        where = program.site(item.site)
+        line = f"{indent}{left} = {item.op} {right}"
+        return [line + (f"    # line {where.line}" if where else "")]
+    lines = [f"{indent}×{item.trips:,}, {item.period} ids a round:"]
+    inner = [[*outer, stride] for outer, stride in zip(moves, item.strides)]
+    done = 0
+    for part in item.body:
+        width = len(operands_of(part))
+        lines += _item_lines(program, part, indent + "  ", inner[done : done + width])
+        done += width
+    return lines
+
+
+def summary(rolled: Rolled) -> str:
     """A program in one line."""
+    program = rolled.frame
     kinds = Counter(given.kind for given in program.inputs.values())
+    if len(rolled.tables):
+        kinds["in tables"] = len(rolled.tables)
     inputs = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
     return (
-        f"{len(program.instructions)} instructions, {len(program.guards)} guards, "
+        f"{_size(rolled)}, {len(program.guards)} guards, "
         f"{len(program.outputs)} outputs; inputs: {inputs or 'none'}"
     )
+
+
+def _size(rolled: Rolled) -> str:
+    """How many instructions there are, and how many they are when done."""
+    size = static_size(rolled.items)
+    if not rolled.has_loops:
+        return f"{size} instructions"
+    return f"{size:,} instructions, loops written out {full_size(rolled.items):,}"
 
 
 def plan_text(plan: Plan) -> str:
@@ -65,18 +100,18 @@ def family_text(name: str, families: Sequence[Family]) -> str:
         lines += _tree(family, numbers)
     lines += _calls(traces)
     for number, trace in enumerate(traces):
-        lines += [f"trace {number}, as recorded: {summary(trace.program)}"]
-        lines += [listing(trace.program, 60)]
+        lines += [f"trace {number}, as recorded: {summary(trace.rolled)}"]
+        lines += [listing(trace.rolled, 60)]
         for key, ready in trace.plans.items():
             kind = "its guards alone" if key[0] == "router" else key[0].kind
-            lines += [f"{kind}, after the passes: {summary(ready.program)}"]
+            lines += [f"{kind}, after the passes: {summary(ready.rolled)}"]
             lines += [plan_text(ready.plan)]
     return "\n".join(lines)
 
 
 def _calls(traces: Sequence[Trace]) -> list[str]:
     """What custom ops over arrays cost."""
-    used = [each for trace in traces for each in trace.program.functions.values()]
+    used = [each for trace in traces for each in trace.rolled.frame.functions.values()]
     called = sorted({each.name for each in used if each.rows is not None})
     if not called:
         return []

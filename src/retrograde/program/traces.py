@@ -20,15 +20,24 @@ from typing import Any
 from .._shared.sites import Site
 from ..value import Value, core
 from .derived import REDUCED, STORED, Mode, derived
+from .long_layout import laid_out_long
+from .loops import Rolled, expand, full_size, static_size
 from .passes import improved
-from .program import Program
+from .plan_checker import check_plan, is_asked
+from .program import CAPTURED, Program
 from .replay import Ready
 from .staged import prepared
+from .stretching import Transform, stretched
 
 LEAST_TRACES = 500
 """Traces that are kept whatever their length."""
 MOST_INSTRUCTIONS = 2_000_000
 """Instructions past which no more traces are kept, beyond the least."""
+
+LONG_PROGRAM = 20_000
+"""Instructions from which on, written out, loops are not written out for transforms and layout."""
+KEPT_WRITTEN = 100_000
+"""Instructions up to which a program is kept with its loops written out."""
 
 _WHAT = {STORED: "store", REDUCED: "reduce"}
 
@@ -47,28 +56,41 @@ def collector_paused() -> Iterator[None]:
 
 @dataclass(eq=False)
 class Trace:
-    """One recorded path through the function: its program and what was made of it.
+    """One recorded path through the function: its program, with loops, and what was made of it.
 
     ``outputs`` is the outline of what it returns, ``numbers`` says which of the function's captured
     leaves its own are. ``rows`` counts the rows it has served; ``path`` is the outcomes of its
     guards.
     """
 
-    program: Program
+    rolled: Rolled
     captured: list[Value]
     outputs: Any
     numbers: list[int] = field(default_factory=list)
     rows: int = 0
     kept: bool = False
     plans: dict[Any, Ready] = field(default_factory=dict)
+    patterns: dict[Any, Any] = field(default_factory=dict)
     path: bytes = b""
+    _written: Program | None = None
 
     def __post_init__(self) -> None:
-        self.path = bytes([guard.outcome for guard in self.program.guards])
+        self.path = bytes([guard.outcome for guard in self.rolled.frame.guards])
+
+    @property
+    def program(self) -> Program:
+        """The program with its loops written out; it is kept only where it is short."""
+        if self._written is not None:
+            return self._written
+        program = expand(self.rolled)
+        if len(program.instructions) <= KEPT_WRITTEN:
+            self._written = program
+        return program
 
     def site(self, guard: int) -> Site | None:
         """The line of a guard."""
-        return self.program.site(self.program.guards[guard].site)
+        frame = self.rolled.frame
+        return frame.site(frame.guards[guard].site)
 
     def ready(self, mode: Mode, what: str, arguments: int) -> Ready:
         """The plan of a mode; ``what`` is a letter an output: stored or reduced."""
@@ -76,20 +98,75 @@ class Trace:
         known = self.plans.get(key)
         if known is None:
             with collector_paused():
-                program = improved(derived(self.program, self.numbers, mode))
-                outputs = [(_WHAT[w], i) for w, i in zip(what, program.outputs)]
-                known = self.plans[key] = prepared(program, outputs, arguments)
+                known = self.plans[key] = self._ready(mode, what, arguments)
         return known
+
+    def _ready(self, mode: Mode, what: str, arguments: int) -> Ready:
+        def transform(program: Program, wrt: Sequence[int]) -> Program:
+            asked = mode if len(wrt) == len(wanted) else self._narrowed(mode, wrt)
+            return improved(derived(program, self.numbers, asked))
+
+        wanted = self._wanted(mode)
+        long = self._stretched(self.rolled, wanted, transform)
+        outputs = long.frame.outputs if long else None
+        if long is not None and outputs is not None:
+            return ready_of_long(long, _asked(what, outputs), arguments)
+        program = transform(self.program, wanted)
+        return prepared(program, _asked(what, program.outputs), arguments)
+
+    def _wanted(self, mode: Mode) -> Sequence[int]:
+        """The ids of the inputs that a mode asks for."""
+        if mode.kind != "backward":
+            return mode.wrt
+        inputs = self.rolled.frame.inputs.items()
+        ids = dict(zip(self.numbers, [i for i, given in inputs if given.kind == CAPTURED]))
+        return [ids[number] for number in mode.wrt if number in ids]
+
+    def _narrowed(self, mode: Mode, wrt: Sequence[int]) -> Mode:
+        """The same mode for fewer inputs."""
+        if mode.kind != "backward":
+            return replace(mode, wrt=tuple(wrt))
+        inputs = self.rolled.frame.inputs.items()
+        ids = [i for i, given in inputs if given.kind == CAPTURED]
+        numbers = dict(zip(ids, self.numbers))
+        return replace(mode, wrt=tuple([numbers[i] for i in wrt]))
+
+    def _stretched(self, rolled: Rolled, wrt: Sequence[int], transform: Transform) -> Rolled | None:
+        """What a transform makes of a long program; None where it has to be written out."""
+        if rolled.frame.functions or full_size(rolled.items) < LONG_PROGRAM:
+            return None
+        return stretched(rolled, wrt, transform)
 
     def router(self, start: int, arguments: int) -> Ready:
         """The plan that only checks the guards from ``start`` on."""
         key = ("router", start)
         if key not in self.plans:
-            guards = self.program.guards[start:]
             with collector_paused():
-                program = improved(self.program.replaced(outputs=[], guards=guards))
-                self.plans[key] = prepared(program, [], arguments)
+                self.plans[key] = self._router(start, arguments)
         return self.plans[key]
+
+    def _router(self, start: int, arguments: int) -> Ready:
+        frame = self.rolled.frame
+        frame = frame.replaced(outputs=[], guards=frame.guards[start:])
+        rolled = Rolled(frame, self.rolled.items, self.rolled.tables)
+        long = self._stretched(rolled, (), lambda program, _: improved(program))
+        if long is not None:
+            return ready_of_long(long, [], arguments)
+        return prepared(improved(expand(rolled)), [], arguments)
+
+
+def _asked(what: str, outputs: Sequence[int]) -> list[tuple[str, int]]:
+    return [(_WHAT[w], i) for w, i in zip(what, outputs)]
+
+
+def ready_of_long(rolled: Rolled, outputs: list[tuple[str, int]], arguments: int) -> Ready:
+    """A program with long loops, laid out."""
+    plan = laid_out_long(rolled, outputs)
+    if is_asked():
+        check_plan(plan, expand(rolled))
+    ready = Ready.of(rolled.frame, plan, arguments)
+    ready.loops = rolled
+    return ready
 
 
 @dataclass(eq=False)
@@ -221,7 +298,7 @@ class Family:
         if known is trace:
             trace.kept = True
             self.traces.append(trace)
-            self._instructions += len(trace.program.instructions)
+            self._instructions += static_size(trace.rolled.items)
         return known
 
     def settle(self) -> None:
@@ -236,7 +313,7 @@ class Family:
             old.kept = False
             del self._by_path[old.path]
         self.traces = [trace for trace in self.traces if trace.kept]
-        self._instructions = sum(len(trace.program.instructions) for trace in self.traces)
+        self._instructions = sum(static_size(trace.rolled.items) for trace in self.traces)
         for trace in new[: len(idle)]:
             self.keep(trace)
         self.settle()

@@ -5,7 +5,7 @@ What a file cannot hold is refused here. Nothing here reads; ``reader.py`` does,
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from inspect import Parameter, Signature
 from struct import pack
@@ -18,7 +18,8 @@ from .._shared.sites import Site, source_line
 from ..errors import ProgramError, ProgramFileError
 from ..value import Value
 from .customs import Function
-from .program import ANY, CAPTURED, CONSTANT, INSTRUCTIONS, ROW, UNIFORM, Program
+from .loops import Item, Loop
+from .program import ANY, CAPTURED, CONSTANT, INSTRUCTIONS, ROW, UNIFORM, Input, Program
 from .shapes import Entries, Items, Number, Row, Rows, Shape, UniformArray
 from .traces import Family, Trace
 
@@ -26,7 +27,8 @@ OPS = tuple(name for name, kind in INSTRUCTIONS.items() if kind.recorded and not
 """What a recorded program is made of; the format has no place for parameters."""
 WIDE = frozenset(name for name in OPS if INSTRUCTIONS[name].operands == ANY)
 """Ops that say how many operands they have."""
-ENTRIES = (ROW, UNIFORM, CAPTURED, CONSTANT)
+LOOP = "loop"
+ENTRIES = (ROW, UNIFORM, CAPTURED, CONSTANT, LOOP)
 """Entries of a program that are no instructions, by their tag; the ops follow."""
 NUMBER, NUMBER_A_ROW, SEVERAL_A_ROW, UNIFORM_ARRAY, LIST, TUPLE, DICT, ARRAY = range(8)
 """Tags of a nest."""
@@ -231,34 +233,56 @@ class _Writer:
                 self._trace(trace)
 
     def _trace(self, trace: Trace) -> None:
-        program = trace.program
+        program = trace.rolled.frame
         for function in program.functions.values():
             raise self.refuse(_no_data(function))
         self.count(min(trace.rows, 2**32 - 1))
-        self.count(program.count)
-        for index, (kind, things) in enumerate(_entries(program)):
-            if kind == CAPTURED:
-                self.count(ENTRIES.index(kind))
-                self.count(self.numbers[id(trace.captured[things])])
-            elif kind == CONSTANT:
-                self.count(ENTRIES.index(kind))
-                self.number(things)
-            elif kind in ENTRIES:
-                self.count(ENTRIES.index(kind))
-            else:
-                _, args, site = things
-                self.count(len(ENTRIES) + self.ops.setdefault(kind, len(self.ops)))
-                if kind in WIDE:
-                    self.count(len(args))
-                for arg in args:
-                    self.count(index - arg)
-                self._site(program, site)
+        self.count(len(program.inputs))
+        captured = iter(trace.captured)
+        for index in range(len(program.inputs)):
+            self._input(program.inputs[index], captured)
+        self.count(len(trace.rolled.tables))
+        self.body += trace.rolled.tables.astype("<f8").tobytes()
+        self._items(program, trace.rolled.items)
         self.count(len(program.guards))
         for guard in program.guards:
             self.count(2 * guard.condition + guard.outcome)
             self._site(program, guard.site, decides=True)
         for output in program.outputs:
             self.count(output)
+
+    def _input(self, given: Input, captured: Iterator[Value]) -> None:
+        kind = given.kind
+        self.byte(ENTRIES.index(kind))
+        if kind == CAPTURED:
+            self.count(self.numbers[id(next(captured))])
+        elif kind == CONSTANT:
+            self.number(given.number)
+
+    def _items(self, program: Program, items: Sequence[Item]) -> None:
+        """Instructions and loops; every loop with those of its first round."""
+        self.count(len(items))
+        for item in items:
+            if isinstance(item, Loop):
+                self.count(ENTRIES.index(LOOP))
+                self.count(item.trips)
+                self._items(program, item.body)
+                for stride in item.strides:
+                    self._stride(stride)
+                continue
+            op, results, args, site, _ = item
+            if op not in OPS:
+                raise ProgramError.of("recording", f"%{results[0]} is of op {op!r}")
+            self.count(len(ENTRIES) + self.ops.setdefault(op, len(self.ops)))
+            if op in WIDE:
+                self.count(len(args))
+            for arg in args:
+                self.count(results[0] - arg)
+            self._site(program, site)
+
+    def _stride(self, stride: int) -> None:
+        """A whole number of either sign."""
+        self.count(2 * stride if stride >= 0 else -2 * stride - 1)
 
     def _site(self, program: Program, index: int, decides: bool = False) -> None:
         site = program.site(index)
@@ -269,24 +293,6 @@ class _Writer:
         if decides:
             self.guards.add(number)
         self.count(number + 1)
-
-
-def _entries(program: Program) -> Iterator[tuple[str, Any]]:
-    """The inputs and instructions of a program in the order of their ids."""
-    instructions = iter(program.instructions)
-    captured = 0
-    for index in range(program.count):
-        given = program.inputs.get(index)
-        if given is None:
-            op, results, args, site, _ = next(instructions, (None, (), (), -1, ()))
-            if results != (index,) or op not in OPS:
-                raise ProgramError.of("recording", f"%{index} is not what comes next")
-            yield op, (results, args, site)
-        elif given.kind == CAPTURED:
-            yield CAPTURED, captured
-            captured += 1
-        else:
-            yield given.kind, given.number
 
 
 def _no_data(function: Function) -> str:
