@@ -1215,7 +1215,7 @@ def closures_of(frame: FrameType, /) -> list[tuple[CellType, ...]]:
 OP_NAMES: tuple[str, ...]
 
 def read(
-    roots: tuple[Value, ...], epoch: int, log: list[Value] = ..., /
+    roots: tuple[Value, ...], epoch: int, log: list[Value] | None = None, /
 ) -> tuple[
     list[Value],
     bytes,

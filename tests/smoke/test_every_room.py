@@ -175,6 +175,14 @@ def visit_models(rg, capsys, tmp_path):
     assert models.Trainer.resume(tmp_path / "checkpoint.npz", corpus).done == 1
 
 
+def visit_torch(rg, capsys, tmp_path):
+    torch = pytest.importorskip("torch")
+    w = torch.tensor([2.0, -1.0], requires_grad=True)
+    account = rg.torch.ledger((3 * w).sum() + (w**2).sum(), w)
+    assert account.exact
+    assert sum(use.share for use in account.uses) == pytest.approx(1.0)
+
+
 def visit_cli(rg, capsys, tmp_path):
     about = json.loads(run(rg, capsys, "info", "--json"))
     assert about["core"] == part(rg, "value").core_name

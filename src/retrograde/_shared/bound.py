@@ -71,8 +71,8 @@ class Bound:
     """
 
     __slots__ = (
-        "_backs", "_picks", "_saves", "arguments", "implicit", "name", "operands", "plan", "scalar", "shape",
-        "shapes", "statement", "wholes",
+        "_backs", "_picks", "_saves", "arguments", "implicit", "name", "operands", "plan", "scalar",
+        "shape", "shapes", "statement", "wholes",
     )  # fmt: skip
 
     def __init__(

@@ -149,7 +149,7 @@ class Core(Protocol[V]):
         """Zero the gradient of everything under the roots."""
 
     def read(
-        self, roots: tuple[V, ...], epoch: int, log: list[V] = ..., /
+        self, roots: tuple[V, ...], epoch: int, log: list[V] | None = None, /
     ) -> tuple[
         list[V],
         bytes,
