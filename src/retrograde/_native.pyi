@@ -969,6 +969,7 @@ class CallSite:
     ) -> Any:
         """The call again; None where it is another one."""
 
+@final
 class Names:
     def __len__(self) -> int: ...
     def read(self, kind: int, container: object, key: object, name: str, /) -> Any:
