@@ -22,7 +22,18 @@ from pathlib import Path
 from typing import Any
 
 from goals import Goal
-from gpt_forms import C, Clock, Compiled, Form, Fused, Jax, Torch, TorchCompiled, scalar_forms
+from gpt_forms import (
+    C,
+    Clock,
+    Compiled,
+    Form,
+    Fused,
+    Jax,
+    Tensors,
+    Torch,
+    TorchCompiled,
+    scalar_forms,
+)
 from progress import progress
 from replay_limits import CannotBuildError
 from report import goals_table, print_tables
@@ -101,6 +112,7 @@ def _prepare(
     forms = scalar_forms(shape, lambda: random.Random(7), clock)
     forms.append(Fused(shape, random.Random(7), clock))
     forms.append(Compiled(shape, random.Random(7), clock))
+    forms.append(Tensors(shape, random.Random(7), clock))
     absent = []
     for make in (C, Torch, Jax):
         try:

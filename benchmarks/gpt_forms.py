@@ -20,6 +20,7 @@ from replay_limits import NATIVE, library
 
 import retrograde
 from retrograde.models import GPT, Shape
+from retrograde.models.tensor_step import TensorStep
 from retrograde.models.training import CompiledStep, EagerStep
 
 BETAS = (0.85, 0.99)
@@ -113,6 +114,18 @@ class Compiled(Fused):
             self._compute(documents)
             times.append(self._clock() - began)
         return min(times)
+
+
+class Tensors(Fused):
+    """The packaged model on tensors, all positions at once."""
+
+    key, title = "tensors", "retrograde, tensors and rg.optim.Adam"
+
+    def __init__(self, shape: Shape, draw: Any, clock: Clock) -> None:
+        self._clock = clock
+        self.model = GPT(shape, draw).tensors()
+        self._compute = TensorStep(self.model)
+        self._adam = retrograde.optim.Adam(self.model, 0.01, BETAS)
 
 
 class C:
