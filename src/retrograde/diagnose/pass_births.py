@@ -29,8 +29,6 @@ CURES = {
 }
 """By kind of rule: what keeps it finite."""
 MASKED = "see that no row is masked altogether: torch.finfo(dtype).min for -inf stays finite"
-    "see that no row is masked altogether: torch.finfo(dtype).min in place of -inf stays finite"
-)
 GIVEN = "look at its operands there, and check data with torch.isfinite before it goes in"
 SLOPE = "give its rule a slope that is finite there: keep what it divides by away from 0"
 
