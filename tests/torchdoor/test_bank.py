@@ -61,7 +61,7 @@ def test_one_illness_is_one_alarm_of_its_kind(case, tmp_path):
     named = {alarm.group, *alarm.groups}
     tops = named | {name.partition(".")[0] for name in named}
     assert not case.groups or tops & set(case.groups), report.text()
-    assert alarm.cure or case.kind.startswith("birth")
+    assert alarm.cure
     if case.line:
         assert alarm.site is not None, report.text()
         assert alarm.site.line == case.line, report.text()

@@ -137,7 +137,7 @@ class ArrayHistory(History):
         """Those that optimizers hold; without any, those that the loop moves step after step."""
         motion = self.motion
         by_hand = not motion.optimizer_steps and motion.repeated >= self.thresholds.patience
-        return motion.updated if by_hand else motion.held
+        return motion.updated if by_hand else super().trained()
 
     def examine(self, seen: Seen, site: Site | None) -> None:
         """A pass of which everything was seen."""

@@ -343,8 +343,8 @@ class History:
         return False
 
     def trained(self) -> Any:
-        """Which parameters something is meant to move: those that optimizers hold."""
-        return self.motion.held
+        """Which parameters something is meant to move: those held by optimizers that step."""
+        return self.motion.held & bool(self.motion.optimizer_steps)
 
     # ---- over time ---------------------------------------------------------------------------
 

@@ -28,6 +28,9 @@ CURES = {
     "weigh": "its operands are too large for their dtype: scale them down, or compute in float32",
 }
 """By kind of rule: what keeps it finite."""
+MASKED = "see that no row is masked altogether: torch.finfo(dtype).min for -inf stays finite"
+GIVEN = "look at its operands there, and check data with torch.isfinite before it goes in"
+SLOPE = "give its rule a slope that is finite there: keep what it divides by away from 0"
 
 
 def births_of(
@@ -114,7 +117,7 @@ def _forward(graph: Pass, index: int) -> Birth:
         FORWARD, "", "leaf" if leaf else (arrays.calls[index] or graph.name(index)),
         arrays.parameters.get(index), float("nan") if value.nans else float("inf"),
         tuple(operands), site=graph.site(index), source=_source(graph.site(index)),
-        cure=CURES.get(kind, ""), route=_route(graph, index), steps=0,
+        cure=CURES.get(kind) or (GIVEN if value.nans else MASKED), route=_route(graph, index),
         index=place_of(value.first, arrays.shapes[index]) if value.first >= 0 else (),
         how_many=value.odd, because=because, group=arrays.groups[index],
     )  # fmt: skip
@@ -166,7 +169,7 @@ def backward_birth(
     return Birth(
         BACKWARD, "its slope there is not finite", arrays.calls[index] or graph.name(index), None,
         result, tuple(operands), target=_named(graph, target), upstream=numbers.get("upstream"),
-        site=site, source=_source(site), cure=CURES.get(kind, ""), route=_route(graph, index),
+        site=site, source=_source(site), cure=CURES.get(kind, SLOPE), route=_route(graph, index),
         index=at, how_many=seen.odd, because=because, group=arrays.groups[index],
     )  # fmt: skip
 
@@ -195,7 +198,7 @@ def described(
     """A birth outside of the graph: data that came in, a call that takes no gradient."""
     return Birth(
         FORWARD, "", op, None, result, tuple(Operand(each, 0.0) for each in words), site=site,
-        source=_source(site), because=because, how_many=how_many, group=group,
+        source=_source(site), because=because, how_many=how_many, group=group, cure=GIVEN,
     )  # fmt: skip
 
 

@@ -359,13 +359,10 @@ class Watch:
     def _look_back(self, reading: Reading) -> None:
         """Nodes that were made before an earlier pass, as where two losses share a graph: from
         now on lines are followed that much sooner."""
-        unknown = [
-            _private.number_of(node)
-            for node, site, op in zip(reading.live, reading.sites, reading.ops)
-            if site is None and op != LEAF
-        ]
-        back = sum(end > min(unknown) for end in self._ends) if unknown else 0
-        self._early = max(self._early, back)
+        inner = (node for node, op in zip(reading.live, reading.ops) if op != LEAF)
+        oldest = next(map(_private.number_of, inner), None)  # they stand in the order made
+        if oldest is not None:
+            self._early = max(self._early, sum(end > oldest for end in self._ends))
 
     def _examined(
         self, graph: Pass, reading: Reading, pulling: Pulling, before: Any, loss: float,
