@@ -143,6 +143,7 @@ def attributes(rg: Any) -> list[str]:
     return sorted(set(dir(rg.Value)) - BY_IDENTITY - UNRELATED - own - {"_become"})
 
 
+@pytest.mark.bank(every=3)
 @pytest.mark.parametrize("subject", SUBJECTS)
 def test_no_attribute_of_a_value_lets_its_number_out(rg: Any, subject: str) -> None:
     of, names = SUBJECTS[subject], attributes(rg)
@@ -157,6 +158,7 @@ def test_no_attribute_of_a_value_lets_its_number_out(rg: Any, subject: str) -> N
         assert not leaks(rg, act), f"value.{name}{arguments(0)}"
 
 
+@pytest.mark.bank(every=3)
 @pytest.mark.parametrize("subject", SUBJECTS)
 def test_no_attribute_of_a_condition_lets_its_answer_out_unguarded(rg: Any, subject: str) -> None:
     """Answers that differ: x > 1.3 is False for one and True for the other."""
@@ -205,6 +207,7 @@ def calls(x: Any, y: Any) -> list[tuple[Any, ...]]:
     ]  # fmt: skip
 
 
+@pytest.mark.bank
 def test_no_public_function_lets_a_number_out(rg: Any) -> None:
     names = functions(rg)
     assert {"rg.data", "rg.grads", "rg.story", "rg.memory", "rg.minimize"} <= set(names)

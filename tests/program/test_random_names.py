@@ -15,6 +15,7 @@ from .wild import WildFunction, wild_functions
 ROWS = np.array([0.5, -1.25, 2.0, -3.0, 0.0, 1.0])
 
 
+@pytest.mark.bank
 @settings(
     max_examples=80,
     derandomize=True,

@@ -223,9 +223,11 @@ def test_chains_are_said_as_they_are_written() -> None:
 
 
 def test_whatever_code_there_is_can_be_read() -> None:
-    """The code of this process's modules: nothing in it is unheard of."""
+    """The code of Python's own modules, NumPy's and ours: nothing in it is unheard of."""
     seen = 0
-    for module in [it for it in sys.modules.values() if isinstance(it, ModuleType)]:
+    known = {*sys.stdlib_module_names, "numpy", "retrograde"}
+    here = [it for name, it in sys.modules.items() if name.partition(".")[0] in known]
+    for module in [it for it in here if isinstance(it, ModuleType)]:
         for thing in list(vars(module).values()):
             if type(thing) is FunctionType:
                 all_of(thing.__code__)

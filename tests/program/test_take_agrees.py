@@ -32,6 +32,7 @@ def eagerly(rg: Any, drawn: Taking) -> tuple[list[float], list[list[float]]]:
     return values, grads
 
 
+@pytest.mark.bank
 @steady(max_examples=400)
 @given(takings(arrays=True))
 def test_values_and_gradients(rg: Any, drawn: Taking) -> None:
@@ -48,6 +49,7 @@ def test_values_and_gradients(rg: Any, drawn: Taking) -> None:
         assert agree(w.grad, grads[number][3])
 
 
+@pytest.mark.bank
 @steady(max_examples=250)
 @given(takings(most=5))
 def test_second_derivatives(rg: Any, drawn: Taking) -> None:
@@ -63,6 +65,7 @@ def test_second_derivatives(rg: Any, drawn: Taking) -> None:
         assert agree([[part[row] for part in line] for line in got], wanted)
 
 
+@pytest.mark.bank
 @steady(max_examples=150)
 @given(takings(most=5))
 def test_gradients_inside_a_compiled_function(rg: Any, drawn: Taking) -> None:
