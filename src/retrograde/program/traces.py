@@ -34,7 +34,7 @@ LEAST_TRACES = 500
 MOST_INSTRUCTIONS = 2_000_000
 """Instructions past which no more traces are kept, beyond the least."""
 
-LONG_PROGRAM = 20_000
+LONG_PROGRAM = 100_000
 """Instructions from which on, written out, loops are not written out for transforms and layout."""
 KEPT_WRITTEN = 100_000
 """Instructions up to which a program is kept with its loops written out."""
