@@ -318,6 +318,8 @@ def test_exit_codes_of_scripts_are_passed_on(cli, capsys, script, values):
 def test_a_script_without_a_pass_and_one_that_is_not_there(cli, capsys, script):
     code, out, err = run(cli, capsys, script("print('nothing')\n"))
     assert (code, out) == (1, "nothing\n")
+    assert "differentiates nothing" in err
+    code, out, err = run(cli, capsys, script("import retrograde\n"))
     assert "ran no backward pass on retrograde's values" in err
     code, out, err = run(cli, capsys, "missing.py")
     assert (code, out) == (1, "")

@@ -61,7 +61,7 @@ def copy(tmp_path):
     return tmp_path, page
 
 
-def test_there_are_six_with_their_titles():
+def test_there_are_eight_with_their_titles():
     assert [tool.text_of(name).splitlines()[0] for name in NAMES] == [
         "# The backward pass by hand",
         "# Automating it",
@@ -69,6 +69,8 @@ def test_there_are_six_with_their_titles():
         "# When gradients go wrong",
         "# From a neuron to a GPT",
         "# Record and replay",
+        "# Debugging PyTorch: five sick networks",
+        "# From scalars to arrays",
     ]
 
 

@@ -81,6 +81,7 @@ CHAPTERS = {
             *_named("rg.", "retrograde._native", "sum dot"),
             *_named("rg.", "retrograde._values.functions", "mean norm softmax logsumexp"),
             *_named("rg.", "retrograde._values.take", "take"),
+            *_named("rg.", "retrograde._values.scanning", "scan"),
             *_named("rg.", "retrograde._values.graph", "backward order"),
             *_named(
                 "rg.", "retrograde._values.bulk", "data grads assign zero_grad freeze unfreeze"

@@ -40,7 +40,7 @@ _EPILOG = """\
 examples:
   retrograde explain "relu(a*b + d)" a=2 b=-3 d=10
   retrograde explain train.py --html story.html
-  retrograde doctor train.py        a script with values, or with PyTorch as it is
+  retrograde doctor train.py        a script with values, or PyTorch as it is
   retrograde memory train.py
   retrograde run gpt.py --replace Value --profile
   retrograde demo           watch a gradient being worked out, step by step

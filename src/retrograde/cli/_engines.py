@@ -17,12 +17,12 @@ OTHERS = ("jax", "tensorflow", "keras", "autograd", "mxnet", "paddle", "tinygrad
 def trees_of(path: str) -> Iterator[ast.Module]:
     """The script and the modules of its own folder that it imports, as syntax trees."""
     folder = os.path.dirname(os.path.abspath(path))
-    pending, seen = [os.path.abspath(path)], set[str]()
+    pending, seen = [path], set[str]()
     while pending and len(seen) < MOST_FILES:
         file = pending.pop()
-        if file in seen:
+        if os.path.abspath(file) in seen:
             continue
-        seen.add(file)
+        seen.add(os.path.abspath(file))
         tree = tree_of(source_of(file))
         if tree is None:
             continue
