@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from ..passes.pictures import MOST_PICTURED, short
+from ..passes.pictures import MOST_PICTURED, shortened
 from ..passes.summary import EMPTY, KINDS, Summary
 from ..value import core_name
 from . import board
@@ -96,4 +96,4 @@ def picture(t: torch.Tensor, most: int = MOST_PICTURED) -> Any:
         return None
     flat = t.reshape(1, -1) if t.dim() == 1 else t.reshape(t.shape[0], -1)
     rows, columns = (max(1, -(-extent // most)) for extent in flat.shape)
-    return [[short(x) for x in row] for row in flat[::rows, ::columns].float().tolist()]
+    return shortened(flat[::rows, ::columns].double().cpu().numpy())
