@@ -18,9 +18,13 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 import retrograde
 from retrograde import value
+
+settings.register_profile("steady", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("steady")  # nothing depends on the clock
 
 HERE = Path(__file__).parent
 REFERENCE = "retrograde_reference"

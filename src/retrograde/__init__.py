@@ -120,4 +120,7 @@ else:
         return found
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), *_WHEN_ASKED})
+        from importlib.util import find_spec
+
+        absent = set() if find_spec("torch") else {"torch"}
+        return sorted({*globals(), *_WHEN_ASKED} - absent)

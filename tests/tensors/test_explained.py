@@ -49,8 +49,8 @@ def test_the_products_of_any_number_add_up_to_its_bits(rg: Any, case: Case) -> N
             parts = [entry.amount for entry in account.entries]
             assert bits(fsum(parts) + 0.0) == bits(account.gradient + 0.0)
             rounding = [e.amount for e in account.entries if e.name == "rounding"]
-            largest = max([abs(part) for part in parts] or [0.0])
-            assert all(abs(r) <= 1e-9 * largest for r in rounding), "rounding explains too much"
+            added = fsum(map(abs, parts))
+            assert all(abs(r) <= 1e-14 * added for r in rounding), "rounding explains too much"
 
 
 def reached(rg: Any, top: Any, x: Any) -> bool:
