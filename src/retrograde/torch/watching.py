@@ -34,7 +34,7 @@ from ..passes.arrays import Arrays, Cut
 from ..passes.flat import Pass
 from . import _private, board
 from .finding import births_in, trouble
-from .gates import gates_of
+from .gates import count, gates_of
 from .glances import Glances, mark
 from .graph import Reading
 from .kinds import LEAF
@@ -43,8 +43,9 @@ from .logs import Log, log_to
 from .modules import Modules
 from .patients import Patients
 from .pulling import Pulling
+from .samples import sample
 from .sites import calling, site_of
-from .summaries import picture, settled, summary
+from .summaries import settled, summary
 
 FARTHEST = 4
 """How many passes before one that is examined lines are followed, where a graph serves several."""
@@ -81,7 +82,7 @@ class Watch:
         self.modules = Modules(models)
         self.patients = Patients(self.modules, thresholds)
         self._glances = Glances(self.patients)
-        self.lines = Lines(self.modules, picture if pictures else None)
+        self.lines = Lines(self.modules, sample if pictures else None)
         self._examine, self._pictures, self._stop = examine, pictures, stop
         self._log: Log | None = log_to(log)
         self.passes = 0
@@ -313,13 +314,14 @@ class Watch:
         gates = gates_of(reading) if isfinite(loss) else []
         if self.looked is not None:
             self.looked(roots[0], None)
-        pulling = Pulling(reading, picture if self._pictures else None)
+        pulling = Pulling(reading, sample if self._pictures else None)
         try:
             result = engine(roots, *arguments, **options)
         finally:
             pulling.remove()
         pulling.settle()
         graph = reading.whole()
+        count(gates)
         assert graph.arrays is not None
         graph.arrays.gates = gates
         seen_lines = self.lines if lines else None
@@ -330,6 +332,7 @@ class Watch:
             self.looked(roots[0], graph)
         reading.live.clear()  # the graph itself is not kept
         reading.place.clear()
+        reading.samples.clear()
         return result
 
     def _clear(self) -> None:
