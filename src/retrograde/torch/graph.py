@@ -18,7 +18,7 @@ from . import board
 from ._private import number_of, outputs_of, saved_by
 from .kinds import LEAF, VIEWS, kind_of, op_of
 from .lines import Lines
-from .samples import pictures_of
+from .samples import Pictures
 from .summaries import Look, look, settled
 
 _dtypes: dict[Any, str] = {}
@@ -177,7 +177,7 @@ class Reading:
         arrays = Arrays(
             self.shapes, self.dtypes, [kind_of(op) for op in self.ops], values, grads, amounts,
             self.groups, self.calls, self.saved, self.order, parameters=self.names,
-            pictures=pictures_of(self.samples),
+            pictures=Pictures(self.samples),
         )  # fmt: skip
         starts, inputs = np.array(self.starts, np.int64), np.array(self.inputs, np.int64)
         return Pass(

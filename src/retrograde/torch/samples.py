@@ -1,18 +1,17 @@
-"""Small samples of tensors for heat maps: kept on the tensor's device, and read and rounded in one
-go when the pass is over, so that a GPU is waited for once."""
+"""Small samples of tensors for heat maps: kept on the tensor's device, and read in one go when
+the pass is over, so that a GPU is waited for once."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import torch
 
 from ..passes.pictures import MOST_PICTURED, shortened
 from .summaries import is_plain
-
-Pictures = Mapping[int, tuple[Any, Any]]
-"""By node: the sample or picture of its value, and that of its gradient."""
 
 
 def sample(t: torch.Tensor, most: int = MOST_PICTURED) -> torch.Tensor | None:
@@ -25,23 +24,40 @@ def sample(t: torch.Tensor, most: int = MOST_PICTURED) -> torch.Tensor | None:
     return flat[::rows, ::columns].to(torch.float64, copy=True)
 
 
-def pictures_of(samples: Pictures) -> dict[int, tuple[Any, Any]]:
-    """What the samples show: rows of short numbers."""
-    by_device: dict[torch.device, list[torch.Tensor]] = {}
-    for pair in samples.values():
-        for each in pair:
+class Pictures(Mapping[int, tuple[Any, Any]]):
+    """By node, the pictures of its value and of its gradient: rows of short numbers, made when
+    somebody looks at them."""
+
+    def __init__(self, samples: Mapping[int, tuple[Any, Any]]) -> None:
+        by_device: dict[torch.device, list[torch.Tensor]] = {}
+        for each in chain.from_iterable(samples.values()):
             if each is not None:
                 by_device.setdefault(each.device, []).append(each)
-    drawn: dict[int, Any] = {}
-    for kept in by_device.values():
-        numbers = torch.cat([each.reshape(-1) for each in kept]).cpu().numpy()
-        (texts,) = shortened(numbers.reshape(1, -1))
-        begin = 0
-        for each in kept:
-            wide, end = each.shape[1], begin + each.numel()
-            drawn[id(each)] = [texts[at : at + wide] for at in range(begin, end, wide)]
-            begin = end
-    return {
-        index: (drawn.get(id(value)), drawn.get(id(grad)))
-        for index, (value, grad) in samples.items()
-    }
+        self._read = [
+            (torch.cat([each.reshape(-1) for each in kept]).cpu().numpy(),
+             [(id(each), *each.shape) for each in kept])
+            for kept in by_device.values()
+        ]  # fmt: skip
+        self._places = {index: (id(v), id(g)) for index, (v, g) in samples.items()}
+
+    @cached_property
+    def _drawn(self) -> dict[int, list[Any]]:
+        drawn = {}
+        for numbers, shapes in self._read:
+            (short,) = shortened(numbers.reshape(1, -1))
+            begin = 0
+            for key, down, across in shapes:
+                end = begin + down * across
+                drawn[key] = [short[at : at + across] for at in range(begin, end, across)]
+                begin = end
+        return drawn
+
+    def __getitem__(self, index: int) -> tuple[Any, Any]:
+        value, gradient = self._places[index]
+        return self._drawn.get(value), self._drawn.get(gradient)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)

@@ -7,6 +7,7 @@ nothing is in place but the doors; the loss and the norms of gradients are read.
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
@@ -309,6 +310,12 @@ class Watch:
     def _look_closely(
         self, engine: Any, roots: Any, arguments: Any, options: Any, loss: float, lines: bool
     ) -> Any:
+        with no_collection():
+            return self._take_apart(engine, roots, arguments, options, loss, lines)
+
+    def _take_apart(
+        self, engine: Any, roots: Any, arguments: Any, options: Any, loss: float, lines: bool
+    ) -> Any:
         reading = self._read(roots, lines)
         before = [mark(t) for t in self.patients.tensors]
         gates = gates_of(reading) if isfinite(loss) else []
@@ -425,6 +432,19 @@ class Watch:
         found = trouble(error, roots, patients, known, self._lost, self._site)
         if patients.history is not None and found is not None:
             patients.history.findings.append(found)
+
+
+@contextmanager
+def no_collection() -> Iterator[None]:
+    """Garbage waits: all that is made here lives on, and walking it again and again would take
+    longer than the rest."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _number(root: torch.Tensor) -> float:
