@@ -61,7 +61,18 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Sweeps take half an hour: they run where ``-m`` names them, whatever else it says."""
+    _shorten_banks(items)
+    if "sweep" in config.option.markexpr:
+        return
+    left_out = [item for item in items if item.get_closest_marker("sweep")]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not item.get_closest_marker("sweep")]
+
+
+def _shorten_banks(items: list[pytest.Item]) -> None:
     """Banks of what stands above the cores: the reference meets a few or none, in a sweep all.
 
     The code they test is the same on both; what it asks a core for is held equal elsewhere.
