@@ -24,7 +24,7 @@ from . import exact
 from .digits import Point, Truth, points, truth, truths, ulp, ulps_off
 from .exact import Undefined, mp
 
-DENSE = 20
+DENSE = 60
 
 Numbers = list[tuple[float, ...]]
 """For each point the value, and the partials."""
