@@ -69,7 +69,7 @@ def one_input(op: Op, dense: int) -> Iterator[float]:
     for width in RANGES:
         for _ in range(5 * dense):
             yield rng.uniform(-width, width)
-    for _ in range(10 * dense):
+    for _ in range(20 * dense):
         yield rng.uniform(*op.domain[0])
     for mark in {*LANDMARKS, *thresholds(op)}:
         for off in BESIDE:
