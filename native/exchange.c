@@ -62,6 +62,7 @@ Value *rg_leaf_of(PyObject *object, const char *what, int requires_grad) {
         } else {
             memcpy(rg_body(v)->at, view.buf, (size_t)view.len);
             if (requires_grad) v->flags |= RG_REQUIRES_GRAD;
+            if (RG_UNLIKELY(rg_recording())) v->flags |= RG_COLLECTED; /* see leaf_origin */
         }
     }
     PyBuffer_Release(&view);

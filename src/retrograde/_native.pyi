@@ -1084,7 +1084,7 @@ class Tensor:
 def begin_epoch() -> int:
     """Start a new epoch and return its number."""
 
-def leaf_origin(leaf: Value, epoch: int, /) -> str:
+def leaf_origin(leaf: Any, epoch: int, /) -> str:
     """Where a leaf met in a recording comes from."""
 
 def order_since(roots: tuple[Value, ...], epoch: int, /) -> list[Value]:
@@ -1151,6 +1151,9 @@ def enter_recording() -> None:
 
 def leave_recording() -> list[Value]:
     """Undo one enter_recording. Returns the nodes of ops, in the order they were made."""
+
+def recorded_arrays() -> bool:
+    """Whether array rows made nodes in this thread's latest recording."""
 
 def tell_of(count: int, function: Callable[[int], int], /) -> None:
     """Have a function called when a recording has made so many nodes."""
@@ -1258,7 +1261,7 @@ def recompute(value: Value, /) -> float | None:
 def recorded_op(value: Value, /) -> str:
     """What only recordings make: stop, take, or neither."""
 
-def argument(given: _Number, /) -> Value:
+def argument(given: Any, /) -> Any:
     """A fresh argument of a function being recorded."""
 
 def peek(value: Value, /) -> float:

@@ -336,13 +336,16 @@ class Core(Protocol[V]):
     def leave_recording(self) -> list[V]:
         """Undo one enter_recording. Returns the nodes of ops, in the order they were made."""
 
+    def recorded_arrays(self) -> bool:
+        """Whether array rows made nodes in this thread's latest recording."""
+
     def tell_of(self, count: int, function: Callable[[int], int], /) -> None:
         """Have a function called when a recording has made so many nodes."""
 
-    def argument(self, given: Number, /) -> V:
-        """A fresh argument of a function being recorded."""
+    def argument(self, given: Any, /) -> Any:
+        """A fresh argument of a function being recorded: a value, or the tensor of an array."""
 
-    def leaf_origin(self, leaf: V, epoch: int, /) -> str:
+    def leaf_origin(self, leaf: Any, epoch: int, /) -> str:
         """Where a leaf met in a recording comes from."""
 
     def take(self, values: list[V | Number], index: V, /) -> V:

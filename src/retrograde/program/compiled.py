@@ -7,13 +7,13 @@ import sys
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from functools import partial, update_wrapper
+from functools import partial, update_wrapper, wraps
 from threading import RLock
 from types import FunctionType
 from typing import Any, overload
 
 from .._values.modes import unwatched
-from .._values.nests import Nest, leaves, take_apart
+from .._values.nests import Nest, flatten, is_array, leaves, take_apart
 from ..errors import (
     CompileError,
     FunctionResultError,
@@ -22,6 +22,7 @@ from ..errors import (
     RecordingWarning,
     TraceBudgetWarning,
 )
+from ..tensor import in_graph
 from ..value import Value, core
 from .calling import Replayable
 from .callsites import MISS, CallSites
@@ -30,10 +31,12 @@ from .loaded import Loaded
 from .misfits import retold
 from .naming import named
 from .program import Input
-from .record import record
+from .record import ArraysRecorded, record
 from .routing import Recorder
 from .rows import RESERVED, Argument, Bound
 from .settling import add_settled, next_family
+from .shaped.arguments import WHOLE_AXES, annotated
+from .shaped.calls import Calls
 from .shapes import plain
 from .traces import Family, Trace, collector_paused, outline
 from .writer import Stored
@@ -80,6 +83,9 @@ class Compiled(Replayable):
                 raise CompileError.variadic(self._name, parameter.name)
             if parameter.name in RESERVED:
                 raise CompileError.reserved(self._name, parameter.name)
+        self._wanted = annotated(function, self._signature)
+        self._on_tensors = bool(self._wanted)
+        self._tensors = Calls(self._name, self._called, self._wanted)
         self._by_shape: dict[Any, Family] = {}
         self._sites = CallSites()
         self._lock = RLock()
@@ -94,14 +100,40 @@ class Compiled(Replayable):
         ``out`` are arrays to write the results into, in the nest of the results. On values, as in
         another recording, the function itself is called.
         """
+        if self._on_tensors:
+            return self._called_on_tensors(args, kwargs, threads=threads, out=out)
         given = args if not kwargs else self._ordered(args, kwargs)
         if given is not None and out is None:
             found = self._sites.find(("value", threads), given)
             if found is not MISS:
                 return found
-        if core.in_recording() or _holds_values((args, kwargs)):
+        if core.in_recording() or _holds_nodes((args, kwargs)):
             return self._function(*args, **kwargs)
-        return self._value(args, kwargs, threads, out)
+        if not _has_tensors(args, kwargs):
+            try:
+                return self._value(args, kwargs, threads, out)
+            except ArraysRecorded:
+                self._on_tensors = True
+        return self._called_on_tensors(args, kwargs, threads=threads, out=out)
+
+    def _called_on_tensors(self, args: Any, kwargs: Any, **settings: Any) -> Any:
+        if core.in_recording() or _holds_nodes((args, kwargs)):
+            return self._function(*args, **kwargs)
+        return self._tensors.value(self._named(args, kwargs), **settings)
+
+    def _named(self, args: Any, kwargs: Any) -> dict[str, Any]:
+        """Arguments by their names, in order; a default that was not given is the function's."""
+        try:
+            found = self._signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise CompileError.call(self._name, str(error)) from None
+        return found.arguments
+
+    def _called(self, arguments: dict[str, Any]) -> Any:
+        """The function itself, on arguments by their names."""
+        call = self._signature.bind_partial()
+        call.arguments.update(arguments)
+        return self._function(*call.args, **call.kwargs)
 
     def __reduce__(self) -> Any:
         if not isinstance(self._function, FunctionType):
@@ -140,6 +172,7 @@ class Compiled(Replayable):
         with self._lock:
             self._by_shape = {}
             self._sites.forget()
+            self._tensors.families.clear()
 
     def __repr__(self) -> str:
         return f"<compiled {self._name}{self._signature}: {len(self.traces)} trace(s)>"
@@ -290,6 +323,39 @@ def _caller_level() -> int:
 
 def _holds_values(nest: Any) -> bool:
     return any(isinstance(leaf, Value) for leaf in leaves(nest))
+
+
+def _holds_nodes(nest: Any) -> bool:
+    return any(in_graph(leaf) for leaf in leaves(nest))
+
+
+def _has_tensors(args: Any, kwargs: Any) -> bool:
+    """Whether an array has so many axes that it is a tensor."""
+    found = flatten((args, kwargs), is_array)[0]
+    return any(is_array(leaf) and leaf.ndim >= WHOLE_AXES for leaf in found)
+
+
+def _also_on_tensors(name: str) -> Any:
+    """A method of compiled functions that is also asked of functions on tensors."""
+    method = getattr(Replayable, name)
+
+    @wraps(method)
+    def asked(self: Compiled, /, *args: Any, **given: Any) -> Any:
+        settings = {key: it for key, it in given.items() if key in RESERVED}
+        named = {key: it for key, it in given.items() if key not in RESERVED}
+        if not self._on_tensors and not _has_tensors(args, named):
+            try:
+                return method(self, *args, **given)
+            except ArraysRecorded:
+                self._on_tensors = True
+        return getattr(self._tensors, name)(self._named(args, named), **settings)
+
+    return asked
+
+
+for _name in ("value_and_grad", "grad", "backward", "jacobian", "hessian", "hvp", "story",
+              "births"):  # fmt: skip
+    setattr(Compiled, _name, _also_on_tensors(_name))
 
 
 @overload

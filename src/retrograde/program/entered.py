@@ -18,13 +18,14 @@ from typing import Any
 
 import numpy as np
 
+from ..tensor import Tensor
 from ..value import Value, core
 from .reads import CELL, GLOBAL, LOCAL, MODULE, Chain, Reads, reads
 
 ATTRIBUTE, ITEM, CELL_OF = 0, 1, 2
 """The kinds of places, as ``core.Names`` numbers them."""
 
-_PLAIN = (Value, float, int, str, bytes, type(None))
+_PLAIN = (Value, Tensor, float, int, str, bytes, type(None))
 """What has no attributes or items that are settings."""
 
 

@@ -1,0 +1,255 @@
+"""Calls of compiled functions on tensors: recorded for the shapes they come with, and replayed."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from threading import RLock
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ..._shared import hooks
+from ...errors import CompileError, FunctionResultError, RecordingError, RecordingWarning
+from ...tensor import Tensor
+from ...value import core
+from .arguments import INDICES, NUMBER, SETTING, TENSOR, Taken, take
+from .runs import ARGUMENT, CAPTURED, Run, of_gradients, of_values
+from .traces import Family, Trace, recorded
+
+MANY_SHAPES = 16
+"""Recordings for other shapes from which on a function says so."""
+
+Call = Callable[[dict[str, Any]], Any]
+
+
+class Calls:
+    """What a function on tensors answers; ``wanted`` are the annotations of its parameters."""
+
+    def __init__(self, name: str, call: Call, wanted: dict[str, str]) -> None:
+        self.name, self._call, self._wanted = name, call, wanted
+        self.families: dict[Any, Family] = {}
+        self._lock = RLock()
+        self._warned = False
+
+    # ---- what can be asked ---------------------------------------------------------------------
+
+    def value(self, given: dict[str, Any], threads: Any = None, out: Any = None) -> Any:
+        """The results, in their nest."""
+        self._refuse(out=out)
+        taken = take(self.name, given, self._wanted)
+        self._watch(taken, ())
+        trace, found = self._led(taken, of_values)
+        return trace.outputs.filled([_shown(it) for it in found])
+
+    def grad(self, given: dict[str, Any], **settings: Any) -> Any:
+        """The gradients alone."""
+        return self.value_and_grad(given, **settings)[1]
+
+    def value_and_grad(
+        self,
+        given: dict[str, Any],
+        wrt: Any = None,
+        reduce: str | None = None,
+        weights: Any = None,
+        threads: Any = None,
+        out: Any = None,
+    ) -> tuple[Any, Any]:
+        """The value and its gradients by arguments. There are no rows, so there is nothing to
+        reduce."""
+        self._refuse(weights=weights, out=out)
+        if reduce not in (None, "sum", "mean"):
+            raise CompileError.call(self.name, f"reduce={reduce!r} is none of None, 'sum', 'mean'")
+        taken = take(self.name, given, self._wanted)
+        chosen, bare = self._chosen(taken, wrt)
+        numbers = [
+            number for argument in chosen
+            for number in range(taken.first(argument), taken.first(argument) + taken.counts[argument])
+            if taken.kinds[number] in (TENSOR, NUMBER)
+        ]  # fmt: skip
+
+        def run(trace: Trace) -> Run:
+            self._check_single(trace)
+            return of_gradients(trace, ARGUMENT, numbers)
+
+        self._watch(taken, numbers)
+        trace, found = self._led(taken, run)
+        shown = [_shown(it) for it in found]
+        parts: list[Any] = [None] * len(taken.leaves)
+        for number, gradient in zip(numbers, shown[1:]):
+            parts[number] = gradient
+        nests = taken.filled(parts)
+        gradients = [nests[taken.names[argument]] for argument in chosen]
+        return shown[0], gradients[0] if bare else tuple(gradients)
+
+    def backward(
+        self,
+        given: dict[str, Any],
+        reduce: str = "sum",
+        weights: Any = None,
+        threads: Any = None,
+    ) -> float:
+        """Add the gradients into the captured parameters; the value."""
+        self._refuse(weights=weights)
+        if reduce not in ("sum", "mean"):
+            raise CompileError.call(self.name, f"reduce={reduce!r} is neither 'sum' nor 'mean'")
+        taken = take(self.name, given, self._wanted)
+
+        def run(trace: Trace) -> Run:
+            self._check_single(trace)
+            return of_gradients(trace, CAPTURED, _taking(trace))
+
+        trace, found = self._led(taken, run)
+        numbers = _taking(trace)
+        if not numbers:
+            raise CompileError.call(
+                self.name, "no captured parameter takes gradients; use value_and_grad instead"
+            )
+        leaves = [trace.captured[number] for number in numbers]
+        totals = [_after_hooks(leaf, total) for leaf, total in zip(leaves, found[1:])]
+        for leaf, total in zip(leaves, totals):
+            leaf.grad = leaf.grad + total
+        return float(found[0])
+
+    def _not_yet(self, what: str, cure: str) -> NoReturn:
+        raise CompileError.of_tensors(self.name, what, cure)
+
+    def jacobian(self, given: dict[str, Any], **settings: Any) -> NoReturn:
+        """Not there yet."""
+        self._not_yet("jacobian", "Write rg.jacobian(f.__wrapped__).")
+
+    def hessian(self, given: dict[str, Any], **settings: Any) -> NoReturn:
+        """Not there yet."""
+        self._not_yet("hessian", "Write rg.hessian(f.__wrapped__), or hvp of the compiled one.")
+
+    def story(self, given: dict[str, Any], **settings: Any) -> NoReturn:
+        """Not there yet."""
+        self._not_yet("story", "Call f.__wrapped__ on tensors and tell the story of its result.")
+
+    def births(self, given: dict[str, Any], **settings: Any) -> NoReturn:
+        """Not there yet."""
+        self._not_yet("births", "Write with rg.anomaly(): f(...), which names the line.")
+
+    def _refuse(self, **settings: Any) -> None:
+        for name, it in settings.items():
+            if it is not None:
+                self._not_yet(f"{name}=", "Leave it out.")
+
+    # ---- leading a call to its trace -----------------------------------------------------------
+
+    def _led(self, taken: Taken, run: Callable[[Trace], Run]) -> tuple[Trace, list[Any]]:
+        """The trace that the numbers of a call lead to, and what its run gave."""
+        if core.in_recording():
+            raise RecordingError.replayed(self.name)
+        family = self._family(taken)
+        trace = family.traces[-1]
+        while True:
+            found, outcomes = self._run(trace, taken, run)
+            wrong = next((n for n, it in enumerate(trace.path) if it != outcomes[n]), None)
+            if wrong is None:
+                trace.calls += 1
+                return trace, found
+            path = trace.path[:wrong] + outcomes[wrong : wrong + 1]
+            other = family.fitting(path)
+            trace = self._another(family, taken, path) if other is None else other
+
+    def _run(
+        self, trace: Trace, taken: Taken, run: Callable[[Trace], Run]
+    ) -> tuple[list[Any], bytes]:
+        captured = [leaf.data for leaf in trace.captured]
+        return run(trace)(taken.leaves, captured, taken.leaves)
+
+    def _family(self, taken: Taken) -> Family:
+        key = taken.key
+        with self._lock:
+            family = self.families.get(key)
+            if family is not None and family.names.unchanged():
+                return family
+            family = Family()
+            self._another(family, taken, b"")
+            self.families[key] = family
+            if len(self.families) == MANY_SHAPES and not self._warned:
+                self._warned = True
+                message = RecordingWarning.shapes(self.name, MANY_SHAPES)
+                warnings.warn(RecordingWarning(message), stacklevel=6)
+            return family
+
+    def _another(self, family: Family, taken: Taken, path: bytes) -> Trace:
+        with self._lock:
+            trace, names = recorded(self.name, self._call, taken, path)
+            if trace.path[: len(path)] != path:
+                site = trace.program.guards[min(len(path), len(trace.path)) - 1].site
+                raise RecordingError.unsteady(self.name, site)
+            if family.traces and trace.outputs.paths != family.traces[0].outputs.paths:
+                raise FunctionResultError.branches(
+                    self.name, family.traces[0].outputs.places, trace.outputs.places
+                )
+            if family.names is None:
+                family.names = names
+            else:
+                family.names.absorb(names)
+            family.traces.append(trace)
+            return trace
+
+    # ---- checks --------------------------------------------------------------------------------
+
+    def _chosen(self, taken: Taken, wrt: Any) -> tuple[list[int], bool]:
+        """The arguments to differentiate, and whether the gradient comes bare."""
+        free = [
+            argument for argument in range(len(taken.names))
+            if not {INDICES, SETTING} & set(self._kinds(taken, argument))
+        ]  # fmt: skip
+        if wrt is None:
+            return free, len(free) == 1
+        names = wrt if isinstance(wrt, tuple) else (wrt,)
+        for name in names:
+            if name not in taken.names:
+                raise CompileError.call(
+                    self.name, f"wrt names '{name}'; its arguments are {', '.join(taken.names)}"
+                )
+            if taken.names.index(name) not in free:
+                raise CompileError.call(
+                    self.name, f"wrt names '{name}', whole numbers, which have no gradient"
+                )
+        return [taken.names.index(name) for name in names], not isinstance(wrt, tuple)
+
+    def _kinds(self, taken: Taken, argument: int) -> Sequence[str]:
+        first = taken.first(argument)
+        return taken.kinds[first : first + taken.counts[argument]]
+
+    def _check_single(self, trace: Trace) -> None:
+        program = trace.program
+        if len(program.outputs) != 1:
+            raise FunctionResultError.several(self.name, trace.outputs.places)
+        shape = program.shapes[program.outputs[0]]
+        if shape != ():
+            raise FunctionResultError.array(self.name, shape)
+
+    def _watch(self, taken: Taken, numbers: Sequence[int]) -> None:
+        """Under anomaly() the function itself is called, and raises at the line of a birth."""
+        if not core.in_anomaly():
+            return
+        made = [
+            Tensor(leaf) if kind == TENSOR else leaf
+            for kind, leaf in zip(taken.kinds, taken.leaves)
+        ]
+        result = self._call(taken.filled(made))
+        if numbers and hasattr(result, "backward"):
+            result.backward()
+
+
+def _taking(trace: Trace) -> tuple[int, ...]:
+    return tuple(n for n, leaf in enumerate(trace.captured) if leaf.requires_grad)
+
+
+def _after_hooks(leaf: Any, total: Any) -> Any:
+    if not leaf._hooks:
+        return total if leaf.shape else float(total)
+    if leaf.shape:
+        return np.array(hooks.run_on_array(leaf, np.array(total)))
+    return hooks.run(leaf, float(total))
+
+
+def _shown(array: Any) -> Any:
+    """What a caller is given: a float where there are no axes, else an array of its own."""
+    return float(array) if array.ndim == 0 else np.array(array)

@@ -1,0 +1,160 @@
+"""Reading a program off the graph that a recorded function has made.
+
+Every node is a bound row of the array law, or an op on values, which is the same row on shapes
+without axes. What cannot be replayed is refused here, with its line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..._shared.bound import Bound, bound
+from ..._shared.sites import Site
+from ..._tensors.indices import source_of
+from ...errors import RecordingError
+from ...ops import OPS, STRUCTURAL
+from ...tensor import Tensor, in_graph
+from ...value import core
+from .program import (
+    ARGUMENT,
+    CAPTURED,
+    Builder,
+    Fixed,
+    Given,
+    Guard,
+    Input,
+    Looked,
+    Program,
+    check,
+)
+
+
+class Reader:
+    """Turns a graph into a program; ``captured`` are the leaves from outside, in their order."""
+
+    def __init__(self, since: int) -> None:
+        self.program = Program()
+        self.captured: list[Any] = []
+        self._since = since
+        self._build = Builder(self.program)
+        self._ids: dict[int, int] = {}
+        self._sites: dict[Site | None, int] = {}
+        self._looked: dict[int, dict[str, Any]] = {}
+        self._keep: list[Any] = []
+
+    def argument(self, node: Any, name: str, number: int) -> None:
+        """An argument of the function."""
+        self._ids[core.key(node)] = self._build.input(Input(ARGUMENT, name, number), node.shape)
+        self._keep.append(node)
+
+    def read(self, roots: Sequence[Any]) -> list[int]:
+        """The ids of some results, with all that makes them."""
+        for node in core.order_since(tuple(root for root in roots if in_graph(root)), self._since):
+            if core.key(node) not in self._ids and node.inputs:
+                self._ids[core.key(node)] = self._node(node)
+                self._keep.append(node)  # its key is an address
+        return [self._operand(root) for root in roots]
+
+    def _operand(self, thing: Any) -> int:
+        """The id of something that stands among operands or results."""
+        if not in_graph(thing):
+            return self._build.constant(thing)
+        known = self._ids.get(core.key(thing))
+        if known is not None:
+            return known
+        if thing.inputs:
+            raise RecordingError.captured_interior(thing)
+        origin = core.leaf_origin(thing, self._since)
+        if origin == "argument":
+            raise RecordingError.leaked_argument(thing)
+        if origin == "constant":
+            return self._build.constant(_numbers(thing), thing.label)
+        name = thing.label or f"captured {len(self.captured) + 1}"
+        number = len(self.captured)
+        self.captured.append(thing)
+        made = self._build.input(Input(CAPTURED, name, number), thing.shape)
+        self._ids[core.key(thing)] = made
+        return made
+
+    def _node(self, node: Any) -> int:
+        self._build.site = self._site(node.site)
+        row = core.array_row(node)
+        if row is None:
+            return self._of_values(node)
+        return self._of_arrays(node, *row)
+
+    def _of_arrays(self, node: Any, row: Bound, wholes: dict[str, Any]) -> int:
+        if row.statement is None:
+            raise RecordingError.custom(node)
+        operands = [self._operand(it) for it in node.inputs]
+        result = len(self.program.shapes)
+        found = {name for it in row.chosen for name in it.names}
+        if row.implicit is not None:
+            found |= set(row.implicit.wholes)
+        numbers = [
+            (name, self._build.whole(
+                Looked(result, name, tuple(np.shape(it))) if name in found else _whole(row, name, it)
+            ))
+            for name, it in wholes.items()
+        ]  # fmt: skip
+        return self._build.add(row, operands, numbers, node.requires_grad)
+
+    def _of_values(self, node: Any) -> int:
+        """An op on values: the same row, on shapes without axes."""
+        name = core.recorded_op(node) or node.op
+        if name == "stop":
+            (operand,) = [self._operand(it) for it in node.inputs]
+            return self._build.add(bound("reshape", ((),), shape=()), [operand], (), False)
+        if node._rule is not None or name == "take":
+            raise RecordingError.custom(node) if name != "take" else RecordingError.taken(node)
+        operands = [self._operand(it) for it in node.inputs]
+        if name in OPS:
+            row = bound(name, ((),) * len(operands))
+            return self._build.add(row, operands, (), node.requires_grad)
+        if name not in STRUCTURAL:
+            raise RecordingError.custom(node)
+        return self._summed(name, operands, node.requires_grad)
+
+    def _summed(self, name: str, operands: list[int], takes: bool) -> int:
+        """``sum`` and ``dot`` of values, written out in their order."""
+        add, mul = (bound(op, ((), ())) for op in ("add", "mul"))
+        terms = operands
+        if name == "dot":
+            half = len(operands) // 2
+            pairs = zip(operands[:half], operands[half:])
+            terms = [self._build.add(mul, pair, (), takes) for pair in pairs]
+        total = terms[0] if terms else self._build.constant(0.0)
+        for term in terms[1:]:
+            total = self._build.add(add, (total, term), (), takes)
+        return total
+
+    def _site(self, site: Site | None) -> int:
+        number = self._sites.setdefault(site, len(self.program.sites))
+        if number == len(self.program.sites):
+            self.program.sites.append(site)
+        return number
+
+    def finish(self, outputs: list[int], guards: list[Guard]) -> Program:
+        """The program with its outputs and guards."""
+        self.program.outputs, self.program.guards = outputs, guards
+        return check(self.program, "recording")
+
+
+def _whole(row: Bound, name: str, array: Any) -> Fixed | Given:
+    """Whole numbers of a node: places of an argument where they came from one."""
+    source = source_of(array)
+    if source is not None:
+        length = next((length for it, length, _ in row.picks if it == name), None)
+        if length is None:
+            raise RecordingError.indices(row.name)
+        return Given(*source, length)
+    fixed = np.array(array, dtype=np.int64)
+    fixed.flags.writeable = False
+    return Fixed(fixed)
+
+
+def _numbers(thing: Any) -> Any:
+    return thing.data if isinstance(thing, Tensor) else core.peek(thing)
