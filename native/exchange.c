@@ -10,6 +10,7 @@
 
 /* Whether something is an array with at least one axis; -1 with an exception. */
 int rg_is_array(PyObject *object) {
+    if (RG_UNLIKELY(rg_recording()) && PyObject_HasAttrString(object, "recorded_value")) return 0;
     if (!PyObject_HasAttrString(object, "__array__")) return 0;
     PyObject *ndim = PyObject_GetAttrString(object, "ndim");
     long axes = ndim ? PyLong_AsLong(ndim) : -1;

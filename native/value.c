@@ -290,11 +290,12 @@ PyObject *rg_peek(PyObject *Py_UNUSED(module), PyObject *object) {
 
 /* hides(value): whether a function is recorded now to which the number of the value must not leak. */
 PyObject *rg_hides(PyObject *Py_UNUSED(module), PyObject *object) {
-    if (!rg_is_value(object)) {
+    const Value *v = rg_any_node(object);
+    if (v == NULL) {
         rg_fail("NotAValueError", "of", "sO", "hides", object);
         return NULL;
     }
-    return PyBool_FromLong(rg_hides_number((Value *)object));
+    return PyBool_FromLong(rg_hides_number(v));
 }
 
 static PyMethodDef value_own_methods[] = {

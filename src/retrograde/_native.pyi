@@ -1267,7 +1267,7 @@ def argument(given: Any, /) -> Any:
 def peek(value: Value, /) -> float:
     """The number of a value, also while recording."""
 
-def hides(value: Value, /) -> bool:
+def hides(value: Any, /) -> bool:
     """Whether a recording hides the number of a value now."""
 
 def take(values: list[Value | _Number], index: Value, /) -> Value:

@@ -93,6 +93,7 @@ def hides(value: Any, /) -> bool:
 
     What is made in a recording is hidden from other threads as well, as long as any lasts.
     """
+    value = getattr(value, "_node", value)
     if not Recordings.now:
         return False
     return bool(is_read_afresh(value) if here.depth else value._traced)

@@ -227,7 +227,7 @@ class Core(Protocol[V]):
     def peek(self, value: V, /) -> float:
         """The number of a value, also while recording."""
 
-    def hides(self, value: V, /) -> bool:
+    def hides(self, value: Any, /) -> bool:
         """Whether a recording hides the number of a value now."""
 
     def instruction_of(self, value: V, /) -> tuple[CodeType, int] | None:

@@ -48,6 +48,8 @@ def operand(thing: Any, op: str) -> Any:
         return thing
     if is_real_scalar(thing):
         return float(thing)
+    if hasattr(thing, "recorded_value"):  # a condition, while recording
+        return thing.recorded_value
     if isinstance(thing, (list, tuple)) and any(map(in_graph, thing)):
         return do.stacked(thing)
     if isinstance(thing, (str, bytes, complex, dict, set)) or thing is None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import TensorIndexError
+from ..errors import RecordingError, TensorIndexError
 from ..ops.arrays.places import At
 from ..ops.index import Shape
 from ..tensor import in_graph
@@ -98,6 +98,8 @@ def _entry(entry: Any) -> Any:
         return entry
     if in_graph(entry):
         raise TensorIndexError.kind(entry)
+    if hasattr(entry, "recorded_value"):
+        raise RecordingError.mask("t[mask]")
     array = np.asarray(entry)
     if array.size == 0 and array.dtype.kind == "f" and isinstance(entry, (list, tuple)):
         array = array.astype(np.intp)

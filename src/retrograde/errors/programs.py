@@ -158,6 +158,13 @@ class RecordingError(RetrogradeError, RuntimeError):
         )
 
     @classmethod
+    def mask(cls, what: str) -> Self:
+        return cls._here(
+            f"{what} of a comparison of tensors was asked for while recording: which numbers it "
+            "holds for differs from call to call. Write rg.where(t > 0, a, b), or if (t > 0).all().",
+        )
+
+    @classmethod
     def taken(cls, value: Value) -> Self:
         return cls(
             with_place(

@@ -18,9 +18,9 @@ def run(
     known: dict[int, Any] = {}
     for number, given in program.inputs.items():
         if given.kind == ARGUMENT:
-            known[number] = arguments[given.number]
+            known[number] = np.asarray(arguments[given.number])
         elif given.kind == CAPTURED:
-            known[number] = captured[given.number]
+            known[number] = np.asarray(captured[given.number])
         else:
             known[number] = given.data
     found: dict[tuple[int, str], Any] = {}
