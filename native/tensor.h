@@ -228,6 +228,9 @@ extern const RgRow rg_planned_row;
 extern PyObject *rg_plan_maker;
 int rg_plan_forward(Value *z, PyObject *plan, PyObject *wholes, double *to);
 
+/* shaped.c */
+extern PyMethodDef rg_shaped_methods[];
+
 /* places.c */
 PyObject *rg_tensor_item(PyObject *self, PyObject *key);
 int rg_tensor_set_item(PyObject *self, PyObject *key, PyObject *object);

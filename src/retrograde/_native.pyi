@@ -1341,6 +1341,25 @@ def array_run(
 ) -> None:
     """Carry a plan out."""
 
+def shaped_plan(
+    words: bytes,
+    slots: bytes,
+    wholes: bytes,
+    constants: tuple[Any, ...],
+    data: tuple[Any, ...],
+    plans: tuple[Any, ...],
+    shapes: tuple[tuple[int, ...], ...],
+    outcomes: bytes,
+    sizes: tuple[int, int, int, int, bool],
+    /,
+) -> Any:
+    """A program with shapes, ready to run."""
+
+def shaped_run(
+    plan: Any, leaves: list[Any], captured: list[Any], takers: tuple[int, ...] | None, /
+) -> Any:
+    """Run a program with shapes."""
+
 def array_threads(most: int, /) -> None:
     """How many threads a product may take; 0: all."""
 

@@ -447,6 +447,26 @@ class NativeCore(Core[V], Protocol[V]):
     ) -> None:
         """Carry a plan out."""
 
+    def shaped_plan(
+        self,
+        words: bytes,
+        slots: bytes,
+        wholes: bytes,
+        constants: tuple[Any, ...],
+        data: tuple[Any, ...],
+        plans: tuple[Any, ...],
+        shapes: tuple[tuple[int, ...], ...],
+        outcomes: bytes,
+        sizes: tuple[int, int, int, int, bool],
+        /,
+    ) -> Any:
+        """A program with shapes, ready to run: see ``program/shaped/packing.py``."""
+
+    def shaped_run(
+        self, plan: Any, leaves: list[Any], captured: list[Any], takers: tuple[int, ...] | None, /
+    ) -> Any:
+        """Run a program with shapes."""
+
     def array_threads(self, most: int, /) -> None:
         """How many threads a product may take; 0: all."""
 

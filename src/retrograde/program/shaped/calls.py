@@ -40,7 +40,7 @@ class Calls:
         taken = take(self.name, given, self._wanted)
         self._watch(taken, ())
         trace, found = self._led(taken, of_values)
-        return trace.outputs.filled([_shown(it) for it in found])
+        return trace.outputs.filled(found)
 
     def grad(self, given: dict[str, Any], **settings: Any) -> Any:
         """The gradients alone."""
@@ -74,13 +74,12 @@ class Calls:
 
         self._watch(taken, numbers)
         trace, found = self._led(taken, run)
-        shown = [_shown(it) for it in found]
         parts: list[Any] = [None] * len(taken.leaves)
-        for number, gradient in zip(numbers, shown[1:]):
+        for number, gradient in zip(numbers, found[1:]):
             parts[number] = gradient
         nests = taken.filled(parts)
         gradients = [nests[taken.names[argument]] for argument in chosen]
-        return shown[0], gradients[0] if bare else tuple(gradients)
+        return found[0], gradients[0] if bare else tuple(gradients)
 
     def backward(
         self,
@@ -97,14 +96,16 @@ class Calls:
 
         def run(trace: Trace) -> Run:
             self._check_single(trace)
+            if not _taking(trace):
+                raise CompileError.call(
+                    self.name, "no captured parameter takes gradients; use value_and_grad instead"
+                )
             return of_gradients(trace, CAPTURED, _taking(trace))
 
-        trace, found = self._led(taken, run)
+        trace, found = self._led(taken, run, settles=True)
+        if isinstance(found, float):  # the gradients are where they belong
+            return found
         numbers = _taking(trace)
-        if not numbers:
-            raise CompileError.call(
-                self.name, "no captured parameter takes gradients; use value_and_grad instead"
-            )
         leaves = [trace.captured[number] for number in numbers]
         totals = [_after_hooks(leaf, total) for leaf, total in zip(leaves, found[1:])]
         for leaf, total in zip(leaves, totals):
@@ -137,27 +138,24 @@ class Calls:
 
     # ---- leading a call to its trace -----------------------------------------------------------
 
-    def _led(self, taken: Taken, run: Callable[[Trace], Run]) -> tuple[Trace, list[Any]]:
+    def _led(
+        self, taken: Taken, run: Callable[[Trace], Run], settles: bool = False
+    ) -> tuple[Trace, Any]:
         """The trace that the numbers of a call lead to, and what its run gave."""
         if core.in_recording():
             raise RecordingError.replayed(self.name)
         family = self._family(taken)
         trace = family.traces[-1]
         while True:
-            found, outcomes = self._run(trace, taken, run)
-            wrong = next((n for n, it in enumerate(trace.path) if it != outcomes[n]), None)
-            if wrong is None:
+            takers = _taking(trace) if settles else None
+            found = run(trace)(taken.leaves, trace.captured, takers)
+            if not isinstance(found, bytes):
                 trace.calls += 1
                 return trace, found
-            path = trace.path[:wrong] + outcomes[wrong : wrong + 1]
+            wrong = next(n for n, it in enumerate(trace.path) if it != found[n])
+            path = trace.path[:wrong] + found[wrong : wrong + 1]
             other = family.fitting(path)
             trace = self._another(family, taken, path) if other is None else other
-
-    def _run(
-        self, trace: Trace, taken: Taken, run: Callable[[Trace], Run]
-    ) -> tuple[list[Any], bytes]:
-        captured = [leaf.data for leaf in trace.captured]
-        return run(trace)(taken.leaves, captured, taken.leaves)
 
     def _family(self, taken: Taken) -> Family:
         key = taken.key
@@ -248,8 +246,3 @@ def _after_hooks(leaf: Any, total: Any) -> Any:
     if leaf.shape:
         return np.array(hooks.run_on_array(leaf, np.array(total)))
     return hooks.run(leaf, float(total))
-
-
-def _shown(array: Any) -> Any:
-    """What a caller is given: a float where there are no axes, else an array of its own."""
-    return float(array) if array.ndim == 0 else np.array(array)

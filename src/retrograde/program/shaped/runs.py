@@ -3,39 +3,66 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from ...value import core_name, native_core
 from . import interpreter
 from .adjoint import with_gradients
+from .lowering import UnloweredError
+from .packing import Packed
 from .passes import improved
 from .program import ARGUMENT, CAPTURED, Program
 from .traces import Trace
 
 
-@dataclass(eq=False)
 class Run:
-    """A program ready to be carried out; ``outputs`` are how many it has before its guards."""
+    """A program ready to be carried out: natively, or by NumPy, row after row.
 
-    program: Program
-    outputs: int
+    ``why`` is the row that keeps it from being carried out natively.
+    """
+
+    def __init__(self, program: Program, arguments: int, captured: int) -> None:
+        self.program = program
+        self.packed: Packed | None = None
+        self.why = ""
+        if core_name == "native":
+            try:
+                self.packed = Packed(program, arguments, captured)
+            except UnloweredError as error:
+                self.why = str(error)
 
     def __call__(
-        self, arguments: Sequence[Any], captured: Sequence[Any], indices: Sequence[Any]
-    ) -> tuple[list[Any], bytes]:
-        """The outputs, and the outcomes of the guards."""
-        found = interpreter.run(self.program, arguments, captured, indices)
-        outcomes = bytes(bool(float(it) != 0.0) for it in found[self.outputs :])
-        return found[: self.outputs], outcomes
+        self, leaves: list[Any], captured: list[Any], takers: tuple[int, ...] | None = None
+    ) -> Any:
+        """The outputs as a tuple; bytes, the outcomes of all guards, where one differs.
+
+        With ``takers`` the gradients may have been added to these captured leaves, and the value
+        comes back as a float.
+        """
+        if self.packed is not None:
+            return native_core.shaped_run(self.packed.capsule, leaves, captured, takers)
+        program = self.program
+        found = interpreter.run(program, leaves, [leaf.data for leaf in captured], leaves)
+        count = len(program.outputs)
+        outcomes = bytes(bool(float(it) != 0.0) for it in found[count:])
+        if outcomes != bytes(guard.outcome for guard in program.guards):
+            return outcomes
+        return tuple(_shown(it) for it in found[:count])
+
+
+def _shown(array: Any) -> Any:
+    """What a caller is given: a float where there are no axes, else an array of its own."""
+    return float(array) if array.ndim == 0 else np.array(array)
 
 
 def of_values(trace: Trace) -> Run:
     """The run that computes the results."""
     known = trace.runs.get("value")
     if known is None:
-        program = improved(trace.program)
-        known = trace.runs["value"] = Run(program, len(program.outputs))
-    return known
+        known = trace.runs["value"] = _run(trace, trace.program)
+    return known  # type: ignore[no-any-return]
 
 
 def of_gradients(trace: Trace, kind: str, numbers: Sequence[int]) -> Run:
@@ -46,9 +73,12 @@ def of_gradients(trace: Trace, kind: str, numbers: Sequence[int]) -> Run:
         ids = inputs_of(trace.program, kind, numbers)
         program, found = with_gradients(trace.program, trace.program.outputs[0], ids)
         program.outputs = [*program.outputs, *found]
-        program = improved(program)
-        known = trace.runs[key] = Run(program, len(program.outputs))
-    return known
+        known = trace.runs[key] = _run(trace, program)
+    return known  # type: ignore[no-any-return]
+
+
+def _run(trace: Trace, program: Program) -> Run:
+    return Run(improved(program), trace.arguments, len(trace.captured))
 
 
 def inputs_of(program: Program, kind: str, numbers: Sequence[int]) -> list[int]:

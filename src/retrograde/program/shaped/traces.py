@@ -31,6 +31,7 @@ class Trace:
     program: Program
     captured: list[Any]
     outputs: Nest
+    arguments: int
     runs: dict[Any, Any] = field(default_factory=dict)
     calls: int = 0
 
@@ -111,7 +112,8 @@ def _record(
         core.swap_no_grad(depth)
         forget()
         forget_sources()
-    return Trace(program, reader.captured, Nest([None] * len(ids), outputs.structure, outputs.name))
+    outline = Nest([None] * len(program.outputs), outputs.structure, outputs.name)
+    return Trace(program, reader.captured, outline, len(leaves))
 
 
 def _holds_nodes(result: Any) -> bool:
