@@ -75,11 +75,11 @@ typedef struct {
         Planned planned;
         Choice choice;
     };
-} Step;
+} Piece;
 
 struct RgShaped {
     int count;
-    Step *step[];
+    Piece *step[];
 };
 
 /* ---- boxes -------------------------------------------------------------------------------------- */
@@ -120,18 +120,18 @@ static void lay_out(Block *block, int which, const double *at, Count line, Count
 
 static double better(int kind, double x, double y) {
     if (y != y) return x == x ? y : x;
-    return (kind == RG_LARGEST ? y > x : y < x) ? y : x;
+    return (kind == RG_TOP ? y > x : y < x) ? y : x;
 }
 
 static double of_line(int kind, Count n, const double *x) {
-    if (kind == RG_SUM) return rg_arrays->products->sum(n, x, 1);
+    if (kind == RG_TOTAL) return rg_arrays->products->sum(n, x, 1);
     double best = x[0];
     for (Count i = 1; i < n; i++) best = better(kind, best, x[i]);
     return best;
 }
 
 static inline double joined(int kind, double x, double y) {
-    return kind == RG_SUM ? x + y : better(kind, x, y);
+    return kind == RG_TOTAL ? x + y : better(kind, x, y);
 }
 
 /* A block reduced into `out`; `first` says that nothing has gone there in earlier turns. */
@@ -147,7 +147,7 @@ static void reduce(const Block *block, const Reduction *reduction, double *out, 
             *out = begins ? made : joined(kind, *out, made);
         } else if (begins) {
             for (Count i = 0; i < n; i++) out[i * next] = x[i];
-        } else if (next == 1 && kind == RG_SUM) {
+        } else if (next == 1 && kind == RG_TOTAL) {
             for (Count i = 0; i < n; i++) out[i] += x[i];
         } else {
             for (Count i = 0; i < n; i++) out[i * next] = joined(kind, out[i * next], x[i]);
@@ -290,7 +290,7 @@ static void run_packing(const Packing *it, const RgRun *run) {
 int rg_shaped_run(const RgShaped *shaped, const RgRun *run) {
     int failed = 0;
     for (int i = 0; i < shaped->count && !failed; i++) {
-        const Step *step = shaped->step[i];
+        const Piece *step = shaped->step[i];
         switch (step->kind) {
             case RG_BOX: run_box(&step->box, run); break;
             case RG_PACK: run_packing(&step->packing, run); break;
@@ -376,7 +376,7 @@ static void read_box(Words *words, Box *box) {
     box->reductions = (int)next_within(words, 0, MOST_REDUCTIONS);
     for (int i = 0; i < box->reductions; i++) {
         Reduction *it = &box->reduction[i];
-        it->kind = (int)next_within(words, RG_SUM, RG_SMALLEST);
+        it->kind = (int)next_within(words, RG_TOTAL, RG_BOTTOM);
         it->from = (int)next_within(words, 0, registers);
         it->out = (int)next_within(words, box->reads, box->operands - 1);
         if (it->from < box->reads) box->wide |= 1u << it->from;
@@ -458,7 +458,7 @@ static void read_packing(Words *words, Packing *it) {
 static size_t size_of(int kind) {
     size_t sizes[] = {sizeof(Box), sizeof(Packing), sizeof(Matrices), sizeof(Planned),
                       sizeof(Choice)};
-    return offsetof(Step, box) + sizes[kind];
+    return offsetof(Piece, box) + sizes[kind];
 }
 
 RgShaped *rg_shaped_read(const int64_t *at, size_t count, RgPlan *const *plans, int plan_count,
@@ -467,11 +467,11 @@ RgShaped *rg_shaped_read(const int64_t *at, size_t count, RgPlan *const *plans, 
     Words words = {at, at + count, slot_sizes, whole_sizes, slots, wholes, 0};
     int steps = (int)next_within(&words, 0, LARGE);
     if (words.wrong || (size_t)steps > count) return NULL;
-    RgShaped *shaped = calloc(1, sizeof(RgShaped) + (size_t)steps * sizeof(Step *));
+    RgShaped *shaped = calloc(1, sizeof(RgShaped) + (size_t)steps * sizeof(Piece *));
     if (shaped == NULL) return NULL;
     for (int i = 0; i < steps && !words.wrong; i++) {
         int kind = (int)next_within(&words, RG_BOX, RG_CHOOSE);
-        Step *step = words.wrong ? NULL : calloc(1, size_of(kind));
+        Piece *step = words.wrong ? NULL : calloc(1, size_of(kind));
         if (step == NULL) {
             words.wrong = 1;
             break;

@@ -11,7 +11,7 @@ enum { RG_BOX_LOOPS = 8, RG_BOX_OPERANDS = 24, RG_BOX_ROOMS = 12, RG_BOX_BLOCK =
 
 /* As program/shaped/packing.py numbers them. */
 enum { RG_BOX, RG_PACK, RG_MATRICES, RG_PLANNED, RG_CHOOSE };
-enum { RG_SUM, RG_LARGEST, RG_SMALLEST };
+enum { RG_TOTAL, RG_TOP, RG_BOTTOM };
 
 typedef struct RgShaped RgShaped;
 

@@ -192,8 +192,9 @@ class Packed:
         """Rows and reductions on registers; rooms are given again after their last use."""
         last: dict[int, int] = {}
         for place, step in enumerate(group.steps):
+            end = place if isinstance(step, Map) else len(group.steps)  # reductions come last
             for root in step.reads:
-                last[root] = place if isinstance(step, Map) else len(group.steps)
+                last[root] = max(last.get(root, 0), end)
         rows, reductions = [], []
         free: list[int] = []
         count = 0

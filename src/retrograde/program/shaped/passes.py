@@ -17,7 +17,8 @@ def shared(program: Program) -> Program:
     same: dict[int, int] = {}
     known: dict[object, int] = {}
     kept: list[Instruction] = []
-    wholes = list(program.wholes)
+    wholes = program.wholes
+    places = {whole.key(): number for number, whole in enumerate(wholes)}
     for each in program.instructions:
         operands = tuple(same.get(number, number) for number in each.operands)
         numbers = []
@@ -25,8 +26,7 @@ def shared(program: Program) -> Program:
             whole = wholes[number]
             if isinstance(whole, Looked) and whole.result in same:
                 other = Looked(same[whole.result], whole.name, whole.shape)
-                wholes.append(other)
-                number = len(wholes) - 1
+                number = places[other.key()]  # the instruction that stays has named it
             numbers.append((name, number))
         whole_keys = tuple(
             (name, None if isinstance(wholes[n], Looked) and wholes[n].result == each.result
@@ -42,7 +42,7 @@ def shared(program: Program) -> Program:
             Instruction(each.row, each.result, operands, tuple(numbers), each.takes, each.site)
         )
     made = program.copy()
-    made.wholes, made.instructions = wholes, kept
+    made.instructions = kept
     made.outputs = [same.get(number, number) for number in program.outputs]
     made.guards = [
         type(guard)(same.get(guard.value, guard.value), guard.outcome, guard.site)
