@@ -177,7 +177,9 @@ class Packed:
                 outs[step.result] = len(reads) + len(writes)
                 writes.append(Operand(step.result, 0, step.out))
         operands = [*reads, *writes]
-        loops, steps = joined(box, [it.steps for it in operands])
+        # a sum goes along the last axis first, whatever it stands beside
+        apart = any(isinstance(step, Reduce) and step.out[-1:] == (0,) for step in group.steps)
+        loops, steps = joined(box, [it.steps for it in operands], apart)
         words = [BOX, len(loops), *loops, len(operands), len(reads)]
         for it, own in zip(operands, steps):
             words += [self._slot(it.root), it.offset, *own]
@@ -221,8 +223,11 @@ class Packed:
         return rows, reductions
 
 
-def joined(box: Shape, steps: Sequence[Shape]) -> tuple[list[int], list[list[int]]]:
-    """Axes along which all operands go on evenly, as one; the lengths, and the steps of each.
+def joined(
+    box: Shape, steps: Sequence[Shape], apart: bool = False
+) -> tuple[list[int], list[list[int]]]:
+    """Axes along which all operands go on evenly, as one; the lengths, and the steps of each. The
+    last stays ``apart`` where that is asked for.
 
     >>> joined((2, 3, 4), [(12, 4, 1), (0, 4, 1)])
     ([2, 12], [[12, 1], [0, 1]])
@@ -230,7 +235,8 @@ def joined(box: Shape, steps: Sequence[Shape]) -> tuple[list[int], list[list[int
     loops: list[int] = []
     found: list[list[int]] = [[] for _ in steps]
     for axis, length in enumerate(box):
-        if loops and all(own[-1] == it[axis] * length for own, it in zip(found, steps)):
+        last = apart and axis == len(box) - 1
+        if loops and not last and all(own[-1] == it[axis] * length for own, it in zip(found, steps)):
             loops[-1] *= length
             for own, it in zip(found, steps):
                 own[-1] = it[axis]
