@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from ...ops.arrays.flat import strides
 from ...ops.arrays.programs import NUMBERS
-from .steps import Map, Operand, Product, Reduce, Shape, Step
+from .steps import Layout, Map, Operand, Product, Reduce, Shape, Step
 
 MOST_OPERANDS, MOST_STEPS, MOST_ROOMS = 24, 32, 12
 """What one group holds at most, as ``native/kernels/shaped.h`` has it."""
@@ -145,6 +145,32 @@ def _added(
         ):
             return at, product, other.root
     return None
+
+
+def turned(
+    steps: Sequence[Step], layouts: dict[int, Layout], outputs: Sequence[int]
+) -> tuple[list[Step], dict[int, Layout]]:
+    """Products of which only the transpose is asked for make that."""
+    read = {root for step in steps for root in step.reads}
+    asked = Counter(layouts[number].root for number in outputs)
+    found = dict(layouts)
+    result = list(steps)
+    places = {step.result: place for place, step in enumerate(steps)}
+    for number in outputs:
+        of = layouts[number]
+        place = places.get(of.root, -1)
+        step = steps[place] if place >= 0 else None
+        if not isinstance(step, Product) or step.loops or of.root in read or asked[of.root] > 1:
+            continue
+        m, n, k = step.sizes
+        if of.offset != 0 or of.in_order or of.steps != (1, n) or of.shape != (n, m):
+            continue
+        a = replace(step.b, row=step.b.column, column=step.b.row)
+        b = replace(step.a, row=step.a.column, column=step.a.row)
+        c = replace(step.c, row=m)
+        result[place] = replace(step, sizes=(n, m, k), a=a, b=b, c=c)
+        found[number] = of._replace(steps=(m, 1))
+    return result, found
 
 
 def _with_roots(step: Step, renamed: dict[int, int]) -> Step:

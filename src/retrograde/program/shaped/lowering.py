@@ -21,6 +21,7 @@ from ...ops.arrays.programs import NUMBER, NUMBERS, REF, written_out
 from ...ops.expr import Call
 from ...ops.index import Ref, Term, refs
 from .contracting import contracted
+from .folding import Folding
 from .program import CONSTANT, Fixed, Instruction, Looked, Program
 from .steps import (
     LARGEST,
@@ -51,8 +52,7 @@ class UnloweredError(Exception):
 class Lowering:
     """Steps, and where the numbers of every id lie.
 
-    Roots are ids, and from ``len(program.shapes)`` on what steps make on the way. ``numbers`` are
-    roots that hold one number each.
+    Roots are ids, and from ``len(program.shapes)`` on what steps make on the way.
     """
 
     def __init__(self, program: Program) -> None:
@@ -60,13 +60,10 @@ class Lowering:
         self.steps: list[Step] = []
         self.layouts: dict[int, Layout] = {}
         self.sizes: dict[int, int] = {}
-        self.numbers: dict[int, float] = {}
+        self.folding = Folding(self._constant)
         self._next = len(program.shapes)
         self._number_roots: dict[str, int] = {}
         self._same: dict[object, int] = {}
-        self._ones: set[int] = set()
-        self._made: set[int] = set()
-        """The roots that maps make over their boxes."""
         self._looked_at = {
             (it.result, it.name)
             for each in program.instructions
@@ -77,8 +74,8 @@ class Lowering:
             shape = program.shapes[number]
             self.layouts[number] = whole(number, shape)
             self.sizes[number] = prod(shape)
-            if given.kind == CONSTANT and bool(np.all(given.data == 1.0)):
-                self._ones.add(number)
+            if given.kind == CONSTANT:
+                self.folding.constant(number, given.data)
         for each in program.instructions:
             self._lower(each)
 
@@ -253,27 +250,29 @@ class Lowering:
         self.sizes[self._next - 1] = size
         return self._next - 1
 
+    def _constant(self, array: Any) -> int:
+        root = self._root(array.size)
+        self.folding.constant(root, array)
+        return root
+
     def _number(self, number: float, axes: int) -> Operand:
         key = repr(number)
         if key not in self._number_roots:
-            root = self._number_roots[key] = self._root(1)
-            self.numbers[root] = number
-            if number == 1.0:
-                self._ones.add(root)
+            self._number_roots[key] = self._constant(np.array([number]))
         return Operand(self._number_roots[key], 0, (0,) * axes)
 
     def _map(self, op: str | int, args: tuple[Operand, ...], box: Shape) -> Operand:
         """One row over a box; what is there already, or changes nothing, is no step."""
         code = NUMBERS[op] if isinstance(op, str) else op
-        if code == NUMBERS["mul"]:
-            for one, other in (args, args[::-1]):
-                if one.root in self._ones:
-                    return other
+        known = self.folding.map(code, args, box)
+        if known is not None:
+            return known
         key = (code, args, box)
         root = self._same.get(key)
         if root is None:
             root = self._same[key] = self._root(prod(box))
             self.steps.append(Map(code, root, args, box))
+            self.folding.note(code, root, args)
         return Operand(root, 0, strides(box))
 
     def _in_order(self, number: int) -> Layout:

@@ -13,9 +13,9 @@ from ...ops import OPS
 from ...ops.arrays.flat import strides
 from ...value import native_core
 from .arena import inner_roots, placed
-from .fusing import Group, accumulated, grouped
+from .fusing import Group, accumulated, grouped, turned
 from .lowering import Lowering
-from .program import ARGUMENT, CAPTURED, CONSTANT, Fixed, Given, Program
+from .program import ARGUMENT, CAPTURED, Fixed, Given, Program
 from .steps import Choose, Layout, Map, Operand, Pack, Planned, Product, Reduce, Shape, squeezed
 
 BOX, PACK, MATRICES, PLANNED, CHOOSE = range(5)
@@ -46,6 +46,7 @@ class Packed:
             number: of._replace(root=renamed.get(of.root, of.root))
             for number, of in lowering.layouts.items()
         }
+        steps, layouts = turned(steps, layouts, roots)
         homes, more = self._outputs(roots, layouts, {step.result for step in steps})
         self.groups = grouped([*steps, *more])
         kept = {layouts[number].root for number in roots}
@@ -100,12 +101,9 @@ class Packed:
         given = self.program.inputs.get(root)
         if root in self._homes:
             kind, number = IN_OUTPUTS, self._homes[root]
-        elif root in self.lowering.numbers:
+        elif root in self.lowering.folding.constants:
             kind, number = IN_CONSTANTS, len(self.constants)
-            self.constants.append(np.array([self.lowering.numbers[root]]))
-        elif given is not None and given.kind == CONSTANT:
-            kind, number = IN_CONSTANTS, len(self.constants)
-            self.constants.append(np.ascontiguousarray(given.data))
+            self.constants.append(np.ascontiguousarray(self.lowering.folding.constants[root]))
         elif given is not None:
             kind = IN_ARGUMENTS if given.kind == ARGUMENT else IN_CAPTURED
             assert given.kind in (ARGUMENT, CAPTURED)
