@@ -495,16 +495,22 @@ static int answered(int code) {
     return code ? -1 : 0;
 }
 
-/* Whether gradients may go straight into the leaves: no hook is to see them first. */
+enum { HAND_OUT, SETTLE, OTHER_TAKERS };
+
+/* Whether gradients may go straight into the leaves: no hook is to see them first. Or that others
+ * than the takers, which are in order, take gradients now. */
 static int settles_here(PyObject *captured, PyObject *takers) {
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(takers); i++) {
-        Py_ssize_t number = PyLong_AsSsize_t(PyTuple_GET_ITEM(takers, i));
-        if (number < 0 || number >= PyList_GET_SIZE(captured)) return misfit();
-        const Value *v = rg_any_node(PyList_GET_ITEM(captured, number));
+    Py_ssize_t next = 0, count = PyTuple_GET_SIZE(takers);
+    int how = SETTLE;
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(captured); i++) {
+        const Value *v = rg_any_node(PyList_GET_ITEM(captured, i));
         if (v == NULL) return misfit();
-        if (v->flags & RG_HOOKED) return 0;
+        int taker = next < count && PyLong_AsSsize_t(PyTuple_GET_ITEM(takers, next)) == i;
+        if (taker != ((v->flags & RG_REQUIRES_GRAD) != 0)) return OTHER_TAKERS;
+        if (taker && v->flags & RG_HOOKED) how = HAND_OUT;
+        next += taker;
     }
-    return 1;
+    return next == count ? how : misfit();
 }
 
 static PyObject *call(Plan *plan, Session *session, Held *held, PyObject *leaves,
@@ -512,8 +518,9 @@ static PyObject *call(Plan *plan, Session *session, Held *held, PyObject *leaves
     const void **at = session->at;
     int64_t *sizes = session->sizes;
     double **outputs = session->outputs;
-    int settles = takers == Py_None ? 0 : settles_here(captured, takers);
+    int settles = takers == Py_None ? HAND_OUT : settles_here(captured, takers);
     if (settles < 0) return NULL;
+    if (settles == OTHER_TAKERS) return Py_NewRef(Py_None);
     for (int i = 0; i < plan->arguments; i++)
         if (lend_argument(held, PyList_GET_ITEM(leaves, i), &session->numbers[i], &at[i],
                           &sizes[i]) < 0)
@@ -546,7 +553,8 @@ static PyObject *call(Plan *plan, Session *session, Held *held, PyObject *leaves
 }
 
 /* shaped_run(plan, leaves, captured, takers) -> the outputs; bytes, the outcomes of all guards, where
- * one differs; or, with takers, the first output as a float once the gradients are added. */
+ * one differs; or, with takers, the first output as a float once the gradients are added, and None
+ * where other leaves than these take gradients now. */
 static PyObject *shaped_run(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count) {
     Plan *plan = count == 4 ? PyCapsule_GetPointer(args[0], capsule_name) : NULL;
     if (plan == NULL || !PyList_Check(args[1]) || !PyList_Check(args[2]) ||

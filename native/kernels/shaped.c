@@ -28,7 +28,7 @@ typedef struct {
 } Reduction;
 
 typedef struct {
-    int loops, operands, reads, rows, reductions;
+    int loops, operands, reads, rows, reductions, rooms;
     Count length[RG_BOX_LOOPS];
     Operand operand[RG_BOX_OPERANDS];
     Row row[MOST_STEPS];
@@ -167,17 +167,18 @@ static void run_body(Block *block, double *const *out) {
     }
 }
 
-/* One turn of the loops around the last two. `zero` has a bit for each of them that stands at 0. */
+/* One turn of the loops around the last two. `nonzero` has a bit for each that does not stand at 0. */
 static void run_lines(const Box *box, double *const *base, const Count *turn_offset, Count lines,
                       Count n, uint32_t nonzero, double *scratch) {
     int last = box->loops - 1, before = box->loops - 2;
     int long_rows = box->reductions && n > SHORT_BLOCK;
     Count limit = long_rows ? RG_BOX_BLOCK : SHORT_BLOCK;
     Count wide = n < limit ? n : limit, most = limit / wide;
-    Block block = {.box = box};
+    Block block;
+    block.box = box;
     double *out[RG_BOX_OPERANDS + RG_BOX_ROOMS];
     int total = box->operands;
-    for (int i = 0; i < RG_BOX_ROOMS; i++) {
+    for (int i = 0; i < box->rooms; i++) {
         out[total + i] = scratch + (size_t)(RG_BOX_OPERANDS + i) * RG_BOX_BLOCK;
         block.at[total + i] = out[total + i];
         block.step[total + i] = 1;
@@ -371,13 +372,15 @@ static void read_box(Words *words, Box *box) {
         Row *row = &box->row[i];
         row->op = (int)next_within(words, 0, RG_OP_COUNT - 1);
         row->to = (int)next_within(words, box->reads, registers);
-        for (int k = 0; k < 3; k++) row->arg[k] = (int)next_within(words, 0, registers);
+        if (row->to - box->operands >= box->rooms) box->rooms = row->to - box->operands + 1;
+        for (int k = 0; k < 3; k++)
+            row->arg[k] = (int)next_within(words, 0, box->operands + box->rooms - 1);
     }
     box->reductions = (int)next_within(words, 0, MOST_REDUCTIONS);
     for (int i = 0; i < box->reductions; i++) {
         Reduction *it = &box->reduction[i];
         it->kind = (int)next_within(words, RG_TOTAL, RG_BOTTOM);
-        it->from = (int)next_within(words, 0, registers);
+        it->from = (int)next_within(words, 0, box->operands + box->rooms - 1);
         it->out = (int)next_within(words, box->reads, box->operands - 1);
         if (it->from < box->reads) box->wide |= 1u << it->from;
     }

@@ -117,6 +117,10 @@ class Compiled(Replayable):
         return self._called_on_tensors(args, kwargs, threads=threads, out=out)
 
     def _called_on_tensors(self, args: Any, kwargs: Any, **settings: Any) -> Any:
+        if not kwargs and settings["out"] is None:
+            found = self._tensors.quick("value", args)
+            if found is not None:
+                return found
         if core.in_recording() or _holds_nodes((args, kwargs)):
             return self._function(*args, **kwargs)
         return self._tensors.value(self._named(args, kwargs), **settings)
@@ -172,7 +176,7 @@ class Compiled(Replayable):
         with self._lock:
             self._by_shape = {}
             self._sites.forget()
-            self._tensors.families.clear()
+            self._tensors.forget()
 
     def __repr__(self) -> str:
         return f"<compiled {self._name}{self._signature}: {len(self.traces)} trace(s)>"
@@ -348,10 +352,17 @@ def _also_on_tensors(name: str) -> Any:
                 return method(self, *args, **given)
             except ArraysRecorded:
                 self._on_tensors = True
+        if not named and name in _QUICK and settings.keys() <= {"wrt"}:
+            found = self._tensors.quick((name, settings.get("wrt")), args)
+            if found is not None:
+                return found
         return getattr(self._tensors, name)(self._named(args, named), **settings)
 
     return asked
 
+
+_QUICK = frozenset(("value_and_grad", "backward"))
+"""What is answered at once where it was asked before."""
 
 for _name in ("value_and_grad", "grad", "backward", "jacobian", "hessian", "hvp", "story",
               "births"):  # fmt: skip

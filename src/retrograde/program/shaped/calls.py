@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from threading import RLock
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -20,7 +20,27 @@ from .traces import Family, Trace, recorded
 MANY_SHAPES = 16
 """Recordings for other shapes from which on a function says so."""
 
+MOST_SITES = 256
+"""Calls made before that are kept."""
+
 Call = Callable[[dict[str, Any]], Any]
+
+
+class Site(NamedTuple):
+    """A call made before: its run, and how its results are handed out."""
+
+    family: Family
+    trace: Trace
+    run: Run
+    takers: tuple[int, ...] | None
+    finish: Callable[[Any], Any]
+
+
+def _kind_of(thing: Any) -> Any:
+    """What of an argument a site goes by; None where it takes the long way."""
+    if type(thing) is np.ndarray:
+        return (thing.shape, thing.dtype.char) if thing.flags.c_contiguous else None
+    return float if type(thing) is float else None
 
 
 class Calls:
@@ -31,6 +51,54 @@ class Calls:
         self.families: dict[Any, Family] = {}
         self._lock = RLock()
         self._warned = False
+        self._sites: dict[Any, Site] = {}
+        self._asked: Any = None
+
+    def forget(self) -> None:
+        """Forget what was recorded."""
+        with self._lock:
+            self.families.clear()
+            self._sites.clear()
+
+    # ---- calls made before ---------------------------------------------------------------------
+
+    def quick(self, asked: Any, args: tuple[Any, ...]) -> Any:
+        """The answer to a call made before; None where it takes the long way.
+
+        ``asked`` says what is asked for.
+        """
+        key = (asked, *map(_kind_of, args))
+        site = self._sites.get(key)
+        if site is None:
+            self._asked = None if None in key else key  # a site is left by the long way
+            return None
+        if not site.family.names.unchanged() or core.in_recording() or core.in_anomaly():
+            self._asked = None
+            return None
+        found = site.run(list(args), site.trace.captured, site.takers)
+        if type(found) is bytes or found is None:
+            self._asked = None
+            return None
+        site.trace.calls += 1
+        return site.finish(found)
+
+    def _leave(
+        self, family: Family, trace: Trace, run: Run, taken: Taken,
+        takers: tuple[int, ...] | None, finish: Callable[[Any], Any],
+    ) -> None:  # fmt: skip
+        """Leave a site for calls like this one, each of whose arguments is one leaf."""
+        key, self._asked = self._asked, None
+        plain = run.packed is not None and len(key or ()) == len(taken.leaves) + 1
+        if not plain or any(count != 1 for count in taken.counts):
+            return
+        kinds = {TENSOR: "d", INDICES: "l"}
+        for part, kind in zip(key[1:], taken.kinds):
+            if kind == NUMBER if part is float else kinds.get(kind) == part[1]:
+                continue
+            return
+        if len(self._sites) >= MOST_SITES:
+            self._sites.clear()
+        self._sites[key] = Site(family, trace, run, takers, finish)
 
     # ---- what can be asked ---------------------------------------------------------------------
 
@@ -39,7 +107,8 @@ class Calls:
         self._refuse(out=out)
         taken = take(self.name, given, self._wanted)
         self._watch(taken, ())
-        trace, found = self._led(taken, of_values)
+        family, trace, run, found = self._led(taken, of_values)
+        self._leave(family, trace, run, taken, None, trace.outputs.filled)
         return trace.outputs.filled(found)
 
     def grad(self, given: dict[str, Any], **settings: Any) -> Any:
@@ -68,18 +137,24 @@ class Calls:
             if taken.kinds[number] in (TENSOR, NUMBER)
         ]  # fmt: skip
 
-        def run(trace: Trace) -> Run:
+        def gradients(trace: Trace) -> Run:
             self._check_single(trace)
             return of_gradients(trace, ARGUMENT, numbers)
 
+        def finish(found: Any) -> tuple[Any, Any]:
+            if bare and len(numbers) == 1 and taken.counts[chosen[0]] == 1:
+                return found
+            parts: list[Any] = [None] * len(taken.leaves)
+            for number, gradient in zip(numbers, found[1:]):
+                parts[number] = gradient
+            nests = taken.filled(parts)
+            made = [nests[taken.names[argument]] for argument in chosen]
+            return found[0], made[0] if bare else tuple(made)
+
         self._watch(taken, numbers)
-        trace, found = self._led(taken, run)
-        parts: list[Any] = [None] * len(taken.leaves)
-        for number, gradient in zip(numbers, found[1:]):
-            parts[number] = gradient
-        nests = taken.filled(parts)
-        gradients = [nests[taken.names[argument]] for argument in chosen]
-        return found[0], gradients[0] if bare else tuple(gradients)
+        family, trace, run, found = self._led(taken, gradients)
+        self._leave(family, trace, run, taken, None, finish)
+        return finish(found)
 
     def backward(
         self,
@@ -94,7 +169,7 @@ class Calls:
             raise CompileError.call(self.name, f"reduce={reduce!r} is neither 'sum' nor 'mean'")
         taken = take(self.name, given, self._wanted)
 
-        def run(trace: Trace) -> Run:
+        def gradients(trace: Trace) -> Run:
             self._check_single(trace)
             if not _taking(trace):
                 raise CompileError.call(
@@ -102,8 +177,10 @@ class Calls:
                 )
             return of_gradients(trace, CAPTURED, _taking(trace))
 
-        trace, found = self._led(taken, run, settles=True)
+        self._watch(taken, (0,))
+        family, trace, run, found = self._led(taken, gradients, settles=True)
         if isinstance(found, float):  # the gradients are where they belong
+            self._leave(family, trace, run, taken, _taking(trace), float)
             return found
         numbers = _taking(trace)
         leaves = [trace.captured[number] for number in numbers]
@@ -139,19 +216,20 @@ class Calls:
     # ---- leading a call to its trace -----------------------------------------------------------
 
     def _led(
-        self, taken: Taken, run: Callable[[Trace], Run], settles: bool = False
-    ) -> tuple[Trace, Any]:
-        """The trace that the numbers of a call lead to, and what its run gave."""
+        self, taken: Taken, wanted: Callable[[Trace], Run], settles: bool = False
+    ) -> tuple[Family, Trace, Run, Any]:
+        """The family and the trace that a call leads to, its run and what that gave."""
         if core.in_recording():
             raise RecordingError.replayed(self.name)
         family = self._family(taken)
         trace = family.traces[-1]
         while True:
             takers = _taking(trace) if settles else None
-            found = run(trace)(taken.leaves, trace.captured, takers)
+            run = wanted(trace)
+            found = run(taken.leaves, trace.captured, takers)
             if not isinstance(found, bytes):
                 trace.calls += 1
-                return trace, found
+                return family, trace, run, found
             wrong = next(n for n, it in enumerate(trace.path) if it != found[n])
             path = trace.path[:wrong] + found[wrong : wrong + 1]
             other = family.fitting(path)

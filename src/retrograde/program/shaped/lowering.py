@@ -161,7 +161,8 @@ class Lowering:
         to = [index.letter.name for index in term.to.at if index.letter is not None]
         outer = [name for name in to if lengths[name] != 1]
         inner = [name for name, n in term.loops if name not in to and n != 1]
-        found = [self._reference(ref, known) for ref in refs(term.body)]
+        read = refs(term.body)
+        found = [self._reference(ref, known) for ref in read]
         if inner and 0 in (lengths[name] for name in inner):
             return None
         if inner and _is_product(term):
@@ -175,7 +176,7 @@ class Lowering:
             Operand(root, offset, tuple(steps.get(name, 0) for name in order))
             for root, offset, steps in found
         ]
-        body = written_out(term.body, refs(term.body))
+        body = written_out(term.body, read)
         made_here: dict[int, Operand] = {}
 
         def operand(it: tuple[int, int]) -> Operand:
