@@ -265,7 +265,7 @@ static PyObject *call_with(const char *name, PyObject *self, PyObject *args, PyO
 }
 
 PyObject *rg_call_method(const char *name, PyObject *self, PyObject *argument) {
-    PyObject *args = PyTuple_Pack(1, argument);
+    PyObject *args = argument ? PyTuple_Pack(1, argument) : PyTuple_New(0);
     PyObject *result = args ? call_with(name, self, args, NULL) : NULL;
     Py_XDECREF(args);
     return result;
@@ -283,7 +283,7 @@ int rg_call_set_item(PyObject *self, PyObject *key, PyObject *object) {
 static PyObject *tensor_detach(PyObject *self, PyObject *Py_UNUSED(ignored)) {
     Value *x = rg_node_of(self);
     if (RG_UNLIKELY(rg_recording()))
-        return rg_call("retrograde._tensors.doing", "stopped", "(O)", self);
+        return rg_call_method("_stopped", self, NULL);
     if (rg_tensor_restore(x) < 0) return NULL;
     const RgBody *from = rg_body(x);
     Value *z = rg_tensor_blank(from->ndim, 0);

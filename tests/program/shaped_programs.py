@@ -1,4 +1,4 @@
-"""Random functions on tensors, drawn from a seed: the same function runs on tensors and compiled."""
+"""Random functions on tensors, drawn from a seed: one function, on tensors and compiled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random functions on tensors, compiled: value and gradients are those of tensors, on both cores."""
+"""Random functions on tensors, compiled: value and gradients are those of tensors."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from types import ModuleType
 
 import numpy as np
 import pytest
+
 from .shaped_programs import Drawn, gradients, replayed
 
 

@@ -11,6 +11,7 @@ import pytest
 from retrograde.ops.array import ARRAYS
 from retrograde.ops.arrays.row import Implicit
 
+
 def _do(rg: ModuleType) -> Any:
     import importlib
 

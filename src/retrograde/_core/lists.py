@@ -17,7 +17,7 @@ from .reference import constant, made
 from .tensor import Tensor
 
 if TYPE_CHECKING:
-    from .._shared.cores import Number
+    pass
 
 
 def _terms(function: str, terms: Iterable[Any]) -> tuple[tuple[Value, ...], list[float], bool]:

@@ -1,7 +1,8 @@
 """Comparisons of tensors while a function is recorded: arrays of conditions.
 
 A condition is a number, 1 or 0, of the recorded program. ``rg.where`` and ``& | ^ ~`` take them as
-data; ``all()`` and ``any()`` make one condition of them, whose truth (``if``, ``while``) is a guard.
+data; ``all()`` and ``any()`` make one condition of them, whose truth (``if``, ``while``) is a
+guard.
 """
 
 from __future__ import annotations
@@ -195,5 +196,5 @@ class Conditions:
         return f"Conditions(shape={self.shape})"
 
 
-belongs_to_caller(sys.modules[__name__])
+belongs_to_caller(sys.modules[__name__], *_ROWS.values())
 belongs_to_caller(Conditions)

@@ -264,15 +264,5 @@ def _counted(turns: Statement, x: Any, wholes: dict[str, Any]) -> dict[str, Any]
 
 do = Doing()
 
-
-def stopped(x: Any) -> Any:
-    """While recording: the same numbers with their history, through which no gradient passes."""
-    core.enter_no_grad()
-    try:
-        return do.node("reshape", [x], {}, {"shape": x.shape})
-    finally:
-        core.leave_no_grad()
-
-
 belongs_to_caller(sys.modules[__name__], Doing, composed, implicit)
 belongs_to_caller(sys.modules[bound.__module__], Bound, Numeric)

@@ -161,7 +161,8 @@ class RecordingError(RetrogradeError, RuntimeError):
     def mask(cls, what: str) -> Self:
         return cls._here(
             f"{what} of a comparison of tensors was asked for while recording: which numbers it "
-            "holds for differs from call to call. Write rg.where(t > 0, a, b), or if (t > 0).all().",
+            "holds for differs from call to call. Write rg.where(t > 0, a, b), or "
+            "if (t > 0).all().",
         )
 
     @classmethod

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import sys
 import warnings
 from collections.abc import Callable, Sequence
@@ -37,6 +38,7 @@ from .rows import RESERVED, Argument, Bound
 from .settling import add_settled, next_family
 from .shaped.arguments import WHOLE_AXES, annotated
 from .shaped.calls import Calls
+from .shaped.text import families_text
 from .shapes import plain
 from .traces import Family, Trace, collector_paused, outline
 from .writer import Stored
@@ -147,6 +149,8 @@ class Compiled(Replayable):
             return self._function.__qualname__  # decorated: found again by its name
         if found is self._function:
             return Compiled, (self._function, self._budget)
+        if self._on_tensors:
+            raise ProgramFileError.unsaveable(self._name, "it is a function on tensors")
         return Loaded(self._stored_function()).__reduce__()  # a lambda, a function in a function
 
     def __copy__(self) -> Compiled:
@@ -154,6 +158,26 @@ class Compiled(Replayable):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Compiled:
         return self.__copy__()
+
+    def explain(self) -> str:
+        """The plan: for each trace the program before and after the passes, slots and guards.
+
+        Of a function on tensors: its instructions with their shapes, and the steps of each plan.
+        """
+        if not self._tensors.families:
+            return super().explain()
+        found = families_text(self._name, self._tensors.families.values())
+        return f"{super().explain()}\n\n{found}" if self._by_shape else found
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the recorded traces to a program file, which :func:`retrograde.load` reads.
+
+        The file has the traces, their guards and source lines, the names of the arguments and the
+        captured leaves with their data; no Python. It is put in place whole or not at all.
+        """
+        if self._on_tensors:
+            raise ProgramFileError.unsaveable(self._name, "it is a function on tensors")
+        super().save(path)
 
     def refresh(self) -> None:
         """Forget what was recorded: the next call records anew.

@@ -62,7 +62,7 @@ def _is_user_module(module: ModuleType) -> bool:
 
 
 def _is_written_for_others(frame: FrameType) -> bool:
-    """Whether code without a file, as dataclasses write it, is of a module that is not the user's."""
+    """Whether code without a file, as dataclasses write it, is of a module of others."""
     if not frame.f_code.co_filename.startswith("<"):
         return False
     file = frame.f_globals.get("__file__")

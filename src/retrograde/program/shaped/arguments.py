@@ -74,9 +74,10 @@ class Taken:
         )
         return (self.names, tuple(map(_plain, self.structures)), leaves)
 
-    def first(self, argument: int) -> int:
-        """The number of an argument's first leaf."""
-        return sum(self.counts[:argument])
+    def leaves_of(self, argument: int) -> range:
+        """The numbers of an argument's leaves."""
+        first = sum(self.counts[:argument])
+        return range(first, first + self.counts[argument])
 
     def places(self) -> list[str]:
         """The leaves as one would write them."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from threading import RLock
 from typing import Any, NamedTuple, NoReturn
 
@@ -133,7 +134,7 @@ class Calls:
         chosen, bare = self._chosen(taken, wrt)
         numbers = [
             number for argument in chosen
-            for number in range(taken.first(argument), taken.first(argument) + taken.counts[argument])
+            for number in taken.leaves_of(argument)
             if taken.kinds[number] in (TENSOR, NUMBER)
         ]  # fmt: skip
 
@@ -141,14 +142,16 @@ class Calls:
             self._check_single(trace)
             return of_gradients(trace, ARGUMENT, numbers)
 
+        outline = replace(taken, leaves=[None] * len(taken.leaves))  # it outlives the call
+
         def finish(found: Any) -> tuple[Any, Any]:
-            if bare and len(numbers) == 1 and taken.counts[chosen[0]] == 1:
-                return found
-            parts: list[Any] = [None] * len(taken.leaves)
+            if bare and len(numbers) == 1 and outline.counts[chosen[0]] == 1:
+                return found[0], found[1]
+            parts: list[Any] = list(outline.leaves)
             for number, gradient in zip(numbers, found[1:]):
                 parts[number] = gradient
-            nests = taken.filled(parts)
-            made = [nests[taken.names[argument]] for argument in chosen]
+            nests = outline.filled(parts)
+            made = [nests[outline.names[argument]] for argument in chosen]
             return found[0], made[0] if bare else tuple(made)
 
         self._watch(taken, numbers)
@@ -290,8 +293,7 @@ class Calls:
         return [taken.names.index(name) for name in names], not isinstance(wrt, tuple)
 
     def _kinds(self, taken: Taken, argument: int) -> Sequence[str]:
-        first = taken.first(argument)
-        return taken.kinds[first : first + taken.counts[argument]]
+        return [taken.kinds[number] for number in taken.leaves_of(argument)]
 
     def _check_single(self, trace: Trace) -> None:
         program = trace.program

@@ -1,7 +1,7 @@
 """Sums of products of two operands as matrix products, whatever their strides.
 
-The letters say what product it is: those of one factor and the result are its rows or columns, those
-of both factors that are summed are in between, those of all three are loops around.
+The letters say what product it is: those of one factor and the result are its rows or columns,
+those of both factors that are summed are in between, those of all three are loops around.
 """
 
 from __future__ import annotations

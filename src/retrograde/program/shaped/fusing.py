@@ -79,9 +79,7 @@ def _fits(step: Map | Reduce, group: Group, place: int, made: dict[int, int]) ->
         where = made.get(it.root, -1)
         if where > place:
             return False
-        if where == place and (
-            it.root not in group.inside or it.offset != 0 or it.steps != order
-        ):
+        if where == place and (it.root not in group.inside or it.offset != 0 or it.steps != order):
             return False
     return group.has_room(step)
 

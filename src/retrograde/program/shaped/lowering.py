@@ -201,7 +201,8 @@ class Lowering:
     def _reference(self, ref: Ref, known: Mapping[str, int]) -> tuple[int, int, dict[str, int]]:
         """What a reference reads: a root, where it begins, and a step a letter."""
         of = self.layouts[known[ref.array]]
-        offset, steps = of.offset, {}
+        offset = of.offset
+        steps: dict[str, int] = {}
         for index, step in zip(ref.at, of.steps):
             affine = index.affine
             assert affine is not None

@@ -234,7 +234,11 @@ def joined(
     found: list[list[int]] = [[] for _ in steps]
     for axis, length in enumerate(box):
         last = apart and axis == len(box) - 1
-        if loops and not last and all(own[-1] == it[axis] * length for own, it in zip(found, steps)):
+        if (
+            loops
+            and not last
+            and all(own[-1] == it[axis] * length for own, it in zip(found, steps))
+        ):
             loops[-1] *= length
             for own, it in zip(found, steps):
                 own[-1] = it[axis]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .program import Instruction, Looked, Program, check
+from .program import Instruction, Looked, Program, Whole, check
 
 
 def improved(program: Program) -> Program:
@@ -28,11 +28,7 @@ def shared(program: Program) -> Program:
                 other = Looked(same[whole.result], whole.name, whole.shape)
                 number = places[other.key()]  # the instruction that stays has named it
             numbers.append((name, number))
-        whole_keys = tuple(
-            (name, None if isinstance(wholes[n], Looked) and wholes[n].result == each.result
-             else wholes[n].key())
-            for name, n in numbers
-        )  # fmt: skip
+        whole_keys = tuple((name, _key(wholes[n], each.result)) for name, n in numbers)
         key = (id(each.row), operands, whole_keys, each.takes)
         first = known.setdefault(key, each.result)
         if first != each.result:
@@ -49,6 +45,12 @@ def shared(program: Program) -> Program:
         for guard in program.guards
     ]
     return made
+
+
+def _key(whole: Whole, result: int) -> object:
+    """What whole numbers go by; those that an instruction finds itself go with it."""
+    own = isinstance(whole, Looked) and whole.result == result
+    return None if own else whole.key()
 
 
 def needed(program: Program) -> Program:

@@ -94,12 +94,10 @@ class Reader:
         found = {name for it in row.chosen for name in it.names}
         if row.implicit is not None:
             found |= set(row.implicit.wholes)
-        numbers = [
-            (name, self._build.whole(
-                Looked(result, name, tuple(np.shape(it))) if name in found else _whole(row, name, it)
-            ))
-            for name, it in wholes.items()
-        ]  # fmt: skip
+        numbers = []
+        for name, it in wholes.items():
+            own = Looked(result, name, tuple(np.shape(it))) if name in found else None
+            numbers.append((name, self._build.whole(own or _whole(row, name, it))))
         return self._build.add(row, operands, numbers, node.requires_grad)
 
     def _of_values(self, node: Any) -> int:

@@ -1,4 +1,4 @@
-"""What a call asks of a trace, made ready: a program with its gradients, and what carries it out."""
+"""What a call asks of a trace, made ready: a program with gradients, and what carries it out."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def of_values(trace: Trace) -> Run:
     known = trace.runs.get("value")
     if known is None:
         known = trace.runs["value"] = _run(trace, trace.program)
-    return known  # type: ignore[no-any-return]
+    return known
 
 
 def of_gradients(trace: Trace, kind: str, numbers: Sequence[int]) -> Run:
@@ -74,7 +74,7 @@ def of_gradients(trace: Trace, kind: str, numbers: Sequence[int]) -> Run:
         program, found = with_gradients(trace.program, trace.program.outputs[0], ids)
         program.outputs = [*program.outputs, *found]
         known = trace.runs[key] = _run(trace, program)
-    return known  # type: ignore[no-any-return]
+    return known
 
 
 def _run(trace: Trace, program: Program) -> Run:
@@ -83,9 +83,7 @@ def _run(trace: Trace, program: Program) -> Run:
 
 def inputs_of(program: Program, kind: str, numbers: Sequence[int]) -> list[int]:
     """The ids of arguments or captured leaves by their numbers."""
-    ids = {
-        given.number: number for number, given in program.inputs.items() if given.kind == kind
-    }
+    ids = {given.number: number for number, given in program.inputs.items() if given.kind == kind}
     return [ids[number] for number in numbers]
 
 

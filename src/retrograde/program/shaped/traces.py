@@ -88,9 +88,7 @@ def _record(
         with unwatched():
             given, leaves = taken.recorded()
             reader = Reader(since)
-            for number, (kind, leaf, place) in enumerate(
-                zip(taken.kinds, leaves, taken.places())
-            ):
+            for number, (kind, leaf, place) in enumerate(zip(taken.kinds, leaves, taken.places())):
                 if kind in (TENSOR, NUMBER):
                     leaf.label = place
                     reader.argument(leaf, place, number)
