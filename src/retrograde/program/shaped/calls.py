@@ -77,7 +77,8 @@ class Calls:
             self._asked = None
             return None
         found = site.run(list(args), site.trace.captured, site.takers)
-        if type(found) is bytes or found is None:
+        handed_out = site.takers is not None and type(found) is not float  # a hook is to see it
+        if type(found) is bytes or found is None or handed_out:
             self._asked = None
             return None
         site.trace.calls += 1

@@ -284,6 +284,8 @@ class Lowering:
 
     def packed(self, of: Layout) -> Layout:
         """A copy in the order of C."""
+        if 0 in of.shape:
+            return whole(self._constant(np.empty(0)), of.shape)
         arg = of.squeezed()
         key = ("pack", arg, squeezed(of.shape))
         root = self._same.get(key)
