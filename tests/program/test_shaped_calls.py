@@ -267,3 +267,23 @@ def test_a_compiled_function_is_part_of_another(rg: ModuleType) -> None:
     value, gradient = outer.value_and_grad(A)
     assert value == pytest.approx(wanted.data)
     assert np.allclose(gradient, x.grad)
+
+
+def test_products_with_the_hessian_agree_with_differences(rg: ModuleType) -> None:
+    w = rg.Tensor(A)
+
+    def f(x: Any, t: Any) -> Any:
+        return (rg.tanh(x * w) @ x.T).sum() * t + rg.softmax(x * t, axis=1).max(axis=1).sum()
+
+    compiled = annotated(rg, f, x=None)
+    along = (A[::-1] + 0.25, 0.5)
+    found = compiled.hvp(A + 0.1, 0.7, vector=along)
+    step = 1e-6
+    plus = compiled.grad(A + 0.1 + step * along[0], 0.7 + step * along[1])
+    minus = compiled.grad(A + 0.1 - step * along[0], 0.7 - step * along[1])
+    for product, high, low in zip(found, plus, minus):
+        assert np.allclose(product, (np.asarray(high) - np.asarray(low)) / (2 * step), atol=1e-6)
+    alone = compiled.hvp(A, 0.7, vector=A, wrt="x")
+    assert alone.shape == A.shape
+    with pytest.raises(rg.errors.CompileError, match="shapes of the arguments"):
+        compiled.hvp(A, 0.7, vector=A.T, wrt="x")

@@ -15,11 +15,14 @@ from ...errors import CompileError, FunctionResultError, RecordingError, Recordi
 from ...tensor import Tensor
 from ...value import core
 from .arguments import INDICES, NUMBER, SETTING, TENSOR, Taken, take
-from .runs import ARGUMENT, CAPTURED, Run, of_gradients, of_values
+from .runs import ARGUMENT, CAPTURED, Run, of_gradients, of_products, of_values
 from .traces import Family, Trace, recorded
 
 MANY_SHAPES = 16
 """Recordings for other shapes from which on a function says so."""
+
+ATTEMPTS = 5
+"""How often a call is begun until nothing that it reads is rebound on the way."""
 
 MOST_SITES = 256
 """Calls made before that are kept."""
@@ -204,6 +207,34 @@ class Calls:
         """Not there yet."""
         self._not_yet("hessian", "Write rg.hessian(f.__wrapped__), or hvp of the compiled one.")
 
+    def hvp(
+        self, given: dict[str, Any], vector: Any, wrt: Any = None, threads: Any = None
+    ) -> Any:
+        """The Hessian times a vector, in the nest of the gradients."""
+        taken = take(self.name, given, self._wanted)
+        chosen, bare = self._chosen(taken, wrt)
+        numbers = [number for argument in chosen for number in taken.leaves_of(argument)]
+        outline = replace(taken, leaves=[None] * len(taken.leaves))
+        names = [taken.names[argument] for argument in chosen]
+        parts = (vector,) if bare else tuple(vector)
+        if len(parts) != len(names):
+            raise CompileError.call(self.name, f"vector has {len(parts)} parts, not {len(names)}")
+        along = take(self.name, dict(zip(names, parts)), dict.fromkeys(names, TENSOR))
+        shapes = [np.shape(taken.leaves[number]) for number in numbers]
+        if [np.shape(it) for it in along.leaves] != shapes:
+            raise CompileError.call(self.name, "vector must have the shapes of the arguments")
+
+        def products(trace: Trace) -> Run:
+            self._check_single(trace)
+            return of_products(trace, numbers)
+
+        found = self._led(taken, products, leaves=[*taken.leaves, *along.leaves])[3]
+        made: list[Any] = list(outline.leaves)
+        for number, product in zip(numbers, found[1:]):
+            made[number] = product
+        nests = outline.filled(made)
+        return nests[names[0]] if bare else tuple(nests[name] for name in names)
+
     def story(self, given: dict[str, Any], **settings: Any) -> NoReturn:
         """Not there yet."""
         self._not_yet("story", "Call f.__wrapped__ on tensors and tell the story of its result.")
@@ -220,24 +251,36 @@ class Calls:
     # ---- leading a call to its trace -----------------------------------------------------------
 
     def _led(
-        self, taken: Taken, wanted: Callable[[Trace], Run], settles: bool = False
+        self,
+        taken: Taken,
+        wanted: Callable[[Trace], Run],
+        settles: bool = False,
+        leaves: list[Any] | None = None,
     ) -> tuple[Family, Trace, Run, Any]:
         """The family and the trace that a call leads to, its run and what that gave."""
         if core.in_recording():
             raise RecordingError.replayed(self.name)
         family = self._family(taken)
         trace = family.traces[-1]
+        begun = 1
         while True:
             takers = _taking(trace) if settles else None
             run = wanted(trace)
-            found = run(taken.leaves, trace.captured, takers)
+            found = run(taken.leaves if leaves is None else leaves, trace.captured, takers)
             if not isinstance(found, bytes):
                 trace.calls += 1
                 return family, trace, run, found
             wrong = next(n for n, it in enumerate(trace.path) if it != found[n])
             path = trace.path[:wrong] + found[wrong : wrong + 1]
             other = family.fitting(path)
-            trace = self._another(family, taken, path) if other is None else other
+            if other is None:
+                other = self._another(family, taken, path)
+            if other is None:  # something that it reads was rebound on the way: begin again
+                if (begun := begun + 1) > ATTEMPTS:
+                    raise RecordingError.restless(self.name, [])
+                family = self._family(taken)
+                other = family.traces[-1]
+            trace = other
 
     def _family(self, taken: Taken) -> Family:
         key = taken.key
@@ -254,9 +297,12 @@ class Calls:
                 warnings.warn(RecordingWarning(message), stacklevel=6)
             return family
 
-    def _another(self, family: Family, taken: Taken, path: bytes) -> Trace:
+    def _another(self, family: Family, taken: Taken, path: bytes) -> Trace | None:
+        """One more trace; None where names mean something else than in the others."""
         with self._lock:
             trace, names = recorded(self.name, self._call, taken, path)
+            if family.names is not None and names.differing(family.names):
+                return None
             if trace.path[: len(path)] != path:
                 site = trace.program.guards[min(len(path), len(trace.path)) - 1].site
                 raise RecordingError.unsteady(self.name, site)

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from ..._shared.bound import bound
 from ...value import core_name, native_core
 from . import interpreter
 from .adjoint import with_gradients
 from .lowering import UnloweredError
 from .packing import Packed
 from .passes import improved
-from .program import ARGUMENT, CAPTURED, Program
+from .program import ARGUMENT, CAPTURED, Builder, Input, Program
 from .traces import Trace
 
 
@@ -77,8 +78,30 @@ def of_gradients(trace: Trace, kind: str, numbers: Sequence[int]) -> Run:
     return known
 
 
-def _run(trace: Trace, program: Program) -> Run:
-    return Run(improved(program), trace.arguments, len(trace.captured))
+def of_products(trace: Trace, numbers: Sequence[int]) -> Run:
+    """The run that computes the only result and the products of its Hessian by arguments with a
+    vector, whose parts come behind the arguments."""
+    key = ("second", tuple(numbers))
+    known = trace.runs.get(key)
+    if known is None:
+        ids = inputs_of(trace.program, ARGUMENT, numbers)
+        program, slopes = with_gradients(trace.program, trace.program.outputs[0], ids)
+        build = Builder(program)
+        total = build.constant(0.0)
+        for place, (number, slope) in enumerate(zip(ids, slopes)):
+            shape = program.shapes[number]
+            given = Input(ARGUMENT, f"vector {place}", trace.arguments + place)
+            along = build.add(bound("mul", (shape, shape)), (slope, build.input(given, shape)))
+            part = build.add(bound("sum", (shape,)), (along,)) if shape else along
+            total = build.add(bound("add", ((), ())), (total, part))
+        program, found = with_gradients(program, total, ids)
+        program.outputs = [*program.outputs, *found]
+        known = trace.runs[key] = _run(trace, program, len(numbers))
+    return known
+
+
+def _run(trace: Trace, program: Program, more: int = 0) -> Run:
+    return Run(improved(program), trace.arguments + more, len(trace.captured))
 
 
 def inputs_of(program: Program, kind: str, numbers: Sequence[int]) -> list[int]:
@@ -87,4 +110,4 @@ def inputs_of(program: Program, kind: str, numbers: Sequence[int]) -> list[int]:
     return [ids[number] for number in numbers]
 
 
-__all__ = ["ARGUMENT", "CAPTURED", "Run", "inputs_of", "of_gradients", "of_values"]
+__all__ = ["ARGUMENT", "CAPTURED", "Run", "inputs_of", "of_gradients", "of_products", "of_values"]
