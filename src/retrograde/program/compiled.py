@@ -408,6 +408,10 @@ def compile(function: Any = ..., *, trace_budget: int | None = None) -> Any:
     numbers a row. Numbers, lists and ``rg.uniform(array)`` are the same for all rows. Every row
     goes its own way through ``if`` and ``while``; each way that is taken is recorded once.
 
+    A parameter annotated ``rg.Tensor``, and every array of three and more axes, is one tensor
+    instead, and one annotated ``np.ndarray`` whole numbers that pick places of tensors: such a
+    function has no rows.
+
     ``trace_budget`` is how many ways are kept; by default 500, or more while they are short.
 
     >>> import numpy as np
@@ -419,6 +423,13 @@ def compile(function: Any = ..., *, trace_budget: int | None = None) -> Any:
     1.0
     >>> f(np.array([0.0, 1.0, -2.0]), 0.0)
     array([-0.,  1.,  2.])
+    >>> weight = rg.Tensor([1.0, 2.0])
+    >>> @rg.compile
+    ... def loss(x: rg.Tensor):
+    ...     return rg.tanh(x @ weight).sum()
+    >>> loss.grad(np.zeros((2, 2)))
+    array([[1., 2.],
+           [1., 2.]])
     """
     if function is ...:
         return lambda given: Compiled(given, trace_budget)
