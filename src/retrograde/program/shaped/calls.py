@@ -94,7 +94,7 @@ class Calls:
         """Leave a site for calls like this one, each of whose arguments is one leaf."""
         key, self._asked = self._asked, None
         plain = run.packed is not None and len(key or ()) == len(taken.leaves) + 1
-        if not plain or any(count != 1 for count in taken.counts):
+        if not plain or any(each.order != (None,) for each in taken.structures):
             return
         kinds = {TENSOR: "d", INDICES: "l"}
         for part, kind in zip(key[1:], taken.kinds):
@@ -149,7 +149,7 @@ class Calls:
         outline = replace(taken, leaves=[None] * len(taken.leaves))  # it outlives the call
 
         def finish(found: Any) -> tuple[Any, Any]:
-            if bare and len(numbers) == 1 and outline.counts[chosen[0]] == 1:
+            if bare and len(numbers) == 1 and outline.structures[chosen[0]].order == (None,):
                 return found[0], found[1]
             parts: list[Any] = list(outline.leaves)
             for number, gradient in zip(numbers, found[1:]):
@@ -207,9 +207,7 @@ class Calls:
         """Not there yet."""
         self._not_yet("hessian", "Write rg.hessian(f.__wrapped__), or hvp of the compiled one.")
 
-    def hvp(
-        self, given: dict[str, Any], vector: Any, wrt: Any = None, threads: Any = None
-    ) -> Any:
+    def hvp(self, given: dict[str, Any], vector: Any, wrt: Any = None, threads: Any = None) -> Any:
         """The Hessian times a vector, in the nest of the gradients."""
         taken = take(self.name, given, self._wanted)
         chosen, bare = self._chosen(taken, wrt)

@@ -19,7 +19,7 @@ from ...ops.arrays.notation import summed
 from ...ops.arrays.plans import plan
 from ...ops.arrays.programs import NUMBER, NUMBERS, REF, written_out
 from ...ops.expr import Call
-from ...ops.index import Ref, Term, refs
+from ...ops.index import Ref, Statement, Term, refs
 from .contracting import contracted
 from .folding import Folding
 from .program import CONSTANT, Fixed, Instruction, Looked, Program
@@ -45,6 +45,20 @@ CHOICES = {"argmax": 0, "argmin": 1, "argsort": 2}
 """As ``native/kernels/arrays.h`` numbers them."""
 
 
+class Walk:
+    """A term that goes over all of the result by letters, and reads at sums of them."""
+
+    def __init__(self, term: Term) -> None:
+        self.lengths = dict(term.loops)
+        to = [index.letter.name for index in term.to.at if index.letter is not None]
+        self.outer = [name for name in to if self.lengths[name] != 1]
+        self.inner = [name for name, n in term.loops if name not in to and n != 1]
+        read = refs(term.body)
+        self.reads = [(ref.array, [index.affine for index in ref.at]) for ref in read]
+        self.is_product = _is_product(term)
+        self.body = written_out(term.body, read)
+
+
 class UnloweredError(Exception):
     """A row that the native executor does not have: NumPy carries the program out."""
 
@@ -64,6 +78,8 @@ class Lowering:
         self._next = len(program.shapes)
         self._number_roots: dict[str, int] = {}
         self._same: dict[object, int] = {}
+        self._walks: dict[int, list[Walk]] = {}
+        self._views: dict[int, Any] = {}
         self._looked_at = {
             (it.result, it.name)
             for each in program.instructions
@@ -100,7 +116,9 @@ class Lowering:
             return Layout(of.root, of.offset, tuple(row.shape), strides(row.shape))
         if len(each.operands) != 1:
             return None
-        axes = views.view_of(row)
+        if id(row) not in self._views:
+            self._views[id(row)] = views.view_of(row)
+        axes = self._views[id(row)]
         if axes is False:
             return None
         of = self.layouts[each.operands[0]]
@@ -136,36 +154,30 @@ class Lowering:
 
     def _plainly(self, each: Instruction) -> Layout | None:
         """Bodies over boxes, and what is summed; None where a term is not of that kind."""
-        row, statement = each.row, each.row.statement
-        terms = statement.terms
+        row = each.row
         known = dict(zip(row.operands, each.operands))
-        if statement.wholes or not terms or 0 in row.shape:
-            return None
-        if statement.how not in ("=", "+=") or (statement.how == "=" and len(terms) > 1):
-            return None
-        if not all(_is_plain(term, row.shape) for term in terms):
+        if id(row) not in self._walks:
+            self._walks[id(row)] = _walks(row.statement, row.shape)
+        walks = self._walks[id(row)]
+        if not walks:
             return None
         box = squeezed(tuple(row.shape))
         total: Operand | None = None
-        for term in terms:
-            one = self._term(term, known, tuple(row.shape))
+        for walk in walks:
+            one = self._term(walk, known, tuple(row.shape))
             if one is None:
                 return None
             total = one if total is None else self._map("add", (total, one), box)
         assert total is not None
         return _unsqueezed(total, tuple(row.shape))
 
-    def _term(self, term: Term, known: Mapping[str, int], shape: Shape) -> Operand | None:
+    def _term(self, walk: Walk, known: Mapping[str, int], shape: Shape) -> Operand | None:
         """One term as an operand over the result's box."""
-        lengths = dict(term.loops)
-        to = [index.letter.name for index in term.to.at if index.letter is not None]
-        outer = [name for name in to if lengths[name] != 1]
-        inner = [name for name, n in term.loops if name not in to and n != 1]
-        read = refs(term.body)
-        found = [self._reference(ref, known) for ref in read]
+        lengths, outer, inner = walk.lengths, walk.outer, walk.inner
+        found = [self._reference(known[array], at) for array, at in walk.reads]
         if inner and 0 in (lengths[name] for name in inner):
             return None
-        if inner and _is_product(term):
+        if inner and walk.is_product:
             a, b = (found * 2)[:2]
             made = contracted(lengths, outer, inner, a, b, shape)
             if made is not None:
@@ -176,7 +188,7 @@ class Lowering:
             Operand(root, offset, tuple(steps.get(name, 0) for name in order))
             for root, offset, steps in found
         ]
-        body = written_out(term.body, read)
+        body = walk.body
         made_here: dict[int, Operand] = {}
 
         def operand(it: tuple[int, int]) -> Operand:
@@ -198,14 +210,12 @@ class Lowering:
         self.steps.append(Reduce(SUM, root, result, out, box))
         return Operand(root, 0, strides(tuple(lengths[name] for name in outer)))
 
-    def _reference(self, ref: Ref, known: Mapping[str, int]) -> tuple[int, int, dict[str, int]]:
+    def _reference(self, number: int, at: Sequence[Any]) -> tuple[int, int, dict[str, int]]:
         """What a reference reads: a root, where it begins, and a step a letter."""
-        of = self.layouts[known[ref.array]]
+        of = self.layouts[number]
         offset = of.offset
         steps: dict[str, int] = {}
-        for index, step in zip(ref.at, of.steps):
-            affine = index.affine
-            assert affine is not None
+        for affine, step in zip(at, of.steps):
             for name, factor in affine[0].items():
                 steps[name] = steps.get(name, 0) + factor * step
             offset += affine[1] * step
@@ -293,6 +303,16 @@ class Lowering:
             root = self._same[key] = self._root(prod(of.shape))
             self.steps.append(Pack(root, arg, squeezed(of.shape)))
         return whole(root, of.shape)
+
+
+def _walks(statement: Statement, shape: Sequence[int]) -> list[Walk]:
+    """The terms of a statement over boxes; none where it is not of that kind."""
+    terms = statement.terms
+    if statement.wholes or 0 in shape:
+        return []
+    if statement.how not in ("=", "+=") or (statement.how == "=" and len(terms) > 1):
+        return []
+    return [Walk(term) for term in terms] if all(_is_plain(it, shape) for it in terms) else []
 
 
 def _is_plain(term: Term, shape: Sequence[int]) -> bool:

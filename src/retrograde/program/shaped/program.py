@@ -231,7 +231,7 @@ def _fault(program: Program, each: Instruction, known: set[int]) -> str:
     given = {name: program.wholes[number] for name, number in each.wholes}
     if set(row.wholes) - set(given):
         return "whole numbers are missing"
-    known = known | {each.result}
-    if any(isinstance(it, Looked) and it.result not in known for it in given.values()):
+    looked = [it.result for it in given.values() if isinstance(it, Looked)]
+    if any(number != each.result and number not in known for number in looked):
         return "whole numbers are not found before"
     return ""
