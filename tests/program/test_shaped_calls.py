@@ -289,3 +289,14 @@ def test_products_with_the_hessian_agree_with_differences(rg: ModuleType) -> Non
     assert alone.shape == A.shape
     with pytest.raises(rg.errors.CompileError, match="shapes of the arguments"):
         compiled.hvp(A, 0.7, vector=A.T, wrt="x")
+
+
+def test_many_axes_take_the_long_way(rg: ModuleType) -> None:
+    shape = (2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1)
+    other = tuple(3 - n for n in shape)
+    f = annotated(rg, lambda x, y: rg.tanh(x * y).sum(), x=None, y=None)
+    x, y = np.arange(1024.0).reshape(shape) / 1024.0, np.arange(1024.0).reshape(other) / 512.0
+    value, (slope, _) = f.value_and_grad(x, y)
+    assert value == pytest.approx(np.tanh(x * y).sum())
+    wanted = (y * (1.0 - np.tanh(x * y) ** 2)).sum(axis=tuple(range(1, 20, 2)), keepdims=True)
+    assert np.allclose(slope, wanted)

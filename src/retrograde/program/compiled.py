@@ -365,10 +365,14 @@ def _has_tensors(args: Any, kwargs: Any) -> bool:
 
 def _also_on_tensors(name: str) -> Any:
     """A method of compiled functions that is also asked of functions on tensors."""
-    method = getattr(Replayable, name)
+    method, plainly = getattr(Replayable, name), (name, None)
 
     @wraps(method)
     def asked(self: Compiled, /, *args: Any, **given: Any) -> Any:
+        if self._on_tensors and not given and name in _QUICK:
+            found = self._tensors.quick(plainly, args)
+            if found is not None:
+                return found
         settings = {key: it for key, it in given.items() if key in RESERVED}
         named = {key: it for key, it in given.items() if key not in RESERVED}
         if not self._on_tensors and not _has_tensors(args, named):
@@ -376,7 +380,7 @@ def _also_on_tensors(name: str) -> Any:
                 return method(self, *args, **given)
             except ArraysRecorded:
                 self._on_tensors = True
-        if not named and name in _QUICK and settings.keys() <= {"wrt"}:
+        if settings and not named and name in _QUICK and settings.keys() <= {"wrt"}:
             found = self._tensors.quick((name, settings.get("wrt")), args)
             if found is not None:
                 return found

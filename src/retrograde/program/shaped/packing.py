@@ -13,14 +13,17 @@ from ...ops import OPS
 from ...ops.arrays.flat import strides
 from ...value import native_core
 from .arena import inner_roots, placed
-from .fusing import Group, accumulated, grouped, turned
-from .lowering import Lowering
+from .fusing import Group, accumulated, grouped, in_order, turned
+from .lowering import Lowering, UnloweredError
 from .program import ARGUMENT, CAPTURED, Fixed, Given, Program
 from .steps import Choose, Layout, Map, Operand, Pack, Planned, Product, Reduce, Shape, squeezed
 
 BOX, PACK, MATRICES, PLANNED, CHOOSE = range(5)
 IN_ARENA, IN_CONSTANTS, IN_ARGUMENTS, IN_CAPTURED, IN_OUTPUTS = range(5)
 """Where a slot lies."""
+
+MOST_LOOPS = 8
+"""Loops of a step, as ``native/kernels/shaped.h`` has it."""
 
 WORTH_RELEASING = 20_000
 """Numbers that a run goes through, from which on it lets other threads go on."""
@@ -47,6 +50,7 @@ class Packed:
             for number, of in lowering.layouts.items()
         }
         steps, layouts = turned(steps, layouts, roots)
+        steps = in_order(steps, {layouts[number].root for number in roots})
         homes, more = self._outputs(roots, layouts, {step.result for step in steps})
         self.groups = grouped([*steps, *more])
         kept = {layouts[number].root for number in roots}
@@ -139,9 +143,11 @@ class Packed:
         (step,) = group.steps
         if isinstance(step, Pack):
             loops, (steps,) = joined(step.box, [step.arg.steps])
+            _check_loops(loops)
             return [PACK, len(loops), *loops, self._slot(step.result), self._slot(step.arg.root),
                     step.arg.offset, *steps]  # fmt: skip
         if isinstance(step, Product):
+            _check_loops(step.loops)
             words = [MATRICES, len(step.loops), *step.loops, *step.sizes, int(step.adds)]
             for it in (step.a, step.b, step.c):
                 words += [self._slot(it.root), it.offset, it.row, it.column, *it.turns]
@@ -178,6 +184,7 @@ class Packed:
         # a sum goes along the last axis first, whatever it stands beside
         apart = any(isinstance(step, Reduce) and step.out[-1:] == (0,) for step in group.steps)
         loops, steps = joined(box, [it.steps for it in operands], apart)
+        _check_loops(loops)
         words = [BOX, len(loops), *loops, len(operands), len(reads)]
         for it, own in zip(operands, steps):
             words += [self._slot(it.root), it.offset, *own]
@@ -219,6 +226,11 @@ class Packed:
             args += [args[0]] * (3 - len(args))
             rows.append([step.op, register[step.result], *args])
         return rows, reductions
+
+
+def _check_loops(loops: Sequence[int]) -> None:
+    if len(loops) > MOST_LOOPS:
+        raise UnloweredError(f"a step of {len(loops)} loops")
 
 
 def joined(
