@@ -136,8 +136,7 @@ static int check_tables(const Plan *plan) {
             if (whole->number + whole->size > plan->found_size) return refuse();
             continue;
         }
-        if ((whole->kind != FIXED && whole->kind != GIVEN) ||
-            whole->number >= plan->data_count ||
+        if ((whole->kind != FIXED && whole->kind != GIVEN) || whole->number >= plan->data_count ||
             plan->data[whole->number].len != whole->size * 8)
             return refuse();
         if (whole->kind == GIVEN && (whole->argument < 0 || whole->argument >= plan->arguments))
@@ -200,8 +199,8 @@ static PyObject *shaped_plan(PyObject *Py_UNUSED(module), PyObject *args) {
     plan->kept = PyTuple_Pack(3, constants, data, plans);
     int fine = plan->slots && plan->wholes && plan->kept && arena >= 0 && found >= 0 &&
                hold_buffers(constants, &plan->constants, &plan->constant_count) == 0 &&
-               hold_buffers(data, &plan->data, &plan->data_count) == 0 &&
-               check_tables(plan) == 0 && read_steps(plan, words, word_bytes, plans) == 0;
+               hold_buffers(data, &plan->data, &plan->data_count) == 0 && check_tables(plan) == 0 &&
+               read_steps(plan, words, word_bytes, plans) == 0;
     PyObject *capsule = fine ? PyCapsule_New(plan, capsule_name, free_capsule) : NULL;
     if (capsule == NULL) {
         refuse();
@@ -235,8 +234,8 @@ static Session *new_session(const Plan *plan) {
     session->sizes = calloc(given_count, sizeof(int64_t));
     session->outputs = calloc((size_t)(plan->outputs + plan->guards) + 1, sizeof(double *));
     if (!session->at || !session->sizes || !session->outputs || !session->run.slots ||
-        !session->run.wholes || !session->run.scratch || !session->arena ||
-        !session->found || !session->singles || !session->numbers) {
+        !session->run.wholes || !session->run.scratch || !session->arena || !session->found ||
+        !session->singles || !session->numbers) {
         free_session(session);
         return (Session *)PyErr_NoMemory();
     }
@@ -285,10 +284,9 @@ static void let_go(Held *held, const Plan *plan) {
 static int prepare(Held *held, const Plan *plan) {
     size_t outputs = (size_t)plan->outputs, arguments = (size_t)plan->arguments;
     size_t captured = (size_t)plan->captured;
-    char *memory =
-        PyMem_Calloc(1, (arguments + outputs) * sizeof(Py_buffer) +
-                            (captured + outputs) * sizeof(RgBuffer *) +
-                            outputs * sizeof(PyObject *) + 64);
+    char *memory = PyMem_Calloc(1, (arguments + outputs) * sizeof(Py_buffer) +
+                                       (captured + outputs) * sizeof(RgBuffer *) +
+                                       outputs * sizeof(PyObject *) + 64);
     if (memory == NULL) {
         PyErr_NoMemory();
         return -1;
@@ -322,8 +320,7 @@ static int lend_argument(Held *held, PyObject *object, double *number, const voi
     return 0;
 }
 
-static int lend_leaf(Held *held, PyObject *object, double *number, const void **at,
-                     int64_t *size) {
+static int lend_leaf(Held *held, PyObject *object, double *number, const void **at, int64_t *size) {
     Value *v = rg_any_node(object);
     if (v == NULL) return refuse();
     if (!rg_is_node(v)) {
@@ -466,7 +463,8 @@ static PyObject *settle(const Plan *plan, Held *held, const Session *session, Py
         RgBuffer *made = held->gradients[i + 1], *before = body->gradient;
         if (before) {
             const double *in[3] = {before->data, made->data, NULL};
-            rg_arrays->forward[RG_OP_add](body->size, made->data, in, (const ptrdiff_t[3]){1, 1, 0});
+            rg_arrays->forward[RG_OP_add](body->size, made->data, in,
+                                          (const ptrdiff_t[3]){1, 1, 0});
         }
         held->gradients[i + 1] = NULL;
         body->gradient = made;
@@ -478,8 +476,8 @@ static PyObject *settle(const Plan *plan, Held *held, const Session *session, Py
 static PyObject *results_of(const Plan *plan, Held *held, const Session *session) {
     PyObject *results = PyTuple_New(plan->outputs);
     for (int i = 0; results && i < plan->outputs; i++) {
-        PyObject *one = held->arrays[i] ? Py_NewRef(held->arrays[i])
-                                        : PyFloat_FromDouble(session->singles[i]);
+        PyObject *one =
+            held->arrays[i] ? Py_NewRef(held->arrays[i]) : PyFloat_FromDouble(session->singles[i]);
         if (one == NULL) {
             Py_CLEAR(results);
             break;
@@ -527,8 +525,8 @@ static PyObject *call(Plan *plan, Session *session, Held *held, PyObject *leaves
             return NULL;
     for (int i = 0; i < plan->captured; i++) {
         int k = plan->arguments + i;
-        if (lend_leaf(held, PyList_GET_ITEM(captured, i), &session->numbers[k], &at[k],
-                      &sizes[k]) < 0)
+        if (lend_leaf(held, PyList_GET_ITEM(captured, i), &session->numbers[k], &at[k], &sizes[k]) <
+            0)
             return NULL;
     }
     const void *const *leaf_at = at + plan->arguments;
@@ -558,8 +556,7 @@ static PyObject *call(Plan *plan, Session *session, Held *held, PyObject *leaves
 static PyObject *shaped_run(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count) {
     Plan *plan = count == 4 ? PyCapsule_GetPointer(args[0], capsule_name) : NULL;
     if (plan == NULL || !PyList_Check(args[1]) || !PyList_Check(args[2]) ||
-        PyList_GET_SIZE(args[1]) != plan->arguments ||
-        PyList_GET_SIZE(args[2]) != plan->captured ||
+        PyList_GET_SIZE(args[1]) != plan->arguments || PyList_GET_SIZE(args[2]) != plan->captured ||
         !(args[3] == Py_None ||
           (PyTuple_Check(args[3]) && PyTuple_GET_SIZE(args[3]) == plan->outputs - 1))) {
         if (!PyErr_Occurred()) misfit();

@@ -282,8 +282,7 @@ int rg_call_set_item(PyObject *self, PyObject *key, PyObject *object) {
 /* The same numbers as a leaf that takes no gradient; they are shared. */
 static PyObject *tensor_detach(PyObject *self, PyObject *Py_UNUSED(ignored)) {
     Value *x = rg_node_of(self);
-    if (RG_UNLIKELY(rg_recording()))
-        return rg_call_method("_stopped", self, NULL);
+    if (RG_UNLIKELY(rg_recording())) return rg_call_method("_stopped", self, NULL);
     if (rg_tensor_restore(x) < 0) return NULL;
     const RgBody *from = rg_body(x);
     Value *z = rg_tensor_blank(from->ndim, 0);

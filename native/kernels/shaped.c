@@ -254,11 +254,11 @@ static int run_matrices(const Matrices *it, const RgRun *run) {
     for (;;) {
         RgMatrix left = {a, it->a.row, it->a.column}, right = {b, it->b.row, it->b.column};
         int failed =
-            inner < 0 ? rg_product(it->size[0], it->size[1], it->size[2], left, right, c,
-                                   it->c.row, how)
-                      : rg_products(it->length[inner], it->size[0], it->size[1], it->size[2], left,
-                                    it->a.turn[inner], right, it->b.turn[inner], c, it->c.row,
-                                    it->c.turn[inner], how);
+            inner < 0
+                ? rg_product(it->size[0], it->size[1], it->size[2], left, right, c, it->c.row, how)
+                : rg_products(it->length[inner], it->size[0], it->size[1], it->size[2], left,
+                              it->a.turn[inner], right, it->b.turn[inner], c, it->c.row,
+                              it->c.turn[inner], how);
         if (failed) return failed;
         int loop = inner - 1;
         for (; loop >= 0; loop--) {
