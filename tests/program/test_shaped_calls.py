@@ -300,3 +300,25 @@ def test_many_axes_take_the_long_way(rg: ModuleType) -> None:
     assert value == pytest.approx(np.tanh(x * y).sum())
     wanted = (y * (1.0 - np.tanh(x * y) ** 2)).sum(axis=tuple(range(1, 20, 2)), keepdims=True)
     assert np.allclose(slope, wanted)
+
+
+def test_values_and_tensors_stand_in_one_program(rg: ModuleType) -> None:
+    w, v = rg.Tensor(A), [rg.Value(0.5), rg.Value(-2.0)]
+
+    def f(t: Any) -> Any:
+        parts = rg.sum([t, 2.0 * v[0], 3.0]) + rg.dot([t, v[0], 1.0], [v[1], t, t])
+        return (w * t).sum() * parts + rg.stack([t, v[0], t * v[1]]).max()
+
+    compiled = rg.compile(f)
+    t = rg.Value(0.7)
+    wanted = f(t)
+    wanted.backward()
+    value, slope = compiled.value_and_grad(0.7)
+    assert (value, slope) == (pytest.approx(wanted.data), pytest.approx(t.grad))
+    eager = [np.array(w.grad), v[0].grad, v[1].grad]
+    rg.zero_grad([w, *v])
+    compiled.backward(0.7)
+    for found, one in zip((w.grad, v[0].grad, v[1].grad), eager):
+        assert np.allclose(found, one)
+    with pytest.raises(rg.errors.RecordingError, match=r"rg\.where"):
+        rg.compile(lambda t: rg.take([t, 2.0 * t], t > 0.5) * w.sum())(1.0)

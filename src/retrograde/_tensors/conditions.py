@@ -13,6 +13,8 @@ from collections.abc import Callable
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
 from ..errors import RecordingError, TensorError
 from ..tensor import in_graph
 from ..value import belongs_to_caller, core
@@ -188,7 +190,7 @@ class Conditions:
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         from .protocols import array_function
 
-        if function.__name__ in ("all", "any", "sum", "mean") and args[0] is self:
+        if function in (np.all, np.any, np.sum, np.mean) and args[0] is self:
             return getattr(self, function.__name__)(*args[1:], **kwargs)
         return array_function(function, args, kwargs)
 

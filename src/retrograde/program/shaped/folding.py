@@ -18,7 +18,7 @@ from .steps import Operand, Shape
 MOST = 1 << 16
 """Numbers of a box up to which constants are computed in advance."""
 
-_CONDITIONS = frozenset(NUMBERS[name] for name in ("less", "less_equal", "equal"))
+_CONDITIONS = frozenset((NUMBERS["less"], NUMBERS["less_equal"], NUMBERS["equal"]))
 _MUL, _MAXIMUM, _WHERE = NUMBERS["mul"], NUMBERS["maximum"], NUMBERS["where"]
 
 

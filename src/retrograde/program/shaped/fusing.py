@@ -162,7 +162,7 @@ def in_order(steps: Sequence[Step], kept: set[int]) -> list[Step]:
             continue
         order = dict(zip(zip(step.box, step.arg.steps), strides(step.box)))
         m, n, _ = product.sizes
-        row = order.get((m, product.c.row), None) if m > 1 else product.c.row
+        row = order.get((m, product.c.row)) if m > 1 else product.c.row
         turns = [order.get(it, 0) for it in zip(product.loops, product.c.turns)]
         if row is None or 0 in turns or (n > 1 and order.get((n, 1)) != 1):
             continue

@@ -15,11 +15,9 @@ import numpy as np
 
 from ..._shared import views
 from ...ops.arrays.flat import strides
-from ...ops.arrays.notation import summed
-from ...ops.arrays.plans import plan
+from ...ops.arrays.plans import is_product, plan
 from ...ops.arrays.programs import NUMBER, NUMBERS, REF, written_out
-from ...ops.expr import Call
-from ...ops.index import Ref, Statement, Term, refs
+from ...ops.index import Statement, Term, refs
 from .contracting import contracted
 from .folding import Folding
 from .program import CONSTANT, Fixed, Instruction, Looked, Program
@@ -55,7 +53,7 @@ class Walk:
         self.inner = [name for name, n in term.loops if name not in to and n != 1]
         read = refs(term.body)
         self.reads = [(ref.array, [index.affine for index in ref.at]) for ref in read]
-        self.is_product = _is_product(term)
+        self.is_product = is_product(term)
         self.body = written_out(term.body, read)
 
 
@@ -332,16 +330,6 @@ def _is_plain(term: Term, shape: Sequence[int]) -> bool:
     if len(set(names)) != len(names) or len(term.to.at) != len(shape):
         return False
     return all(index.affine is not None for ref in refs(term.body) for index in ref.at)
-
-
-def _is_product(term: Term) -> bool:
-    body = term.body
-    return (
-        isinstance(body, Call)
-        and body.name == "mul"
-        and all(isinstance(arg, Ref) for arg in body.args)
-        and bool(summed(term))
-    )
 
 
 def _ordered(

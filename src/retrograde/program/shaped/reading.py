@@ -16,6 +16,7 @@ from ..._shared.sites import Site
 from ..._tensors.indices import source_of
 from ...errors import RecordingError
 from ...ops import OPS, STRUCTURAL
+from ...ops.structural import DOT, TAKE
 from ...tensor import Tensor, in_graph
 from ...value import core
 from .program import (
@@ -106,21 +107,24 @@ class Reader:
         if name == "stop":
             (operand,) = [self._operand(it) for it in node.inputs]
             return self._build.add(bound("reshape", ((),), shape=()), [operand], (), False)
-        if node._rule is not None or name == "take":
-            raise RecordingError.custom(node) if name != "take" else RecordingError.taken(node)
+        row = STRUCTURAL.get(name)
+        if row is TAKE:
+            raise RecordingError.taken(node)
+        if node._rule is not None:
+            raise RecordingError.custom(node)
         operands = [self._operand(it) for it in node.inputs]
         if name in OPS:
-            row = bound(name, ((),) * len(operands))
-            return self._build.add(row, operands, (), node.requires_grad)
-        if name not in STRUCTURAL:
+            scalar = bound(name, ((),) * len(operands))
+            return self._build.add(scalar, operands, (), node.requires_grad)
+        if row is None:
             raise RecordingError.custom(node)
-        return self._summed(name, operands, node.requires_grad)
+        return self._summed(row is DOT, operands, node.requires_grad)
 
-    def _summed(self, name: str, operands: list[int], takes: bool) -> int:
+    def _summed(self, products: bool, operands: list[int], takes: bool) -> int:
         """``sum`` and ``dot`` of values, written out in their order."""
-        add, mul = (bound(op, ((), ())) for op in ("add", "mul"))
+        add, mul = bound("add", ((), ())), bound("mul", ((), ()))
         terms = operands
-        if name == "dot":
+        if products:
             half = len(operands) // 2
             pairs = zip(operands[:half], operands[half:])
             terms = [self._build.add(mul, pair, (), takes) for pair in pairs]
