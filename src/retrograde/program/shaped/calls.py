@@ -203,9 +203,36 @@ class Calls:
         """Not there yet."""
         self._not_yet("jacobian", "Write rg.jacobian(f.__wrapped__).")
 
-    def hessian(self, given: dict[str, Any], **settings: Any) -> NoReturn:
-        """Not there yet."""
-        self._not_yet("hessian", "Write rg.hessian(f.__wrapped__), or hvp of the compiled one.")
+    def hessian(
+        self, given: dict[str, Any], wrt: Any = None, sparse: bool = False, threads: Any = None
+    ) -> Any:
+        """All second derivatives, a product with every unit vector: for arguments x and y the array
+        of x is of their shapes one behind the other."""
+        self._refuse(sparse=sparse or None)
+        taken = take(self.name, given, self._wanted)
+        chosen, bare = self._chosen(taken, wrt)
+        if any(taken.structures[argument].order != (None,) for argument in chosen):
+            self._not_yet("hessian by nests", "Name arguments that are one array each in wrt=.")
+        numbers = [number for argument in chosen for number in taken.leaves_of(argument)]
+        shapes = [np.shape(taken.leaves[number]) for number in numbers]
+
+        def products(trace: Trace) -> Run:
+            self._check_single(trace)
+            return of_products(trace, numbers)
+
+        blocks = [[np.empty((*own, *other)) for other in shapes] for own in shapes]
+        for place, shape in enumerate(shapes):
+            for index in np.ndindex(shape):
+                along: list[Any] = [np.zeros(each) if each else 0.0 for each in shapes]
+                if shape:
+                    along[place][index] = 1.0
+                else:
+                    along[place] = 1.0
+                found = self._led(taken, products, leaves=[*taken.leaves, *along])[3]
+                for block, part in zip(blocks[place], found[1:]):
+                    block[index] = part
+        nests = [tuple(map(_plain, row)) for row in blocks]
+        return nests[0][0] if bare else tuple(nests)
 
     def hvp(self, given: dict[str, Any], vector: Any, wrt: Any = None, threads: Any = None) -> Any:
         """The Hessian times a vector, in the nest of the gradients."""
@@ -359,6 +386,10 @@ class Calls:
         result = self._call(taken.filled(made))
         if numbers and hasattr(result, "backward"):
             result.backward()
+
+
+def _plain(array: Any) -> Any:
+    return array if array.ndim else float(array)
 
 
 def _taking(trace: Trace) -> tuple[int, ...]:
