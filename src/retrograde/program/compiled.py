@@ -21,6 +21,7 @@ from ..errors import (
     ProgramFileError,
     RecordingError,
     RecordingWarning,
+    RowsError,
     TraceBudgetWarning,
 )
 from ..tensor import in_graph
@@ -111,11 +112,13 @@ class Compiled(Replayable):
                 return found
         if core.in_recording() or _holds_nodes((args, kwargs)):
             return self._function(*args, **kwargs)
-        if not _has_tensors(args, kwargs):
-            try:
-                return self._value(args, kwargs, threads, out)
-            except ArraysRecorded:
-                self._on_tensors = True
+        try:
+            return self._value(args, kwargs, threads, out)
+        except ArraysRecorded:
+            self._on_tensors = True
+        except RowsError:
+            if not _has_tensors(args, kwargs):
+                raise
         return self._called_on_tensors(args, kwargs, threads=threads, out=out)
 
     def _called_on_tensors(self, args: Any, kwargs: Any, **settings: Any) -> Any:
@@ -357,9 +360,20 @@ def _holds_nodes(nest: Any) -> bool:
     return any(in_graph(leaf) for leaf in leaves(nest))
 
 
-def _has_tensors(args: Any, kwargs: Any) -> bool:
-    """Whether an array has so many axes that it is a tensor."""
-    found = flatten((args, kwargs), is_array)[0]
+def _has_tensors(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether an array has so many axes that it is a tensor; settings are no arguments."""
+    for part in args:
+        if _is_or_holds_tensor(part):
+            return True
+    return any(key not in RESERVED and _is_or_holds_tensor(it) for key, it in kwargs.items())
+
+
+def _is_or_holds_tensor(part: Any) -> bool:
+    if is_array(part):
+        return bool(part.ndim >= WHOLE_AXES)
+    if not isinstance(part, (list, tuple, dict)):
+        return False
+    found = flatten(part, is_array)[0]
     return any(is_array(leaf) and leaf.ndim >= WHOLE_AXES for leaf in found)
 
 
@@ -373,13 +387,16 @@ def _also_on_tensors(name: str) -> Any:
             found = self._tensors.quick(plainly, args)
             if found is not None:
                 return found
-        settings = {key: it for key, it in given.items() if key in RESERVED}
-        named = {key: it for key, it in given.items() if key not in RESERVED}
-        if not self._on_tensors and not _has_tensors(args, named):
+        if not self._on_tensors:
             try:
                 return method(self, *args, **given)
             except ArraysRecorded:
                 self._on_tensors = True
+            except RowsError:
+                if not _has_tensors(args, given):
+                    raise
+        settings = {key: it for key, it in given.items() if key in RESERVED}
+        named = {key: it for key, it in given.items() if key not in RESERVED}
         if settings and not named and name in _QUICK and settings.keys() <= {"wrt"}:
             found = self._tensors.quick((name, settings.get("wrt")), args)
             if found is not None:
