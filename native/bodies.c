@@ -235,9 +235,21 @@ void rg_handle_dealloc(PyObject *self) {
 
 /* ---- finishing ----------------------------------------------------------------------------- */
 
+/* A node of a recording keeps its inputs, whether they take gradients or not; under no_grad() no
+ * gradient goes through it. */
+static PyObject *finish_recorded(Value *z, uint8_t flags) {
+    rg_hold_inputs(z);
+    if (rg_grad_enabled()) z->flags |= flags & RG_REQUIRES_GRAD;
+    rg_record_array(z);
+    PyObject *face = rg_anomaly_enabled() && rg_tensor_watch(z) < 0 ? NULL : rg_face(z);
+    Py_DECREF((PyObject *)z);
+    return face;
+}
+
 /* A node made in some mode, or none of whose inputs takes gradients: it needs none of them. Takes
  * over the node, also in failure; a new reference to what Python sees of it. */
 PyObject *rg_tensor_finish_odd(Value *z, uint8_t flags) {
+    if (RG_UNLIKELY(rg_recording())) return finish_recorded(z, flags);
     int takes = flags & RG_REQUIRES_GRAD, failed = 0;
     PyObject *held = NULL; /* a watcher's handle must not be the last: that lets numbers go */
     if (rg_modes_active) {

@@ -297,7 +297,6 @@ static __attribute__((noinline)) PyObject *map_thorough(int op, PyObject *const 
     given.same = 1;
     given.flags = 0;
     given.first = NULL;
-    if (RG_UNLIKELY(rg_modes_active) && rg_refuse_recording(RG_OPS[op].name) < 0) return NULL;
     for (int k = 0; k < given.arity; k++) {
         given.nodes[k] = given.made[k] = NULL;
         given.numbers[k] = 0.0;

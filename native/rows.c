@@ -450,12 +450,6 @@ static PyObject *plan_of(PyObject *bound, PyObject *wholes) {
 /* One node of a bound row. */
 PyObject *rg_array_of_row(PyObject *bound, PyObject *operands, PyObject *wholes) {
     if (check_arguments(operands, wholes) < 0) return NULL;
-    if (RG_UNLIKELY(rg_recording())) {
-        PyObject *name = PyObject_GetAttrString(bound, "name");
-        if (name) rg_fail("RecordingError", "tensor", "(O)", name);
-        Py_XDECREF(name);
-        return NULL;
-    }
     PyObject *plan = plan_of(bound, wholes), *made = plan ? Py_NewRef(Py_NotImplemented) : NULL;
     if (plan && any_tensor(operands))
         Py_SETREF(made, array_as_planned(bound, plan, operands, wholes));

@@ -9,6 +9,14 @@ int rg_refuse_recording(const char *what) {
     return -1;
 }
 
+/* The numbers of a tensor must not leave a graph that is being recorded. */
+int rg_refuse_hidden(Value *v) {
+    if (RG_LIKELY(!rg_hides_number(v))) return 0;
+    const char *which = v->flags & RG_TRACED ? "tensor_data" : "captured_tensor_data";
+    rg_fail("RecordingError", which, "N", rg_face(v));
+    return -1;
+}
+
 /* Two tensors whose shapes do not fit: the law says why, the error where they were made. */
 void rg_call_unfit(const char *op, Value *left, Value *right) {
     const RgBody *x = rg_body(left), *y = rg_body(right);
@@ -30,8 +38,7 @@ static PyObject *tensor_new(PyTypeObject *Py_UNUSED(type), PyObject *args, PyObj
     PyObject *data, *label = Py_None;
     int requires_grad = 1;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$Op:Tensor", names, &data, &label,
-                                     &requires_grad) ||
-        rg_refuse_recording("Tensor") < 0)
+                                     &requires_grad))
         return NULL;
     Value *v = rg_leaf_of(data, "Tensor(data)", requires_grad);
     if (v == NULL) return NULL;
@@ -53,7 +60,7 @@ static PyObject *tensor_new(PyTypeObject *Py_UNUSED(type), PyObject *args, PyObj
 static PyObject *get_data(PyObject *self, void *Py_UNUSED(closure)) {
     Value *v = rg_node_of(self);
     const RgBody *body = rg_body(v);
-    if (rg_refuse_recording("data") < 0 || rg_tensor_restore(v) < 0) return NULL;
+    if (rg_refuse_hidden(v) < 0 || rg_tensor_restore(v) < 0) return NULL;
     return rg_export(body->buffer, body->at, body->ndim, body->shape, body->strides);
 }
 
@@ -258,7 +265,7 @@ static PyObject *call_with(const char *name, PyObject *self, PyObject *args, PyO
 }
 
 PyObject *rg_call_method(const char *name, PyObject *self, PyObject *argument) {
-    PyObject *args = PyTuple_Pack(1, argument);
+    PyObject *args = argument ? PyTuple_Pack(1, argument) : PyTuple_New(0);
     PyObject *result = args ? call_with(name, self, args, NULL) : NULL;
     Py_XDECREF(args);
     return result;
@@ -275,7 +282,8 @@ int rg_call_set_item(PyObject *self, PyObject *key, PyObject *object) {
 /* The same numbers as a leaf that takes no gradient; they are shared. */
 static PyObject *tensor_detach(PyObject *self, PyObject *Py_UNUSED(ignored)) {
     Value *x = rg_node_of(self);
-    if (rg_refuse_recording("detach") < 0 || rg_tensor_restore(x) < 0) return NULL;
+    if (RG_UNLIKELY(rg_recording())) return rg_call_method("_stopped", self, NULL);
+    if (rg_tensor_restore(x) < 0) return NULL;
     const RgBody *from = rg_body(x);
     Value *z = rg_tensor_blank(from->ndim, 0);
     if (z == NULL) return NULL;

@@ -228,6 +228,9 @@ extern const RgRow rg_planned_row;
 extern PyObject *rg_plan_maker;
 int rg_plan_forward(Value *z, PyObject *plan, PyObject *wholes, double *to);
 
+/* shaped.c */
+extern PyMethodDef rg_shaped_methods[];
+
 /* places.c */
 PyObject *rg_tensor_item(PyObject *self, PyObject *key);
 int rg_tensor_set_item(PyObject *self, PyObject *key, PyObject *object);
@@ -256,6 +259,7 @@ extern PyMethodDef rg_tensor_methods[];
 PyObject *rg_call_method(const char *name, PyObject *self, PyObject *argument);
 int rg_call_set_item(PyObject *self, PyObject *key, PyObject *object);
 int rg_refuse_recording(const char *what);
+int rg_refuse_hidden(Value *v);
 void rg_call_unfit(const char *op, Value *left, Value *right);
 RgBuffer *rg_seed_of(Value *root, PyObject *seed);
 PyObject *rg_row_name(const Value *v);

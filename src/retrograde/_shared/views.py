@@ -48,7 +48,7 @@ def _plan(row: Bound, wholes: Mapping[str, Any], make: Make) -> Any:
         return row.name
     if row.name == "sum" and row.shape == ():
         return "sum"
-    found = _view(row)
+    found = view_of(row)
     if found is not False or row.implicit is not None:
         return found
     places = _looked_up(row, wholes)
@@ -103,7 +103,13 @@ def chosen(row: Bound, arrays: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _view(row: Bound) -> Any:
+def view_of(row: Bound) -> Any:
+    """For each axis of the operand where it begins, the name of a whole number to add to that or
+    None, and how far each axis of the result steps; False where a row is no view.
+
+    >>> view_of(bound("sum", ((2, 3),)))
+    False
+    """
     statement = row.statement
     if row.implicit is not None or statement.chosen or len(row.operands) != 1:
         return False

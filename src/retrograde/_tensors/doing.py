@@ -29,6 +29,7 @@ from ..ops.arrays.row import Composed
 from ..ops.index import Array, Chosen, Shape, Statement
 from ..tensor import Tensor, in_graph
 from ..value import Value, belongs_to_caller, core, core_name
+from .indices import Indices, follow, refuse
 from .keys import is_one_place, named_key
 
 _TENSOR_DETACH, _VALUE_DETACH = Tensor.detach, Value.detach  # what rows stop is no cut of a user's
@@ -47,6 +48,8 @@ def operand(thing: Any, op: str) -> Any:
         return thing
     if is_real_scalar(thing):
         return float(thing)
+    if hasattr(thing, "recorded_value"):  # a condition, while recording
+        return thing.recorded_value
     if isinstance(thing, (list, tuple)) and any(map(in_graph, thing)):
         return do.stacked(thing)
     if isinstance(thing, (str, bytes, complex, dict, set)) or thing is None:
@@ -87,7 +90,8 @@ class Doing:
         """A node of a stated or implicit row."""
         made = self.bound(name, operands, wholes, arguments)
         try:
-            return core.array(made, tuple(operands), made.counted(wholes) if wholes else {})
+            counted = follow(wholes, made.counted(wholes)) if wholes else {}
+            return core.array(made, tuple(operands), counted)
         except IndexError as error:
             raise TensorIndexError.of(f"{name}: {error}", operands[0]) from None
         except (ValueError, np.linalg.LinAlgError) as error:
@@ -160,6 +164,7 @@ class Doing:
     def putting(self, x: Any, key: Any) -> tuple[str, dict[str, Any], dict[str, Any]]:
         """The row that replaces ``x[key]``, its whole numbers and its arguments."""
         entries, wholes = self.key(x, key)
+        refuse(wholes, "writing at places")
         if is_one_place(entries):
             return "put_at", wholes, {"count": len(entries)}
         try:
@@ -238,12 +243,14 @@ def _wholes(numbers: Any, name: str) -> Any:
     """Whole numbers as an array; anything else is refused."""
     if in_graph(numbers):
         raise TensorIndexError.kind(numbers)
+    if isinstance(numbers, Indices):
+        return numbers.tracked()
     array = np.asarray(numbers)
     if array.size == 0 and array.dtype.kind == "f":
         array = array.astype(np.intp)
     if array.dtype.kind not in "iu":
         raise NumberError.wholes(name, numbers)
-    return array.astype(np.intp)
+    return array.astype(np.intp, copy=False)
 
 
 def _counted(turns: Statement, x: Any, wholes: dict[str, Any]) -> dict[str, Any]:

@@ -131,7 +131,8 @@ class GPT(Module):
 
     def loss_of(self, documents: Any) -> Any:
         """The mean loss of documents of one length, rows of whole numbers, on tensors."""
-        seen = np.asarray(documents)[:, : self._shape.context + 1]
+        rows = documents if hasattr(documents, "shape") else np.asarray(documents)
+        seen = rows[:, : self._shape.context + 1]
         return cross_entropy(self.at_once(seen[:, :-1]), seen[:, 1:])
 
     def loss(self, tokens: Sequence[Any]) -> Any:
