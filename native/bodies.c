@@ -47,6 +47,7 @@ Value *rg_tensor_blank(int ndim, int as_value) {
     body->buffer = body->gradient = NULL;
     body->at = NULL;
     body->handle = body->rule = NULL;
+    body->wholes = NULL;
     body->keep = 0;
     body->version = 0;
     body->code = 0;
@@ -155,6 +156,8 @@ void rg_tensor_forget(Value *z) {
     z->count = 0;
     body->row = NULL;
     body->rule = NULL;
+    rg_numbers_xdrop(body->wholes);
+    body->wholes = NULL;
     body->saves = body->saves_result = 0;
     for (Py_ssize_t i = 0; i < count; i++) Py_XDECREF((PyObject *)entries[i].input);
     if (entries != body->inputs) rg_entries_free(entries, count);
@@ -173,6 +176,7 @@ Value *rg_drop_body(Value *v, Value *list, Value *(*drop)(Value *, Value *)) {
     v->in[0] = v->in[1] = NULL;
     rg_numbers_xdrop(body->buffer);
     rg_numbers_xdrop(body->gradient);
+    rg_numbers_xdrop(body->wholes);
     for (Py_ssize_t i = 0; i < held; i++) {
         Value *input = entries[i].input;
         if (input && is_saved(body, i) && rg_is_node(input)) rg_unkeep(input);
@@ -264,6 +268,8 @@ PyObject *rg_tensor_finish_odd(Value *z, uint8_t flags) {
         z->entries = rg_body(z)->inputs;
         z->count = 0;
         Py_CLEAR(rg_body(z)->rule);
+        rg_numbers_xdrop(rg_body(z)->wholes);
+        rg_body(z)->wholes = NULL;
         rg_body(z)->saves = rg_body(z)->saves_result = 0;
         if (!rg_is_node(z)) { /* a number made of numbers: a plain leaf */
             z->op = RG_ARRAY;
@@ -376,6 +382,7 @@ Py_ssize_t rg_body_bytes(const Value *v) {
     if (body->shape != body->axes) bytes += 2 * body->ndim * sizeof(Py_ssize_t);
     if (v->count > 3) bytes += (size_t)v->count * sizeof(RgEntry);
     if (body->buffer) bytes += rg_numbers_held(body->buffer) / (size_t)body->buffer->refs;
+    if (body->wholes) bytes += rg_numbers_held(body->wholes);
     if (body->gradient) bytes += rg_numbers_held(body->gradient) / (size_t)body->gradient->refs;
     return (Py_ssize_t)bytes;
 }

@@ -195,9 +195,30 @@ static int settle_shape(int op, Operands *given) {
     return 0;
 }
 
+/* What the rule of a new map reads. */
+static void set_saves(Value *z, int op) {
+    int reads = 0, takers = 0;
+    for (int k = 0; k < (int)z->count; k++) {
+        const Value *input = z->entries[k].input;
+        if (input == NULL || !(input->flags & RG_REQUIRES_GRAD)) continue;
+        takers |= 1 << k;
+        reads |= rg_partial_reads[op][k];
+    }
+    if (RG_UNLIKELY(RG_OPS[op].absent & takers)) rg_absent_met = 1;
+    rg_body(z)->saves = reads & 7;
+    rg_body(z)->saves_result = reads >> RG_RESULT_AT & 1;
+}
+
+/* A node whose inputs and numbers are there becomes one of a map. */
+void rg_map_restored(Value *z, int op) {
+    rg_body(z)->row = &rg_map_row;
+    rg_body(z)->code = (uint16_t)op;
+    set_saves(z, op);
+}
+
 static PyObject *make(int op, Operands *given) {
     const RgBody *first = given->first;
-    int same = given->same, ndim = same ? first->ndim : given->ndim, takers = 0;
+    int same = given->same, ndim = same ? first->ndim : given->ndim;
     Value *z = rg_tensor_blank(ndim, 0);
     if (RG_UNLIKELY(z == NULL)) return NULL;
     RgBody *body = rg_body(z);
@@ -206,20 +227,13 @@ static PyObject *make(int op, Operands *given) {
     body->row = &rg_map_row;
     body->code = (uint16_t)op;
     z->count = given->arity;
-    for (int k = 0; k < given->arity; k++) {
+    for (int k = 0; k < given->arity; k++)
         z->entries[k] = (RgEntry){given->nodes[k], given->numbers[k]};
-        if (given->nodes[k] && given->nodes[k]->flags & RG_REQUIRES_GRAD) takers |= 1 << k;
-    }
     if (RG_UNLIKELY(rg_tensor_room(z) < 0 || map_run(z, body->at) < 0)) {
         Py_DECREF((PyObject *)z);
         return NULL;
     }
-    int reads = 0;
-    for (int k = 0; k < given->arity; k++)
-        if (takers >> k & 1) reads |= rg_partial_reads[op][k];
-    if (RG_UNLIKELY(RG_OPS[op].absent & takers)) rg_absent_met = 1;
-    body->saves = reads & 7;
-    body->saves_result = reads >> RG_RESULT_AT & 1;
+    set_saves(z, op);
     return rg_tensor_finish(z, given->flags);
 }
 

@@ -87,6 +87,7 @@ static int make_types(PyObject *module) {
     RgTensor_Type = make_type(module, &rg_tensor_spec, NULL);
     RgNode_Type = (PyTypeObject *)PyType_FromSpec(&rg_node_spec);
     if (RgTensor_Type == NULL || RgNode_Type == NULL || rg_add_tensor_names() < 0) return -1;
+    if (rg_ready_begin() < 0) return -1;
     rg_numbers_begin();
     return rg_add_array_ufunc();
 }

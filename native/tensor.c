@@ -1,7 +1,7 @@
 /* The Tensor type: a handle around a node. Construction, attributes, methods, operators.
  *
  * What need not be fast is written once in Python (retrograde._tensors) for both cores. */
-#include "tensor.h"
+#include "ready.h"
 
 int rg_refuse_recording(const char *what) {
     if (!rg_recording()) return 0;
@@ -149,7 +149,8 @@ PyObject *rg_row_name(const Value *v) {
     if (v->op == RG_LEAF) return PyUnicode_FromString("leaf");
     if (body->row == &rg_map_row) return PyUnicode_FromString(RG_OPS[body->code].name);
     if (body->row->name) return PyUnicode_FromString(body->row->name);
-    return PyObject_GetAttrString(PyTuple_GET_ITEM(body->rule, 0), "name");
+    const RgReady *ready = rg_ready_of(v);
+    return PyObject_GetAttrString(ready ? ready->bound : PyTuple_GET_ITEM(body->rule, 0), "name");
 }
 
 static PyObject *get_op(PyObject *self, void *Py_UNUSED(closure)) {
@@ -273,7 +274,7 @@ int rg_call_set_item(PyObject *self, PyObject *key, PyObject *object) {
 }
 
 /* The same numbers as a leaf that takes no gradient; they are shared. */
-static PyObject *tensor_detach(PyObject *self, PyObject *Py_UNUSED(ignored)) {
+PyObject *rg_tensor_detached(PyObject *self) {
     Value *x = rg_node_of(self);
     if (rg_refuse_recording("detach") < 0 || rg_tensor_restore(x) < 0) return NULL;
     const RgBody *from = rg_body(x);
@@ -291,6 +292,10 @@ static PyObject *tensor_detach(PyObject *self, PyObject *Py_UNUSED(ignored)) {
     PyObject *handle = rg_tensor_handle(z);
     Py_DECREF((PyObject *)z);
     return handle;
+}
+
+static PyObject *tensor_detach(PyObject *self, PyObject *Py_UNUSED(ignored)) {
+    return rg_tensor_detached(self);
 }
 
 static PyObject *tensor_sizeof(PyObject *self, PyObject *Py_UNUSED(ignored)) {

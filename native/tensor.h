@@ -49,7 +49,8 @@ struct RgBody {
     double *at;
     RgBuffer *gradient; /* of a leaf, or retained; NULL: zeros */
     PyObject *handle;   /* borrowed; NULL while Python holds none */
-    PyObject *rule;   /* what the row needs besides: a bound row with its whole numbers; or NULL */
+    PyObject *rule;   /* what the row needs besides: a ready row, or (bound row, whole numbers); or NULL */
+    RgBuffer *wholes; /* of a ready row: its whole numbers, as int64_t */
     int32_t keep;     /* handles and rules that read the data */
     uint32_t version; /* how often the data of this leaf was changed */
     uint16_t code; /* which row of the scalar law, of a map; how many whole numbers, of an index */
@@ -215,24 +216,28 @@ void rg_spread_packed(Py_ssize_t *steps, int ndim, const Py_ssize_t *shape, int 
 /* maps.c */
 PyObject *rg_tensor_map(int op, PyObject *const *operands);
 PyObject *rg_tensor_power(PyObject *base, PyObject *exponent);
+void rg_map_restored(Value *z, int op);
 extern const RgRow rg_map_row;
 
 /* products.c, rows.c */
 PyObject *rg_tensor_sum(PyObject *tensor);
 PyObject *rg_tensor_matmul(PyObject *left, PyObject *right);
+void rg_product_restored(Value *z, int sums);
 PyObject *rg_array_of_row(PyObject *bound, PyObject *operands, PyObject *wholes);
 extern PyMethodDef rg_row_methods[];
 
-/* planned.c */
-extern const RgRow rg_planned_row;
+/* ready.c, see ready.h */
 extern PyObject *rg_plan_maker;
-int rg_plan_forward(Value *z, PyObject *plan, PyObject *wholes, double *to);
+int rg_ready_begin(void);
 
 /* places.c */
 PyObject *rg_tensor_item(PyObject *self, PyObject *key);
 int rg_tensor_set_item(PyObject *self, PyObject *key, PyObject *object);
 void rg_tensor_replace(Value *leaf, RgBuffer *buffer);
 extern PyMethodDef rg_place_methods[];
+
+/* A node of more inputs is walked over by copied edges. */
+#define RG_MOST_IN_PLACE 64
 
 /* No place in a pass. */
 #define RG_NOWHERE UINT32_MAX
@@ -259,6 +264,7 @@ int rg_refuse_recording(const char *what);
 void rg_call_unfit(const char *op, Value *left, Value *right);
 RgBuffer *rg_seed_of(Value *root, PyObject *seed);
 PyObject *rg_row_name(const Value *v);
+PyObject *rg_tensor_detached(PyObject *self);
 
 #pragma GCC visibility pop
 
