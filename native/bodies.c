@@ -11,27 +11,26 @@ PyTypeObject *RgNode_Type = NULL;
 #define MOST_BODIES ((size_t)1 << 16)  /* free ones that are kept */
 #define MOST_HANDLES ((size_t)1 << 12) /* likewise */
 
-static RgBody *free_bodies = NULL; /* linked by `handle` */
-static size_t bodies_free = 0;
-static RgTensor *free_handles = NULL; /* linked by `node` */
-static size_t handles_free = 0;
+RgBody *rg_free_bodies = NULL;
+RgTensor *rg_free_handles = NULL;
+size_t rg_bodies_free = 0, rg_handles_free = 0;
 
 static RgBody *body_new(void) {
-    RgBody *body = free_bodies;
+    RgBody *body = rg_free_bodies;
     if (RG_UNLIKELY(body == NULL || rg_failures_counted()))
         return rg_buffer_resize(NULL, sizeof(RgBody));
-    free_bodies = (RgBody *)body->handle;
-    bodies_free--;
+    rg_free_bodies = (RgBody *)body->handle;
+    rg_bodies_free--;
     return body;
 }
 
 static void body_free(RgBody *body) {
     if (RG_UNLIKELY(body->shape != body->axes)) rg_buffer_free(body->shape);
 #ifndef RG_NO_FREE_LIST
-    if (bodies_free < MOST_BODIES) {
-        body->handle = (PyObject *)free_bodies;
-        free_bodies = body;
-        bodies_free++;
+    if (rg_bodies_free < MOST_BODIES) {
+        body->handle = (PyObject *)rg_free_bodies;
+        rg_free_bodies = body;
+        rg_bodies_free++;
         return;
     }
 #endif
@@ -192,10 +191,10 @@ Value *rg_drop_body(Value *v, Value *list, Value *(*drop)(Value *, Value *)) {
 
 /* A handle around a node that has none, whose reference it takes over, also in failure. */
 PyObject *rg_tensor_wrap(Value *v) {
-    RgTensor *handle = free_handles;
+    RgTensor *handle = rg_free_handles;
     if (RG_LIKELY(handle != NULL)) {
-        free_handles = (RgTensor *)handle->node;
-        handles_free--;
+        rg_free_handles = (RgTensor *)handle->node;
+        rg_handles_free--;
 #ifdef Py_REF_DEBUG
         _Py_NewReference((PyObject *)handle);
 #else
@@ -227,10 +226,10 @@ void rg_handle_dealloc(PyObject *self) {
     rg_unkeep(v);
     Py_DECREF((PyObject *)v);
 #ifndef RG_NO_FREE_LIST
-    if (handles_free < MOST_HANDLES) {
-        handle->node = (Value *)free_handles;
-        free_handles = handle;
-        handles_free++;
+    if (rg_handles_free < MOST_HANDLES) {
+        handle->node = (Value *)rg_free_handles;
+        rg_free_handles = handle;
+        rg_handles_free++;
         return;
     }
 #endif

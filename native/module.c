@@ -124,6 +124,7 @@ static int execute(PyObject *module) {
         PyModule_AddFunctions(module, rg_row_methods) < 0 ||
         PyModule_AddFunctions(module, rg_tensor_methods) < 0 ||
         PyModule_AddFunctions(module, rg_place_methods) < 0 ||
+        PyModule_AddFunctions(module, rg_composed_methods) < 0 ||
         PyModule_AddFunctions(module, rg_replay_methods) < 0 || rg_add_names(module) < 0 ||
         rg_add_entering(module) < 0 || rg_add_call_site(module) < 0)
         return -1;

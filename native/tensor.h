@@ -47,12 +47,7 @@ struct RgBody {
     const RgRow *row;
     RgBuffer *buffer; /* NULL: let go, or never had (a Value) */
     double *at;
-    RgBuffer *gradient; /* of a leaf, or retained; NULL: zeros */
-    PyObject *handle;   /* borrowed; NULL while Python holds none */
-    PyObject *rule;   /* what the row needs besides: a ready row, or (bound row, whole numbers); or NULL */
-    RgBuffer *wholes; /* of a ready row: its whole numbers, as int64_t */
-    int32_t keep;     /* handles and rules that read the data */
-    uint32_t version; /* how often the data of this leaf was changed */
+    Py_ssize_t size;
     uint16_t code; /* which row of the scalar law, of a map; how many whole numbers, of an index */
     uint8_t ndim;
     uint8_t saves; /* a bit an input whose data the rule reads, as far as there are bits for them */
@@ -60,7 +55,12 @@ struct RgBody {
     uint8_t contiguous;
     uint8_t retains; /* the gradient of an inner node is kept */
     uint8_t open;    /* the law states no slope along an input that takes gradients */
-    Py_ssize_t size;
+    int32_t keep;     /* handles and rules that read the data */
+    uint32_t version; /* how often the data of this leaf was changed */
+    PyObject *handle; /* borrowed; NULL while Python holds none */
+    RgBuffer *gradient; /* of a leaf, or retained; NULL: zeros */
+    PyObject *rule;   /* what the row needs besides: a ready row, or (bound row, whole numbers); or NULL */
+    RgBuffer *wholes; /* of a ready row: its whole numbers, as int64_t */
     Py_ssize_t place;            /* where an index begins, in the order of C */
     Py_ssize_t *shape, *strides; /* in doubles; into `axes`, or one block of their own */
     Py_ssize_t axes[2 * RG_INLINE_AXES];
@@ -97,27 +97,36 @@ RgBuffer *rg_numbers_try(size_t count); /* sets no exception */
 void rg_numbers_free(RgBuffer *buffer);
 void rg_numbers_begin(void);
 size_t rg_numbers_held(const RgBuffer *buffer);
-extern RgBuffer *rg_small_numbers; /* free ones of up to eight numbers */
-extern size_t rg_small_free;       /* how many there are */
 
-/* Room for so many numbers; NULL with an exception. */
-static inline RgBuffer *rg_numbers_new(size_t count) {
-    RgBuffer *buffer = rg_small_numbers;
-    if (RG_UNLIKELY(count > 8 || buffer == NULL)) return rg_numbers_allocate(count);
-    rg_small_numbers = buffer->next;
-    rg_small_free--;
+/* Free ones of one to four cache lines of numbers, by how many less one; and how many lines they
+ * take together. */
+#define RG_SMALL 4
+#define RG_MOST_SMALL ((size_t)1 << 19)
+extern RgBuffer *rg_small_numbers[RG_SMALL];
+extern size_t rg_small_lines;
+
+/* A small one that is free, or NULL. */
+static inline RgBuffer *rg_numbers_pop(size_t count) {
+    size_t class = (count + 7) / 8 - 1;
+    if (RG_UNLIKELY(class >= RG_SMALL)) return NULL;
+    RgBuffer *buffer = rg_small_numbers[class];
+    if (RG_UNLIKELY(buffer == NULL)) return NULL;
+    rg_small_numbers[class] = buffer->next;
+    rg_small_lines -= class + 2;
     buffer->refs = 1;
     return buffer;
 }
 
+/* Room for so many numbers; NULL with an exception. */
+static inline RgBuffer *rg_numbers_new(size_t count) {
+    RgBuffer *buffer = rg_numbers_pop(count);
+    return RG_LIKELY(buffer != NULL) ? buffer : rg_numbers_allocate(count);
+}
+
 /* The same without an exception. */
 static inline RgBuffer *rg_numbers_new_or_not(size_t count) {
-    RgBuffer *buffer = rg_small_numbers;
-    if (RG_UNLIKELY(count > 8 || buffer == NULL)) return rg_numbers_try(count);
-    rg_small_numbers = buffer->next;
-    rg_small_free--;
-    buffer->refs = 1;
-    return buffer;
+    RgBuffer *buffer = rg_numbers_pop(count);
+    return RG_LIKELY(buffer != NULL) ? buffer : rg_numbers_try(count);
 }
 
 static inline RgBuffer *rg_numbers_share(RgBuffer *buffer) {
@@ -126,7 +135,17 @@ static inline RgBuffer *rg_numbers_share(RgBuffer *buffer) {
 }
 
 static inline void rg_numbers_drop(RgBuffer *buffer) {
-    if (--buffer->refs == 0) rg_numbers_free(buffer);
+    if (--buffer->refs != 0) return;
+#ifndef RG_NO_FREE_LIST
+    size_t class = (size_t)buffer->kept;
+    if (RG_LIKELY(class < RG_SMALL && rg_small_lines < RG_MOST_SMALL)) {
+        buffer->next = rg_small_numbers[class];
+        rg_small_numbers[class] = buffer;
+        rg_small_lines += class + 2;
+        return;
+    }
+#endif
+    rg_numbers_free(buffer);
 }
 
 static inline void rg_numbers_xdrop(RgBuffer *buffer) {
@@ -134,6 +153,9 @@ static inline void rg_numbers_xdrop(RgBuffer *buffer) {
 }
 
 /* bodies.c */
+extern RgBody *rg_free_bodies;     /* linked by `handle` */
+extern RgTensor *rg_free_handles;  /* linked by `node` */
+extern size_t rg_bodies_free, rg_handles_free;
 Value *rg_tensor_blank(int ndim, int as_value);
 PyObject *rg_tensor_handle(Value *v);
 PyObject *rg_tensor_wrap(Value *v);
@@ -229,6 +251,12 @@ extern PyMethodDef rg_row_methods[];
 /* ready.c, see ready.h */
 extern PyObject *rg_plan_maker;
 int rg_ready_begin(void);
+
+/* composed.c */
+PyObject *rg_composed_method(PyObject *name, PyObject *self, PyObject *const *args,
+                             Py_ssize_t count, PyObject *kwnames);
+PyObject *rg_composed_item(PyObject *self, PyObject *item);
+extern PyMethodDef rg_composed_methods[];
 
 /* places.c */
 PyObject *rg_tensor_item(PyObject *self, PyObject *key);
