@@ -212,7 +212,9 @@ static PyObject *array_plan(PyObject *Py_UNUSED(module), PyObject *args) {
     return capsule;
 }
 
-RgPlan *rg_plan_of_capsule(PyObject *capsule) { return PyCapsule_GetPointer(capsule, capsule_name); }
+RgPlan *rg_plan_of_capsule(PyObject *capsule) {
+    return PyCapsule_GetPointer(capsule, capsule_name);
+}
 
 static int lend_all(PyObject *objects, Lent *lent, int count, char format, const ptrdiff_t *sizes,
                     const void **at) {

@@ -15,7 +15,7 @@ typedef struct {
     int flat; /* no gradient passes through what it makes */
     RgReady *ready;
     int count;
-    int16_t *slot;         /* operands; below 0: a number */
+    int16_t *slot;             /* operands; below 0: a number */
     int8_t whole[MOST_WHOLES]; /* which of the call's whole numbers a ready row takes */
 } Step;
 
@@ -211,8 +211,8 @@ static int read_step(const Program *program, PyObject *from, Step *step) {
     if (PyLong_CheckExact(plan)) { /* and not False */
         step->kind = MAP;
         step->code = (int)PyLong_AsLong(plan);
-        fine = step->code >= 0 && step->code < RG_OP_COUNT &&
-               RG_OPS[step->code].arity == step->count;
+        fine =
+            step->code >= 0 && step->code < RG_OP_COUNT && RG_OPS[step->code].arity == step->count;
     } else if (rg_is_ready(plan)) {
         step->kind = ROW;
         step->ready = (RgReady *)Py_NewRef(plan);
@@ -439,10 +439,9 @@ static Program *traced(const Key *key, uint64_t hash, const Call *call) {
     PyObject *operands = program->key ? PyTuple_New(call->count) : NULL;
     for (int i = 0; operands && i < call->count; i++)
         PyTuple_SET_ITEM(operands, i, Py_NewRef(call->operands[i]));
-    PyObject *steps =
-        operands ? PyObject_CallFunction(trace, "sOOOO", call->way, call->name, operands,
-                                         call->args, call->kwargs)
-                 : NULL;
+    PyObject *steps = operands ? PyObject_CallFunction(trace, "sOOOO", call->way, call->name,
+                                                       operands, call->args, call->kwargs)
+                               : NULL;
     program->known = steps && read_program(program, steps);
     PyErr_Clear(); /* the same call in Python says what is wrong */
     Py_XDECREF(steps);
@@ -483,8 +482,7 @@ static PyObject *keywords(PyObject *const *args, Py_ssize_t count, PyObject *kwn
     PyObject *dict = PyDict_New();
     Py_ssize_t named = kwnames ? PyTuple_GET_SIZE(kwnames) : 0;
     for (Py_ssize_t i = 0; dict && i < named; i++)
-        if (PyDict_SetItem(dict, PyTuple_GET_ITEM(kwnames, i), args[count + i]) < 0)
-            Py_CLEAR(dict);
+        if (PyDict_SetItem(dict, PyTuple_GET_ITEM(kwnames, i), args[count + i]) < 0) Py_CLEAR(dict);
     return dict;
 }
 

@@ -104,8 +104,8 @@ int rg_planned_choose(const RgReady *ready, Value *z) {
     int64_t *places = (int64_t *)rg_body(z)->wholes->data + ready->whole_at[choice->first];
     Py_ssize_t size = choice->outer * choice->n * choice->inner;
     int failed = read_array(&reading, 0, z, choice->operand, NULL, NULL, size) < 0;
-    if (!failed && rg_choose(choice->by, choice->outer, choice->n, choice->inner,
-                             reading.arrays[0], places) != 0) {
+    if (!failed && rg_choose(choice->by, choice->outer, choice->n, choice->inner, reading.arrays[0],
+                             places) != 0) {
         PyErr_NoMemory();
         failed = 1;
     }
@@ -134,8 +134,8 @@ static int pull_operand(RgPass *pass, Value *z, const RgBack *back, const double
         } else if (rg_is_node(input)) {
             to = rg_pull_into(pass, place, input, &fresh);
         }
-        failed = to == NULL || run_step(ready, step, z, upstream, made, to,
-                                        fresh ? RG_REPLACE : RG_ADD) < 0;
+        failed = to == NULL ||
+                 run_step(ready, step, z, upstream, made, to, fresh ? RG_REPLACE : RG_ADD) < 0;
         if (!failed && i == last && !rg_is_node(input)) rg_pull_number(pass, place, number);
     }
     for (int i = 0; i < done; i++) rg_numbers_drop(made[i]);

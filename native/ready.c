@@ -38,16 +38,15 @@ static int read_step(const RgReady *ready, PyObject *from, RgStep *step) {
     step->capsule = Py_NewRef(PyTuple_GET_ITEM(from, 0));
     step->arrays = step->plan->arrays;
     step->wholes = step->plan->wholes;
-    step->source =
-        rg_buffer_resize(NULL, (size_t)(step->arrays + step->wholes + 1) * sizeof(int));
+    step->source = rg_buffer_resize(NULL, (size_t)(step->arrays + step->wholes + 1) * sizeof(int));
     if (step->source == NULL) return -1;
     step->whole = step->source + step->arrays;
     for (int i = 0; i < step->arrays; i++)
         step->source[i] = (int)PyLong_AsLong(PyTuple_GET_ITEM(sources, i));
     for (int i = 0; i < step->wholes; i++) {
         int whole = place_of(ready->names, PyTuple_GET_ITEM(names, i));
-        if (whole < 0 || ready->whole_at[whole + 1] - ready->whole_at[whole] !=
-                             step->plan->whole_size[i])
+        if (whole < 0 ||
+            ready->whole_at[whole + 1] - ready->whole_at[whole] != step->plan->whole_size[i])
             return no_plan();
         step->whole[i] = whole;
     }
@@ -213,8 +212,8 @@ static PyObject *ready_from(PyObject *bound, PyObject *told) {
     ready->bound = Py_NewRef(bound);
     ready->given = given;
     PyObject_GC_Track((PyObject *)ready);
-    int failed = read_shape(ready) < 0 || read_wholes(ready, wholes) < 0 ||
-                 read_choice(ready, choice) < 0;
+    int failed =
+        read_shape(ready) < 0 || read_wholes(ready, wholes) < 0 || read_choice(ready, choice) < 0;
     if (!failed && PyUnicode_Check(way)) {
         ready->kind = RG_RESHAPED;
     } else if (!failed && PyTuple_Check(way)) {
@@ -237,7 +236,8 @@ static PyObject *ready_from(PyObject *bound, PyObject *told) {
 PyObject *rg_plan_of(PyObject *bound, PyObject *wholes) {
     PyObject *plan = PyObject_GetAttrString(bound, "plan");
     if (plan != Py_None) return plan;
-    Py_SETREF(plan, rg_call("retrograde._shared.views", "plan", "OOO", bound, wholes, rg_plan_maker));
+    Py_SETREF(plan,
+              rg_call("retrograde._shared.views", "plan", "OOO", bound, wholes, rg_plan_maker));
     if (plan && PyTuple_Check(plan)) Py_SETREF(plan, ready_from(bound, plan));
     if (plan && PyObject_SetAttrString(bound, "plan", plan) < 0) Py_CLEAR(plan);
     return plan;

@@ -56,8 +56,8 @@ typedef struct {
     PyObject *names, *shapes; /* tuples */
     int wholes, given;
     Py_ssize_t *whole_at, whole_size; /* where each begins */
-    Py_ssize_t *limit;                /* of those given: how long the axis is they pick from, or 0 */
-    int choices;                      /* -1: Python chooses */
+    Py_ssize_t *limit; /* of those given: how long the axis is they pick from, or 0 */
+    int choices;       /* -1: Python chooses */
     RgChoice choice;
     /* A view: for each axis of the operand where it begins, a whole number to add to that or -1,
      * and how far each axis of the result steps. */

@@ -285,8 +285,8 @@ PyObject *rg_ready_make(RgReady *ready, PyObject *const *operands, RgBuffer *who
     }
     rg_body(z)->wholes = wholes;
     rg_body(z)->row = ready->kind == RG_PLANNED ? &rg_planned_row : &rg_view_row;
-    int failed = take_given(&given, z, operands, ready->operands) < 0 ||
-                 compute_ready(ready, z, NULL) < 0;
+    int failed =
+        take_given(&given, z, operands, ready->operands) < 0 || compute_ready(ready, z, NULL) < 0;
     if (flat) given.flags = 0;
     if (!failed && (given.flags & RG_REQUIRES_GRAD)) failed = rg_ready_saves(ready, z) < 0;
     return finished(z, &given, failed, 0);
@@ -341,8 +341,8 @@ static PyObject *array_made(PyObject *bound, PyObject *operands, PyObject *whole
     Given given;
     if (z == NULL) return NULL;
     rg_body(z)->row = &bound_row;
-    int failed = take_given(&given, z, PySequence_Fast_ITEMS(operands),
-                            PyTuple_GET_SIZE(operands)) < 0;
+    int failed =
+        take_given(&given, z, PySequence_Fast_ITEMS(operands), PyTuple_GET_SIZE(operands)) < 0;
     double *to = failed ? NULL : room_of(z);
     failed = to == NULL;
     if (!failed && data) {
@@ -364,8 +364,8 @@ static PyObject *own_made(PyObject *bound, PyObject *plan, PyObject *operands, P
     Value *z = blank_of(bound);
     Given given;
     if (z == NULL) return NULL;
-    int failed = take_given(&given, z, PySequence_Fast_ITEMS(operands),
-                            PyTuple_GET_SIZE(operands)) < 0;
+    int failed =
+        take_given(&given, z, PySequence_Fast_ITEMS(operands), PyTuple_GET_SIZE(operands)) < 0;
     double *to = failed ? NULL : room_of(z);
     failed = to == NULL || copy_numbers(data, to, rg_body(z)->size) < 0;
     if (!failed) {
@@ -417,8 +417,7 @@ PyObject *rg_array_of_row(PyObject *bound, PyObject *operands, PyObject *wholes)
         made = ready_made((RgReady *)plan, operands, wholes, NULL);
     } else {
         made = plan == Py_False ? Py_NewRef(Py_NotImplemented) : own_row(plan, operands);
-        if (made == Py_NotImplemented)
-            Py_SETREF(made, array_made(bound, operands, wholes, NULL));
+        if (made == Py_NotImplemented) Py_SETREF(made, array_made(bound, operands, wholes, NULL));
     }
     Py_DECREF(plan);
     return made;

@@ -315,8 +315,7 @@ static PyObject *composed(PyObject **interned, const char *name, PyObject *self,
     Py_DECREF(made);
     Py_ssize_t named = kwnames ? PyTuple_GET_SIZE(kwnames) : 0;
     PyObject *given = PyTuple_New(count), *kwargs = named ? PyDict_New() : NULL;
-    for (Py_ssize_t i = 0; given && i < count; i++)
-        PyTuple_SET_ITEM(given, i, Py_NewRef(args[i]));
+    for (Py_ssize_t i = 0; given && i < count; i++) PyTuple_SET_ITEM(given, i, Py_NewRef(args[i]));
     for (Py_ssize_t i = 0; kwargs && i < named; i++)
         if (PyDict_SetItem(kwargs, PyTuple_GET_ITEM(kwnames, i), args[count + i]) < 0)
             Py_CLEAR(kwargs);
@@ -376,8 +375,7 @@ static PyMethodDef tensor_own_methods[] = {
     ENTRY(std, ", axis=None, ddof=0, keepdims=False",
           "The standard deviation of all numbers, or along axes."),
     ENTRY(logsumexp, ALONG, "``log(sum(exp(t)))`` without overflow."),
-    ENTRY(norm, ALONG,
-          "The Euclidean length of all numbers, or along axes; its slope at 0 is 0."),
+    ENTRY(norm, ALONG, "The Euclidean length of all numbers, or along axes; its slope at 0 is 0."),
     ENTRY(softmax, ", axis=-1",
           "Positive shares that add up to one along an axis, without overflow."),
     ENTRY(log_softmax, ", axis=-1", "The logarithm of ``softmax``, without computing it."),

@@ -53,14 +53,15 @@ struct RgBody {
     uint8_t saves; /* a bit an input whose data the rule reads, as far as there are bits for them */
     uint8_t saves_result;
     uint8_t contiguous;
-    uint8_t retains; /* the gradient of an inner node is kept */
-    uint8_t open;    /* the law states no slope along an input that takes gradients */
-    int32_t keep;     /* handles and rules that read the data */
-    uint32_t version; /* how often the data of this leaf was changed */
-    PyObject *handle; /* borrowed; NULL while Python holds none */
+    uint8_t retains;    /* the gradient of an inner node is kept */
+    uint8_t open;       /* the law states no slope along an input that takes gradients */
+    int32_t keep;       /* handles and rules that read the data */
+    uint32_t version;   /* how often the data of this leaf was changed */
+    PyObject *handle;   /* borrowed; NULL while Python holds none */
     RgBuffer *gradient; /* of a leaf, or retained; NULL: zeros */
-    PyObject *rule;   /* what the row needs besides: a ready row, or (bound row, whole numbers); or NULL */
-    RgBuffer *wholes; /* of a ready row: its whole numbers, as int64_t */
+    PyObject
+        *rule; /* what the row needs besides: a ready row, or (bound row, whole numbers); or NULL */
+    RgBuffer *wholes;            /* of a ready row: its whole numbers, as int64_t */
     Py_ssize_t place;            /* where an index begins, in the order of C */
     Py_ssize_t *shape, *strides; /* in doubles; into `axes`, or one block of their own */
     Py_ssize_t axes[2 * RG_INLINE_AXES];
@@ -153,8 +154,8 @@ static inline void rg_numbers_xdrop(RgBuffer *buffer) {
 }
 
 /* bodies.c */
-extern RgBody *rg_free_bodies;     /* linked by `handle` */
-extern RgTensor *rg_free_handles;  /* linked by `node` */
+extern RgBody *rg_free_bodies;    /* linked by `handle` */
+extern RgTensor *rg_free_handles; /* linked by `node` */
 extern size_t rg_bodies_free, rg_handles_free;
 Value *rg_tensor_blank(int ndim, int as_value);
 PyObject *rg_tensor_handle(Value *v);

@@ -46,9 +46,8 @@ static void sgd(const RgSgd *s, int first, Count n, double *x, const double *g, 
 
 enum { NONE, COUPLED, DECOUPLED };
 
-INLINE void adam_loop(const RgAdam *settings, Count n, double *restrict x,
-                      const double *restrict g, double *restrict mean, double *restrict square,
-                      const int decay) {
+INLINE void adam_loop(const RgAdam *settings, Count n, double *restrict x, const double *restrict g,
+                      double *restrict mean, double *restrict square, const int decay) {
     const RgAdam a = *settings;
     for (Count i = 0; i < n; i++) {
         double from = x[i], slope = g[i];

@@ -222,7 +222,7 @@ class Bound:
 
     def counted(self, wholes: Mapping[str, Any]) -> dict[str, Any]:
         """Given whole numbers that pick places, counted from the front; out of range is refused."""
-        found = {name: np.asarray(it, np.intp, order="C") for name, it in wholes.items()}
+        found = {name: np.array(it, np.intp, order="C") for name, it in wholes.items()}
         for name, length, axis in self.picks:
             if name in found:
                 found[name] = _from_the_front(found[name], length, axis)
