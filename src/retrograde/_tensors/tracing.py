@@ -153,7 +153,7 @@ def traced(
             key = (At("n1", wholes.shape),)
             return trace.ended(trace.node("index", trace.operands, {"n1": wholes}, {"key": key}))
         method = vars(Methods)[name]
-        function = method.fget if isinstance(method, property) else method
+        function: Any = method.fget if isinstance(method, property) else method
         return trace.ended(function(trace.operands[0], *args, **arguments))
     except UntraceableError:
         return None

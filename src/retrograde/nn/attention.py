@@ -153,7 +153,7 @@ class Attention(Module):
 
 
 @lru_cache(maxsize=64)
-def _seen(positions: int) -> Tensor:
+def _seen(positions: int) -> Any:
     """1 where a position sees another: itself and those before it."""
     return Tensor(np.tri(positions), requires_grad=False)
 
