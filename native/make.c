@@ -120,6 +120,7 @@ static PyObject *apply_ternary(int op, PyObject *const *operands) {
     Value *values[3];
     int any = 0;
     for (int i = 0; i < 3; i++) {
+        if (rg_is_tensor(operands[i])) return rg_tensor_map(op, operands);
         if (rg_is_value(operands[i])) {
             values[i] = (Value *)operands[i];
             numbers[i] = values[i]->data;
@@ -146,6 +147,7 @@ PyObject *rg_apply(int op, PyObject *const *operands) {
     if (RG_OPS[op].arity == 3) return apply_ternary(op, operands);
     double numbers[2];
     for (int i = 0; i < RG_OPS[op].arity; i++) {
+        if (rg_is_tensor(operands[i])) return rg_tensor_map(op, operands);
         if (rg_is_value(operands[i])) {
             switch (op) {
 #define UNARY_CASE(NAME)                                                                           \

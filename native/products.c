@@ -237,6 +237,18 @@ static int matmul_pull(RgPass *pass, Value *z, const double *upstream, const uin
 
 static const RgRow matmul_row = {"matmul", matmul_run, matmul_pull, 0};
 
+static void save_factors(Value *z) {
+    const Value *left = z->entries[0].input, *right = z->entries[1].input;
+    rg_body(z)->saves = (uint8_t)((right->flags & RG_REQUIRES_GRAD ? 1 : 0) |
+                                  (left->flags & RG_REQUIRES_GRAD ? 2 : 0));
+}
+
+/* A node whose inputs and numbers are there becomes a sum or a product. */
+void rg_product_restored(Value *z, int sums) {
+    rg_body(z)->row = sums ? &sum_row : &matmul_row;
+    if (!sums) save_factors(z);
+}
+
 static Value *matmul_node(Value *left, Value *right) {
     const RgBody *x = rg_body(left), *y = rg_body(right);
     Product p;
@@ -255,8 +267,7 @@ static Value *matmul_node(Value *left, Value *right) {
     RgEntry *entries = rg_body_entries(z, 2);
     entries[0].input = left;
     entries[1].input = right;
-    body->saves = (uint8_t)((right->flags & RG_REQUIRES_GRAD ? 1 : 0) |
-                            (left->flags & RG_REQUIRES_GRAD ? 2 : 0));
+    save_factors(z);
     double *to = ndim ? (rg_tensor_room(z) < 0 ? NULL : body->at) : &z->data;
     if (to && matmul_run(z, to) == 0) return z;
     Py_DECREF((PyObject *)z);

@@ -1299,6 +1299,14 @@ def put(tensor: Any, bound: Bound, operand: Any, wholes: dict[str, Any], /) -> N
 def take_tensors(operated: Callable[..., Any], methods: type, /) -> None:
     """Who answers what is out of the ordinary."""
 
+def composed(name: str, operands: tuple[Any, ...], arguments: dict[str, Any], /) -> Any:
+    """A row of the array law by its name; NotImplemented where Python does it."""
+
+def take_compositions(
+    trace: Callable[..., Any], whole_names: dict[str, Any], asarray: Callable[..., Any], /
+) -> None:
+    """Who traces rows and compositions."""
+
 def take_ufuncs(codes: dict[Any, int], call: Callable[..., Any], /) -> None:
     """How NumPy's functions are answered."""
 

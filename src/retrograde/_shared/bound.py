@@ -222,7 +222,7 @@ class Bound:
 
     def counted(self, wholes: Mapping[str, Any]) -> dict[str, Any]:
         """Given whole numbers that pick places, counted from the front; out of range is refused."""
-        found = {name: np.asarray(it, np.intp, order="C") for name, it in wholes.items()}
+        found = {name: np.array(it, np.intp, order="C") for name, it in wholes.items()}
         for name, length, axis in self.picks:
             if name in found:
                 found[name] = _from_the_front(found[name], length, axis)
@@ -230,7 +230,8 @@ class Bound:
 
     @property
     def picks(self) -> tuple[tuple[str, int, int], ...]:
-        """The arrays of whole numbers that pick places, with the axis and its length."""
+        """The arrays of whole numbers that pick places: the name, the length of the axis, and which
+        axis it is."""
         if self._picks is None:
             self._picks = self._made_picks()
         return self._picks

@@ -422,6 +422,15 @@ class NativeCore(Core[V], Protocol[V]):
     def take_tensors(self, operated: Callable[..., Any], methods: type[Any], /) -> None:
         """Who answers for tensors what is out of the ordinary."""
 
+    def take_compositions(
+        self,
+        trace: Callable[..., Any],
+        whole_names: dict[str, Any],
+        asarray: Callable[..., Any],
+        /,
+    ) -> None:
+        """Who traces rows and compositions."""
+
     def array_map(self, op: int, out: Any, operands: tuple[Any, ...], /) -> None:
         """One row of the law on whole arrays."""
 

@@ -38,6 +38,9 @@ _MAPS = {name: getattr(core, name) for name in OPS} if core_name == "native" els
 _COMPUTED = {Tensor, Value, float}
 """Scalar rows that the native core has as functions, and what those compute with."""
 
+_composed = getattr(core, "composed", None)
+"""Rows and compositions that the native core knows from earlier calls."""
+
 WIDEST = 32
 """How many operands one node of a row that takes any number of them has at most."""
 
@@ -60,6 +63,12 @@ def operand(thing: Any, op: str) -> Any:
         raise TensorError.operand(op, thing) from None
 
 
+class StandIn:
+    """Stands for an operand while a call is traced: see ``tracing.py``."""
+
+    writer: Any
+
+
 class Doing:
     """Carries out rows by their names; see the module.
 
@@ -73,6 +82,12 @@ class Doing:
         """One row; split gives a list, every other row one result."""
         if not arguments and name in _MAPS and _COMPUTED.issuperset(map(type, operands)):
             return _MAPS[name](*operands)
+        if _composed is not None:
+            found = _composed(name, operands, arguments)
+            if found is not NotImplemented:
+                return found
+        if (trace := _trace_of(operands)) is not None:
+            return trace(name, *operands, **arguments)
         row = ARRAYS[name]
         given = [operand(it, name) for it in operands]
         if not any(map(in_graph, given)):
@@ -88,6 +103,8 @@ class Doing:
         self, name: str, operands: Sequence[Any], wholes: dict[str, Any], arguments: dict[str, Any]
     ) -> Any:
         """A node of a stated or implicit row."""
+        if (trace := _trace_of(operands)) is not None:
+            return trace.node(name, operands, wholes, arguments)
         made = self.bound(name, operands, wholes, arguments)
         try:
             counted = follow(wholes, made.counted(wholes)) if wholes else {}
@@ -203,6 +220,11 @@ class Doing:
             shape = (1,) * data.ndim if axis is None else _kept(data.shape, one)
             return found.reshape(shape)
         return found if np.ndim(found) else int(found)
+
+
+def _trace_of(operands: Sequence[Any]) -> Any:
+    """Who writes down rows on stand-ins; None for operands."""
+    return next((it.writer for it in operands if isinstance(it, StandIn)), None)
 
 
 def axes_of(it: Any) -> int:

@@ -163,6 +163,8 @@ class LayerNorm(Module):
 
 def _rows(layer: str, size: int, x: Any, weight: Any = None) -> Any:
     """What a layer is given, as a tensor whose last axis has the layer's size."""
+    if type(x) is Tensor and x.shape[-1] == size and type(weight) is not list:
+        return x
     if isinstance(weight, list):
         _refuse_tensor(layer, x)
     given = operand(x, layer)
