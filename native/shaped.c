@@ -153,7 +153,7 @@ static int read_steps(Plan *plan, const char *words, Py_ssize_t bytes, PyObject 
     int64_t *aligned = copied(words, (size_t)bytes);
     int fine = found && sizes && aligned;
     for (Py_ssize_t i = 0; fine && i < count; i++)
-        fine = (found[i] = rg_plan_of(PyTuple_GET_ITEM(plans, i))) != NULL;
+        fine = (found[i] = rg_plan_of_capsule(PyTuple_GET_ITEM(plans, i))) != NULL;
     if (fine) {
         int64_t *whole_sizes = sizes + plan->slot_count;
         for (int i = 0; i < plan->slot_count; i++) sizes[i] = plan->slots[i].size;
