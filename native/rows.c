@@ -408,7 +408,8 @@ PyObject *rg_array_of_row(PyObject *bound, PyObject *operands, PyObject *wholes)
     PyObject *plan = rg_plan_of(bound, wholes), *made = NULL;
     if (plan == NULL) return NULL;
     if (RG_UNLIKELY(rg_recording()) && PyDict_GET_SIZE(wholes)) {
-        made = array_made(bound, operands, wholes, NULL); /* which keeps the arrays: some are arguments */
+        made = array_made(bound, operands, wholes,
+                          NULL); /* which keeps the arrays: some are arguments */
     } else if (rg_is_ready(plan)) {
         made = ready_made((RgReady *)plan, operands, wholes, NULL);
     } else {
