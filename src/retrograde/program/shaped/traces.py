@@ -7,21 +7,21 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from ..._shared.placeholders import forget
 from ..._tensors.indices import forget_sources
 from ..._values.modes import unwatched
 from ..._values.nests import Nest, take_apart
-from ...errors import FunctionResultError, RecordingError
+from ...errors import FunctionResultError
 from ...tensor import in_graph
 from ...value import core
 from ..conditions import Decisions, recorders
 from ..entered import Entered, watching
+from ..settling import settled
 from .arguments import NUMBER, TENSOR, Taken
 from .program import Guard, Program
 from .reading import Reader
-
-RECORDINGS = 3
-"""How often a function is recorded until it leaves what it reads alone."""
 
 
 @dataclass(eq=False)
@@ -60,13 +60,38 @@ def recorded(
     name: str, call: Callable[[dict[str, Any]], Any], taken: Taken, path: bytes
 ) -> tuple[Trace, Any]:
     """A trace, with what the names that the function reads mean: it left them alone."""
-    for _ in range(RECORDINGS):
-        entered = Entered()
-        trace = _record(name, call, taken, path, entered)
-        if entered.names.unchanged():
-            entered.names.prune()
-            return trace, entered.names
-    raise RecordingError.changing(name, sorted(set(entered.names.changed().values())))
+
+    def record(entered: Entered) -> Trace:
+        return _record(name, call, taken, path, entered)
+
+    trace, entered = settled(name, record, _alike)
+    entered.names.prune()
+    return trace, entered.names
+
+
+def _alike(one: Trace, other: Trace) -> bool:
+    """Whether two recordings came to the same program, of the same leaves."""
+    return (
+        len(one.captured) == len(other.captured)
+        and all(a is b for a, b in zip(one.captured, other.captured))
+        and one.outputs.paths == other.outputs.paths
+        and _plainly(one.program) == _plainly(other.program)
+    )
+
+
+def _plainly(program: Program) -> Any:
+    """A program as data that compares: numbers by their bits, without places in the source."""
+    return (
+        [
+            (i, it.kind, it.number, None if it.data is None else np.asarray(it.data).tobytes())
+            for i, it in program.inputs.items()
+        ],
+        program.shapes,
+        [whole.key() for whole in program.wholes],
+        [(it.row, it.result, it.operands, it.wholes, it.takes) for it in program.instructions],
+        program.outputs,
+        [(guard.value, guard.outcome) for guard in program.guards],
+    )
 
 
 def _record(
