@@ -22,9 +22,6 @@ pytest.importorskip("scikit_build_core", reason="scikit-build-core is in the ext
 # that looks for a compiler, not to.
 TOOLCHAIN = "set(CMAKE_FIND_USE_CMAKE_SYSTEM_PATH OFF)\n"
 
-QUICKLY = "-Dhas_levels=OFF -DRETROGRADE_OPTIMIZE=-O1;-foptimize-sibling-calls"
-"""The kernels of one SIMD level, hardly optimised: enough where it is the build that is tested."""
-
 PROGRAM = """
 import json
 import retrograde as rg
@@ -104,40 +101,6 @@ def test_without_a_compiler_it_is_pure_python(
     is_pure(installed, "no C compiler was found when it was installed")
 
 
-def test_a_file_that_does_not_compile_makes_it_pure_python(
-    scratch: ModuleType, tmp_path: Path
-) -> None:
-    checkout, installed = scratch.copy_checkout(tmp_path / "checkout"), tmp_path / "installed"
-    (checkout / "native" / "walk.c").write_text("this is not C;\n")
-    scratch.build_wheel(checkout, installed, environment={**os.environ, "CMAKE_ARGS": QUICKLY})
-    is_pure(installed, "the native core did not compile when it was installed")
-
-    shutil.copy(ROOT / "native" / "walk.c", checkout / "native" / "walk.c")
-    mended = tmp_path / "mended"
-    scratch.build_wheel(checkout, mended, environment={**os.environ, "CMAKE_ARGS": QUICKLY})
-    assert "none-any" not in only_wheel(mended)
-    name, _, data, grad = json.loads(use(mended).stdout)
-    assert (name, data, grad) == ("native", 12.0, 7.0)
-
-
-def test_handlers_that_do_not_end_in_a_jump_are_not_installed(
-    scratch: ModuleType, tmp_path: Path
-) -> None:
-    checkout, installed = scratch.copy_checkout(tmp_path / "checkout"), tmp_path / "installed"
-    cmake = (checkout / "CMakeLists.txt").read_text()
-    assert "has_musttail FAIL_REGEX" in cmake
-    cmake = cmake.replace("has_musttail FAIL_REGEX", "never FAIL_REGEX")
-    (checkout / "CMakeLists.txt").write_text(cmake)
-    machine = checkout / "native" / "kernels" / "machine.h"
-    machine.write_text(machine.read_text().replace("__has_attribute(musttail)", "0"))
-    calls = QUICKLY.replace("-foptimize", "-fno-optimize")
-    printed = scratch.build_wheel(
-        checkout, installed, environment={**os.environ, "CMAKE_ARGS": calls}
-    )
-    assert "handlers call the next one" in printed
-    is_pure(installed, "did not compile")
-
-
 LONG = """
 import numpy as np
 import retrograde as rg
@@ -157,15 +120,45 @@ print(rg.data([float(found.sum()), float(dx.sum()), float(dy.sum())]).tobytes().
 """
 
 
-def test_the_loop_executor_has_the_bits_of_the_jumps_at_any_length(
+def test_a_build_that_fails_is_pure_python_and_one_that_is_mended_native(
     scratch: ModuleType, tmp_path: Path
 ) -> None:
-    checkout, installed = scratch.copy_checkout(tmp_path / "checkout"), tmp_path / "installed"
-    scratch.build_wheel(
-        checkout, installed, environment={**os.environ, "CMAKE_ARGS": "-DRETROGRADE_LOOP=ON"}
-    )
+    """One checkout throughout: each build compiles only what was changed since the one before."""
+    checkout = scratch.copy_checkout(tmp_path / "checkout")
+
+    def build(name: str, flags: str) -> tuple[Path, str]:
+        environment = {**os.environ, "CMAKE_ARGS": flags}
+        printed = scratch.build_wheel(checkout, tmp_path / name, environment=environment)
+        return tmp_path / name, printed
+
+    walker = checkout / "native" / "walk.c"
+    kept = walker.read_text()
+    walker.write_text("this is not C;\n")
+    installed, _ = build("does-not-compile", scratch.QUICKLY)
+    is_pure(installed, "the native core did not compile when it was installed")
+
+    walker.write_text(kept)
+    installed, _ = build("mended", scratch.QUICKLY)
+    assert "none-any" not in only_wheel(installed)
+    name, _, data, grad = json.loads(use(installed).stdout)
+    assert (name, data, grad) == ("native", 12.0, 7.0)
+    jumped = use(installed, LONG)
+    assert jumped.returncode == 0, jumped.stderr
+
+    installed, _ = build("loop", f"{scratch.QUICKLY} -DRETROGRADE_LOOP=ON")
     looped = use(installed, LONG)
     assert looped.returncode == 0, looped.stderr
-    jumped = subprocess.run([sys.executable, "-c", LONG], text=True, capture_output=True)
-    assert jumped.returncode == 0, jumped.stderr
-    assert looped.stdout == jumped.stdout
+    assert looped.stdout == jumped.stdout, "the loop has not the bits of the jumps"
+
+    cmake = (checkout / "CMakeLists.txt").read_text()
+    assert "has_musttail FAIL_REGEX" in cmake
+    cmake = cmake.replace("has_musttail FAIL_REGEX", "never FAIL_REGEX")
+    (checkout / "CMakeLists.txt").write_text(cmake)
+    machine = checkout / "native" / "kernels" / "machine.h"
+    machine.write_text(machine.read_text().replace("__has_attribute(musttail)", "0"))
+    kernels = checkout / "native" / "kernels" / "kernels.c"
+    calls = '#pragma GCC optimize("no-optimize-sibling-calls")\n'
+    kernels.write_text(calls + kernels.read_text())
+    installed, printed = build("handlers-that-call", f"{scratch.QUICKLY} -DRETROGRADE_LOOP=OFF")
+    assert "handlers call the next one" in printed
+    is_pure(installed, "did not compile")
