@@ -20,7 +20,7 @@ import pytest
 import retrograde
 from retrograde.cli import main
 from retrograde.errors import BoundaryError
-from retrograde.learn import faults, sandbox
+from retrograde.learn import faults, grading, sandbox
 from retrograde.learn.boundaries import KINDS
 from retrograde.learn.grading import grade_source
 
@@ -133,8 +133,10 @@ def children():
 
 @pytest.mark.parametrize("name", BANK)
 @pytest.mark.parametrize("kind", ["namespaces", "landlock"])
-def test_none_escapes_and_none_gets_marks(kind, name, world):
+def test_none_escapes_and_none_gets_marks(kind, name, world, monkeypatch):
+    """Which misconception it has takes most of grading, and is asked when a class is graded."""
     enforced(kind)
+    monkeypatch.setattr(grading, "_faults", lambda *told: [])
     began = time.monotonic()
     seconds = 1.0 if name in SLOW else 20.0
     source = submission(name, world.names())
