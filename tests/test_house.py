@@ -218,6 +218,42 @@ def test_importing_loads_no_torch():
     assert run(code).strip() == "False"
 
 
+def test_values_need_no_numpy():
+    """It takes longer to load than all the rest: who computes with values alone does not pay."""
+    code = (
+        "import sys, retrograde as rg; x = rg.Value(2.0); (rg.sin(x) * x).backward(); "
+        "print(value.core_name == 'native' and 'numpy' in sys.modules)"
+    )
+    assert run(f"from retrograde import value; {code}").strip() == "False"
+
+
+EACH_FIRST = """
+import os, pkgutil, sys
+from importlib.util import find_spec
+
+places = find_spec("retrograde").submodule_search_locations
+rooms = {info.name for info in pkgutil.iter_modules(places)} - {"__main__", "_native"}
+for room in sorted(rooms):
+    if child := os.fork():
+        os.waitpid(child, 0)
+        continue
+    try:
+        __import__(f"retrograde.{room}")
+    except ImportError as error:
+        if error.name != "torch":
+            print(room, error, flush=True)
+    tensor = sys.modules.get("retrograde.tensor")
+    given = ("tensor", "explain", "optim", "torch")  # they make none
+    if tensor and room not in given and not hasattr(tensor.Tensor, "cumsum"):
+        print(room, "knows tensors without their face", flush=True)
+    os._exit(0)
+"""
+
+
+def test_any_room_can_be_the_first_that_is_imported():
+    assert run(EACH_FIRST) == ""
+
+
 # ---- examples ---------------------------------------------------------------------------------
 
 DOCTESTS = """

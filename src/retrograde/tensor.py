@@ -1,6 +1,7 @@
 """The public Tensor: one shared face over the native core or the pure-Python one.
 
-The class is the core's own; ``_tensors/`` puts NumPy's methods, operators and protocols on it.
+The class is the core's own; ``_tensors/`` puts NumPy's methods, operators and protocols on it as
+soon as anything of that room is imported, which every room that makes tensors does.
 """
 
 from __future__ import annotations

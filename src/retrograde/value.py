@@ -97,3 +97,4 @@ def belongs_to_caller(*owners: ModuleType | type | Callable[..., Any]) -> None:
 
 
 belongs_to_caller(operands)
+core.take_ufuncs({}, operands.over_numpy)

@@ -105,3 +105,10 @@ def of_tensors(function: str, operands: tuple[Any, ...]) -> Any:
     from .._tensors.doing import do
 
     return do(function, *operands)
+
+
+def over_numpy(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """The first function of NumPy's that meets a value: what answers them is loaded by it."""
+    from .._values.protocols import array_ufunc
+
+    return array_ufunc(ufunc, method, inputs, options)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Union
 
 from .._shared.operands import is_array, is_real_scalar
 from ..errors import NumberError, ShapeError
-from ..tensor import Tensor
 from ..value import Value, belongs_to_caller, core
 from . import elementwise
 from .lists import each, largest
@@ -65,7 +64,7 @@ def mean(terms: Any, axis: Any = None, keepdims: bool = False) -> Any:
     >>> rg.mean([1.0, 2.0, 6.0])
     3.0
     """
-    if isinstance(terms, Tensor):
+    if isinstance(terms, core.Tensor):
         return terms.mean(axis, keepdims)
     _no_axes("mean", axis, keepdims)
     terms = _some("mean", terms)
@@ -81,7 +80,7 @@ def norm(terms: Any, axis: Any = None, keepdims: bool = False) -> Any:
     >>> rg.norm([3.0, 4.0])
     5.0
     """
-    if isinstance(terms, Tensor):
+    if isinstance(terms, core.Tensor):
         return terms.norm(axis, keepdims)
     _no_axes("norm", axis, keepdims)
     terms = list(terms)
@@ -95,7 +94,7 @@ def logsumexp(terms: Any, axis: Any = None, keepdims: bool = False) -> Any:
     >>> rg.logsumexp([1000.0, 1000.0])
     1000.6931471805599
     """
-    if isinstance(terms, Tensor):
+    if isinstance(terms, core.Tensor):
         return terms.logsumexp(axis, keepdims)
     _no_axes("logsumexp", axis, keepdims)
     terms = list(terms)
@@ -113,7 +112,7 @@ def softmax(terms: Any, axis: Any = None) -> Any:
     >>> rg.softmax([0.0, 0.0])
     [0.5, 0.5]
     """
-    if isinstance(terms, Tensor):
+    if isinstance(terms, core.Tensor):
         return terms.softmax(-1 if axis is None else axis)
     _no_axes("softmax", axis)
     given, terms = terms, list(terms)
