@@ -9,10 +9,8 @@ from __future__ import annotations
 import gc
 import importlib.util
 import os
-import shutil
 import signal
 import sys
-import tempfile
 from collections import Counter
 from pathlib import Path
 from types import ModuleType
@@ -31,7 +29,8 @@ HERE = Path(__file__).parent
 REFERENCE = "retrograde_reference"
 CORES = ("rg", "core", "run", "cli")
 """The fixtures that choose a core."""
-BYTECODE = HERE.parent / ".cache" / "bytecode"
+ABOVE = ("check", "cli", "compat", "derivatives", "examples", "explain", "learn", "models")
+"""Rooms whose code is the same whatever the core is."""
 
 
 def pytest_configure() -> None:
@@ -42,17 +41,11 @@ def pytest_configure() -> None:
 
 
 def _keep_bytecode() -> None:
-    """Where Python writes no bytecode beside the sources, it is kept in the cache.
+    """Where Python is told to write no bytecode, it does here all the same, beside the sources.
 
     Otherwise every worker, and every process that a test starts, compiles the package anew.
     """
-    if not sys.dont_write_bytecode:
-        return
-    temporary = Path(tempfile.gettempdir())
-    scratch = BYTECODE / temporary.relative_to(temporary.anchor)
-    shutil.rmtree(scratch, ignore_errors=True)  # of files that are no more
     sys.dont_write_bytecode = False
-    sys.pycache_prefix = os.environ["PYTHONPYCACHEPREFIX"] = str(BYTECODE)
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
@@ -65,14 +58,21 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Sweeps take half an hour: they run where ``-m`` names them, whatever else it says."""
+    """What is slow, and sweeps, run where ``-m`` or a node id names them and nowhere else."""
     _shorten_banks(items)
-    if "sweep" in config.option.markexpr:
+    if any("::" in argument for argument in config.args):
         return
-    left_out = [item for item in items if item.get_closest_marker("sweep")]
+    asked = config.option.markexpr
+    left_out = [
+        item
+        for item in items
+        if (item.get_closest_marker("sweep") and "sweep" not in asked)
+        or (item.get_closest_marker("slow") and "slow" not in asked and "sweep" not in asked)
+    ]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if not item.get_closest_marker("sweep")]
+        unwanted = set(left_out)
+        items[:] = [item for item in items if item not in unwanted]
 
 
 def pytest_collection_finish() -> None:
@@ -82,21 +82,22 @@ def pytest_collection_finish() -> None:
 
 
 def _shorten_banks(items: list[pytest.Item]) -> None:
-    """Banks of what stands above the cores: the reference meets a few or none, in a sweep all.
+    """Cases of what stands above the cores: the reference meets a few or none, in a sweep all.
 
-    The code they test is the same on both; what it asks a core for is held equal elsewhere.
+    The code they test is the same on both; what it asks a core for is held equal elsewhere. Every
+    test of the rooms above meets the reference once at least, and each fourth of its cases.
     """
     met: Counter[str] = Counter()
     for item in items:
-        bank, call = item.get_closest_marker("bank"), getattr(item, "callspec", None)
-        if call is None:
+        call = getattr(item, "callspec", None)
+        if call is None or "reference" not in map(call.params.get, CORES):
             continue
-        if bank is None or "reference" not in (
-            call.params.get(k) for k in ("rg", "core", "run", "cli")
-        ):
+        bank = item.get_closest_marker("bank")
+        if bank is None and item.path.relative_to(HERE).parts[0] not in ABOVE:
             continue
+        every = bank.kwargs.get("every", 0) if bank else 4
         function = item.nodeid.partition("[")[0]
-        if "every" not in bank.kwargs or met[function] % bank.kwargs["every"]:
+        if not every or met[function] % every:
             item.add_marker(pytest.mark.sweep)
         met[function] += 1
 

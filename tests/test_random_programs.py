@@ -361,6 +361,7 @@ def torch_step(torch: Any, step: Step, operands: Sequence[Any]) -> Any:
     return engine().function(step.name)(*tensors)
 
 
+@pytest.mark.bank(every=4)
 @pytest.mark.parametrize(
     "row",
     # PyTorch's trigamma has ten digits, and its slope of sinc loses them near 0

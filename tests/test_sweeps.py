@@ -1,4 +1,4 @@
-"""Sweeps run where they are asked for by name, and nowhere else."""
+"""Sweeps and slow tests run where they are asked for by name, and nowhere else."""
 
 from __future__ import annotations
 
@@ -13,10 +13,14 @@ ROOT = HERE.parent
 
 
 @pytest.mark.parametrize(
-    ("expression", "taken"), [("", False), ("not slow", False), ("sweep", True), ("slow", False)]
+    ("expression", "taken"),
+    [("", ""), ("not slow", ""), ("slow", "slow"), ("sweep", "sweep"), ("slow or sweep", "both")],
 )
-def test_only_an_expression_that_names_them_takes_sweeps(expression: str, taken: bool) -> None:
+def test_only_an_expression_that_names_them_takes_them(expression: str, taken: str) -> None:
+    files = [HERE / "program" / "test_long_loops.py", HERE / "tools" / "test_rehearsal.py"]
     command = [sys.executable, "-m", "pytest", "-q", "--collect-only", "-m", expression]
-    command += ["-p", "no:cacheprovider", str(HERE / "program" / "test_long_loops.py")]
+    command += ["-p", "no:cacheprovider", *map(str, files)]
     done = subprocess.run(command, cwd=ROOT, text=True, capture_output=True)
-    assert ("test_many_random_programs" in done.stdout) == taken, done.stdout + done.stderr
+    printed = done.stdout + done.stderr
+    assert ("test_many_random_programs" in done.stdout) == (taken in ("sweep", "both")), printed
+    assert ("test_an_op_is_one_row" in done.stdout) == (taken in ("slow", "both")), printed

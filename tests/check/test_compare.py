@@ -18,6 +18,7 @@ def engine(request):
     return request.param
 
 
+@pytest.mark.slow
 def test_every_row_agrees_with_the_other_engine(native, engine):
     rg, worst = native, 0.0
     for name, op in rg.ops.items():

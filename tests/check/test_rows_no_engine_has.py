@@ -78,6 +78,7 @@ def test_a_new_row_runs_on_their_functions(monkeypatch, name, op):
         np.testing.assert_allclose(gradient, differences(op, at), rtol=1e-7, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ENGINES)
 def test_every_row_can_do_without_a_counterpart(name):
     it = engine(name)

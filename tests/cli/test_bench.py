@@ -284,6 +284,7 @@ def test_misuse_is_one_message_and_exit_code_2(capsys, option, number):
     ]
 
 
+@pytest.mark.slow
 def test_the_reference_core_is_measured_too(shell):
     done = shell(*TINY, RETROGRADE_CORE="reference")
     assert (done.returncode, done.stderr) == (0, "")

@@ -71,6 +71,7 @@ def need(text):
             pytest.importorskip(name, reason=f"install {name}")
 
 
+@pytest.mark.slow
 @pytest.mark.bank(every=4)
 @pytest.mark.parametrize("page", named(WITH_EXAMPLES))
 def test_examples_are_true(run, page):

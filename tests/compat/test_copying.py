@@ -346,12 +346,14 @@ def test_a_hundred_thousand_nodes_deep(rg, way):
     check_chain(rg, WAYS[way](root), depth)
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_nodes_deep_on_the_reference(reference):
     depth = 100_000
     root = chain(reference, depth)
     check_chain(reference, pickled(root), depth)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["deepcopy", "pickle 5"])
 def test_a_million_nodes_deep(native, way):
     depth = 1_000_000

@@ -106,6 +106,7 @@ print(json.dumps(results))
 """
 
 
+@pytest.mark.slow
 def test_hessians_and_products_equal_jax(native, reference):
     """JAX runs in a process of its own: its precision and its threads are set once for all."""
     if importlib.util.find_spec("jax") is None:

@@ -26,6 +26,7 @@ def big_page(
     page.close()
 
 
+@pytest.mark.slow
 def test_a_page_of_54000_values_opens_in_three_seconds(big_page: Opened, browser: Any) -> None:
     times = [int(big_page.page.get_attribute("body", "data-ready"))]
     while min(times) >= 3000 and len(times) < 3:
@@ -37,6 +38,7 @@ def test_a_page_of_54000_values_opens_in_three_seconds(big_page: Opened, browser
     assert min(times) < 3000
 
 
+@pytest.mark.slow
 def test_it_scrubs_smoothly(big_page: Opened) -> None:
     times = big_page.run(
         "() => { const scrubber = document.getElementById('scrubber'); const times = [];"

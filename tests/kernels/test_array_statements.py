@@ -150,6 +150,7 @@ def test_numbers_moved_in_any_shapes(shape: tuple[int, ...], data: Any) -> None:
             hold(one, known, {})
 
 
+@pytest.mark.slow
 @few
 @given(*[st.integers(0, 40)] * 3, st.integers(0, 3))
 def test_matrix_products_of_any_sizes(m: int, k: int, n: int, batch: int) -> None:

@@ -104,6 +104,7 @@ def assert_digits(
 # ---- digits --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @every_row
 def test_value_and_partials_have_their_digits_over_the_whole_range(
     native: Any, reference: Any, name: str
@@ -122,6 +123,7 @@ def test_value_and_partials_have_their_digits_at_many_points(
     assert_digits(native, reference, lambda rg: getattr(rg, name), known, OPS[name].ulps)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("power", WHOLE)
 def test_whole_powers_have_their_digits(native: Any, reference: Any, power: int) -> None:
     """Those made of several rows are measured as one."""
@@ -157,6 +159,7 @@ def is_slope(op: Op, index: int, point: Point, claimed: Truth) -> bool | None:
     return bool(abs(found - claimed.number) <= claimed.unit * 2**15)
 
 
+@pytest.mark.slow
 @every_row
 def test_partials_are_the_slopes_of_the_value_over_the_whole_range(name: str) -> None:
     op = OPS[name]
@@ -173,6 +176,7 @@ def test_partials_are_the_slopes_of_the_value_over_the_whole_range(name: str) ->
 # ---- the measure itself --------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @every_row
 def test_a_partial_wrong_in_the_ninth_digit_is_found(name: str) -> None:
     op, known = OPS[name], truths(name)

@@ -47,6 +47,7 @@ def graded(kind):
         pytest.skip(str(error))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [*KINDS, "none"])
 def test_many_runs_give_equal_bytes(kind):
     found = {graded(kind) for _ in range(3)}

@@ -80,6 +80,7 @@ def test_a_wrong_answer_is_named(checks, it, place):
     assert "this gives" in named.example or "RecursionError" in named.example
 
 
+@pytest.mark.slow
 def test_the_tests_beside_the_exercises_agree(tmp_path):
     """pytest in place: every solution passes its module, no start and no wrong answer does."""
     folders = {"solution": lambda it: it.solution, "start": lambda it: it.start}
@@ -136,6 +137,7 @@ def test_the_right_engine_is_right_in_every_style_and_every_fault_shows():
         assert not gives(WHOLE, {"Value": engine(fault)}, counting(right)), fault
 
 
+@pytest.mark.slow
 def test_no_two_misconceptions_of_a_probe_look_the_same():
     """But for pairs that further questions tell apart."""
     for text in {it.probe for it in ALL}:

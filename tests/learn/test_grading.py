@@ -96,6 +96,7 @@ def test_a_fault_is_named(name):
     assert name in names(grade), (names(grade), [it for it in grade.capabilities if it.got])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", ["", "bob", "eve"])
 @pytest.mark.parametrize("name", ["overwrites", "not-swapped", "halves"])
 def test_a_fault_is_named_whoever_the_student_is(name, seed):

@@ -83,6 +83,7 @@ def test_what_a_class_inherits_from_float_is_not_its_own():
     assert found["mul"].verdict == "right"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "wrong", ["s", "(1 - s)", "s * (1 + s)", "self.data * (1 - self.data)", "s * s", "0.25", "0.0"]
 )
@@ -94,6 +95,7 @@ def test_a_wrong_sigmoid_cannot_pass(wrong, seed):
     assert not grade.whole
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("op", ["sigmoid", "sin", "cos", "sqrt", "exp", "tanh", "log"])
 def test_no_function_is_right_with_a_wrong_slope(op):
     source = f"""{RIGHT}

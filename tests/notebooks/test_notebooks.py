@@ -74,6 +74,7 @@ def test_there_are_eight_with_their_titles():
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "core"), CASES)
 def test_it_runs_and_shows_what_is_stored(name, core):
     if core == "native" and core_name != "native":
@@ -145,6 +146,7 @@ def test_no_output_holds_a_path_of_the_machine_that_made_it():
         assert not re.search(r"ipykernel_|/tmp/|/home/|/root/", text), path.name
 
 
+@pytest.mark.slow
 def test_a_changed_output_is_found_and_written_anew(copy):
     root, page = copy
     assert run_tool(root, "--check").returncode == 1
@@ -159,6 +161,7 @@ def test_a_changed_output_is_found_and_written_anew(copy):
     assert "+0.30000000000000004" in found.stderr
 
 
+@pytest.mark.slow
 def test_a_cell_that_raises_or_warns_is_told(copy):
     root, page = copy
     page.write_text("```python\n1 / 0\n```\n", encoding="utf-8")

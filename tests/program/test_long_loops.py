@@ -317,6 +317,7 @@ IRREGULAR = [
 ]  # fmt: skip
 
 
+@pytest.mark.bank(every=4)
 @pytest.mark.parametrize("make", IRREGULAR)
 def test_what_is_regular_at_first_only_has_the_same_bits(rg: Any, checked: Any, make: Any) -> None:
     function = make(rg)

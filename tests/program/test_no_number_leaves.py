@@ -347,6 +347,7 @@ def test_other_threads_see_no_number_either(rg: Any, subject: str) -> None:
         assert not leaks(rg, act)
 
 
+@pytest.mark.bank(every=4)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("subject", SUBJECTS)
 def test_no_way_out_is_silent(rg: Any, way: str, subject: str) -> None:

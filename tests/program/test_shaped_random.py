@@ -18,6 +18,7 @@ def _agree(rg: ModuleType, seed: int) -> None:
         np.testing.assert_allclose(found[name], number, rtol=1e-10, atol=scale, err_msg=name)
 
 
+@pytest.mark.bank(every=4)
 @pytest.mark.parametrize("seed", range(60))
 def test_a_random_function_replays_as_it_runs(rg: ModuleType, seed: int) -> None:
     _agree(rg, seed)

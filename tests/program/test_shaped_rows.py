@@ -36,6 +36,7 @@ def _given(name: str) -> tuple[list[Any], dict[str, Any], dict[str, Any]]:
     return operands, wholes, dict(example.arguments)
 
 
+@pytest.mark.bank(every=4)
 @pytest.mark.parametrize("name", list(ARRAYS))
 def test_a_row_replays_as_it_runs_on_tensors(rg: ModuleType, name: str) -> None:
     do = _do(rg)

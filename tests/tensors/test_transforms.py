@@ -156,6 +156,7 @@ def test_functions_written_in_numpy_run_as_they_are(rg: Any) -> None:
     assert rg.grad(loops)(W) == pytest.approx(np.cos(W) * W + np.sin(W))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("against", ["torch", "jax", "finite-differences"])
 def test_compared_with_other_engines(rg: Any, against: str) -> None:
     if against != "finite-differences":

@@ -333,6 +333,7 @@ def test_watching_changes_no_bit(name):
         assert sum(graph.site(i) is not None for i in inner) >= 0.99 * len(inner)
 
 
+@pytest.mark.slow
 @pytest.mark.bank(every=0)
 @pytest.mark.filterwarnings("ignore")
 def test_compiled_code_is_compiled_no_second_time():

@@ -72,6 +72,7 @@ def left(variables):
     return [*found, torch.rand(3)]  # and no random number was drawn
 
 
+@pytest.mark.slow
 @pytest.mark.bank(every=0)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", STRANGERS.HEALTHY)
@@ -90,6 +91,7 @@ def test_healthy_scripts_keep_their_bits_and_have_no_alarm(name):
         assert sum(graph.site(i) is not None for i in inner) >= 0.99 * len(inner)
 
 
+@pytest.mark.slow
 @pytest.mark.bank(every=0)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("case", STRANGERS.SICK, ids=lambda case: case.name)

@@ -220,6 +220,7 @@ UNRULY = [name for name in (*PROCESSES, *SIGNALS, *STOPPERS, *FORGING) if name n
 """What might hurt those graded after it; each has also been graded by itself."""
 
 
+@pytest.mark.slow
 def test_none_stops_the_others(tmp_path, capsys, world):
     """A class of them, with an honest file first and last."""
     folder = tmp_path / "class"
