@@ -74,6 +74,7 @@ typedef struct {
         Matrices matrices;
         Planned planned;
         Choice choice;
+        RgCalled called;
     };
 } Piece;
 
@@ -303,6 +304,7 @@ int rg_shaped_run(const RgShaped *shaped, const RgRun *run) {
                                    run->slots[it->slot] + it->offset, run->wholes[it->whole]);
                 break;
             }
+            case RG_CALLED: failed = run->call(run, &step->called); break;
         }
     }
     return failed;
@@ -448,6 +450,23 @@ static void read_choice(Words *words, Choice *it) {
         words->wrong = 1;
 }
 
+static void read_called(Words *words, RgCalled *it) {
+    it->number = (int)next_within(words, 0, LARGE);
+    it->arrays = (int)next_within(words, 1, RG_CALL_ARGS);
+    for (int i = 0; i < it->arrays; i++) {
+        it->array[i] = next_slot(words);
+        it->offset[i] = next_within(words, 0, ANY);
+        it->size[i] = next_within(words, 0, ANY);
+        if (!words->wrong && it->offset[i] + it->size[i] > words->slot_sizes[it->array[i]])
+            words->wrong = 1;
+    }
+    it->wholes = (int)next_within(words, 0, RG_CALL_ARGS);
+    for (int i = 0; i < it->wholes; i++) {
+        it->whole[i] = (int)next_within(words, 0, words->wholes - 1);
+        if (!words->wrong) it->whole_size[i] = words->whole_sizes[it->whole[i]];
+    }
+}
+
 static void read_packing(Words *words, Packing *it) {
     it->loops = (int)next_within(words, 0, RG_BOX_LOOPS);
     next_lengths(words, it->loops, it->length);
@@ -460,7 +479,7 @@ static void read_packing(Words *words, Packing *it) {
 
 static size_t size_of(int kind) {
     size_t sizes[] = {sizeof(Box), sizeof(Packing), sizeof(Matrices), sizeof(Planned),
-                      sizeof(Choice)};
+                      sizeof(Choice), sizeof(RgCalled)};
     return offsetof(Piece, box) + sizes[kind];
 }
 
@@ -473,7 +492,7 @@ RgShaped *rg_shaped_read(const int64_t *at, size_t count, RgPlan *const *plans, 
     RgShaped *shaped = calloc(1, sizeof(RgShaped) + (size_t)steps * sizeof(Piece *));
     if (shaped == NULL) return NULL;
     for (int i = 0; i < steps && !words.wrong; i++) {
-        int kind = (int)next_within(&words, RG_BOX, RG_CHOOSE);
+        int kind = (int)next_within(&words, RG_BOX, RG_CALLED);
         Piece *step = words.wrong ? NULL : calloc(1, size_of(kind));
         if (step == NULL) {
             words.wrong = 1;
@@ -487,6 +506,7 @@ RgShaped *rg_shaped_read(const int64_t *at, size_t count, RgPlan *const *plans, 
             case RG_MATRICES: read_matrices(&words, &step->matrices); break;
             case RG_PLANNED: read_planned(&words, &step->planned, plans, plan_count); break;
             case RG_CHOOSE: read_choice(&words, &step->choice); break;
+            case RG_CALLED: read_called(&words, &step->called); break;
         }
     }
     if (words.wrong || words.at != words.end) {

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..._shared import views
+from ..._shared.bound import Bound
 from ...ops.arrays.flat import strides
 from ...ops.arrays.plans import is_product, plan
 from ...ops.arrays.programs import NUMBER, NUMBERS, REF, written_out
@@ -25,6 +26,7 @@ from .steps import (
     LARGEST,
     SMALLEST,
     SUM,
+    Called,
     Choose,
     Layout,
     Map,
@@ -43,6 +45,10 @@ CHOICES = {"argmax": 0, "argmin": 1, "argsort": 2}
 """As ``native/kernels/arrays.h`` numbers them."""
 
 
+EXTREMES = {"max": LARGEST, "min": SMALLEST}
+"""Rows that are reductions where nobody asks for the place."""
+
+
 class Walk:
     """A term that goes over all of the result by letters, and reads at sums of them."""
 
@@ -58,7 +64,7 @@ class Walk:
 
 
 class UnloweredError(Exception):
-    """A row that the native executor does not have: NumPy carries the program out."""
+    """More loops than a native step has: NumPy carries the program out."""
 
 
 class Lowering:
@@ -97,14 +103,22 @@ class Lowering:
 
     def _lower(self, each: Instruction) -> None:
         row = each.row
-        if row.implicit is not None or row.statement is None:
-            raise UnloweredError(row.name)
-        layout = self._view(each)
+        layout = self._view(each) if row.implicit is None else None
         if layout is None and row.chosen:
             layout = self._extreme(each)
-        if layout is None and not row.chosen:
+        if layout is None and not row.chosen and row.implicit is None:
             layout = self._plainly(each)
-        self.layouts[each.result] = self._planned(each) if layout is None else layout
+        if layout is None:
+            layout = self._called(each) if _is_foreign(row) else self._planned(each)
+        self.layouts[each.result] = layout
+
+    def _called(self, each: Instruction) -> Layout:
+        """A step that NumPy carries out."""
+        row = each.row
+        args = tuple(self._in_order(number) for number in each.operands)
+        root = self._root(prod(row.shape))
+        self.steps.append(Called(root, row, tuple((of.root, of.offset) for of in args), each.wholes))
+        return whole(root, tuple(row.shape))
 
     def _view(self, each: Instruction) -> Layout | None:
         """A row that only says where numbers stand."""
@@ -136,7 +150,7 @@ class Lowering:
     def _extreme(self, each: Instruction) -> Layout | None:
         """The largest or smallest along axes, where nobody asks for the place."""
         row = each.row
-        kind = {"max": LARGEST, "min": SMALLEST}.get(row.name)
+        kind = EXTREMES.get(row.name)
         (chosen,) = row.chosen
         asked = any((each.result, name) in self._looked_at for name in chosen.names)
         of = self.layouts[each.operands[0]]
@@ -245,8 +259,6 @@ class Lowering:
 
     def _choose(self, each: Instruction, chosen: Any, wholes: Mapping[str, int]) -> None:
         of = self._in_order(each.operands[each.row.operands.index(chosen.array)])
-        if len(chosen.axes) != 1 or len(chosen.names) != 1:
-            raise UnloweredError(each.row.name)
         (axis,) = chosen.axes
         sizes = (prod(of.shape[:axis]), of.shape[axis], prod(of.shape[axis + 1 :]))
         whole_number = wholes[chosen.names[0]]
@@ -301,6 +313,11 @@ class Lowering:
             root = self._same[key] = self._root(prod(of.shape))
             self.steps.append(Pack(root, arg, squeezed(of.shape)))
         return whole(root, of.shape)
+
+
+def _is_foreign(row: Bound) -> bool:
+    """Whether NumPy carries a row out: it is known by an equation, or looks along several axes."""
+    return row.implicit is not None or any(len(it.axes) != 1 for it in row.chosen)
 
 
 def _walks(statement: Statement, shape: Sequence[int]) -> list[Walk]:

@@ -16,9 +16,10 @@ from .arena import inner_roots, placed
 from .fusing import Group, accumulated, grouped, in_order, turned
 from .lowering import Lowering, UnloweredError
 from .program import ARGUMENT, CAPTURED, Fixed, Given, Program
-from .steps import Choose, Layout, Map, Operand, Pack, Planned, Product, Reduce, Shape, squeezed
+from .foreign import Foreign
+from .steps import Called, Choose, Layout, Map, Operand, Pack, Planned, Product, Reduce, Shape, squeezed
 
-BOX, PACK, MATRICES, PLANNED, CHOOSE = range(5)
+BOX, PACK, MATRICES, PLANNED, CHOOSE, CALLED = range(6)
 IN_ARENA, IN_CONSTANTS, IN_ARGUMENTS, IN_CAPTURED, IN_OUTPUTS = range(5)
 """Where a slot lies."""
 
@@ -41,6 +42,7 @@ class Packed:
         self.constants: list[Any] = []
         self.data: list[Any] = []
         self.plans: list[Any] = []
+        self.calls: list[Any] = []
         self._slots: dict[int, int] = {}
         self._slot_words: list[int] = []
         roots = program.roots
@@ -70,6 +72,7 @@ class Packed:
             tuple(self.constants),
             tuple(self.data),
             tuple(self.plans),
+            tuple(self.calls),
             tuple(program.shapes[number] for number in program.outputs),
             bytes(guard.outcome for guard in program.guards),
             (self.arena, found, arguments, captured, self.work >= WORTH_RELEASING),
@@ -154,12 +157,23 @@ class Packed:
             return words
         if isinstance(step, Choose):
             return [CHOOSE, step.by, *step.sizes, self._slot(step.arg[0]), step.arg[1], step.whole]
+        if isinstance(step, Called):
+            return self._called(step)
         assert isinstance(step, Planned)
         self.plans.append(native_core.array_plan(step.plan.words, step.plan.numbers))
         words = [PLANNED, len(self.plans) - 1, self._slot(step.result), len(step.args)]
         for root, offset in step.args:
             words += [self._slot(root), offset]
         return [*words, len(step.wholes), *step.wholes]
+
+    def _called(self, step: Called) -> list[int]:
+        self.calls.append(Foreign(step.row, step.wholes, self.program))
+        row = step.row
+        words = [CALLED, len(self.calls) - 1, 1 + len(step.args)]
+        words += [self._slot(step.result), 0, prod(row.shape)]
+        for (root, offset), shape in zip(step.args, row.shapes):
+            words += [self._slot(root), offset, prod(shape)]
+        return [*words, len(step.wholes), *(number for _, number in step.wholes)]
 
     def _box(self, group: Group, box: Shape) -> list[int]:
         """A body over a box: operands read, then those written, then rows and reductions."""
@@ -270,4 +284,6 @@ def _work(group: Group) -> int:
         return prod(step.sizes) * prod(step.loops) // 8
     if isinstance(step, Planned):
         return prod(step.plan.shape)
+    if isinstance(step, Called):
+        return prod(step.row.shape)
     return prod(step.box) if isinstance(step, Pack) else prod(step.sizes)

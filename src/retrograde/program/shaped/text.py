@@ -9,7 +9,7 @@ from ...ops import OPS
 from .fusing import Group
 from .program import CONSTANT, Program
 from .runs import Run
-from .steps import Choose, Map, Pack, Planned, Product, Reduce, Shape
+from .steps import Called, Choose, Map, Pack, Planned, Product, Reduce, Shape
 from .traces import Family, Trace
 
 MOST_LINES = 200
@@ -93,6 +93,8 @@ def group_text(group: Group) -> str:
         return f"  copy {shape_text(step.box)}"
     if isinstance(step, Choose):
         return f"  look along {shape_text(step.sizes)}"
+    if isinstance(step, Called):
+        return f"  {step.row.name} by NumPy: {shape_text(step.row.shape)}"
     assert isinstance(step, Planned)
     return f"  {step.name}: {shape_text(step.plan.shape)}"
 
