@@ -180,12 +180,11 @@ static PyObject *shaped_plan(PyObject *Py_UNUSED(module), PyObject *args) {
     Plan *plan = PyMem_Calloc(1, sizeof(Plan));
     if (plan == NULL) return PyErr_NoMemory();
     long long arena, found;
-    if (!PyArg_ParseTuple(args, "y#y#y#O!O!O!O!O!O!(LLiip):shaped_plan", &words, &word_bytes, &slots,
-                          &slot_bytes, &wholes, &whole_bytes, &PyTuple_Type, &constants,
+    if (!PyArg_ParseTuple(args, "y#y#y#O!O!O!O!O!O!(LLiip):shaped_plan", &words, &word_bytes,
+                          &slots, &slot_bytes, &wholes, &whole_bytes, &PyTuple_Type, &constants,
                           &PyTuple_Type, &data, &PyTuple_Type, &plans, &PyTuple_Type, &calls,
-                          &PyTuple_Type, &shapes,
-                          &PyBytes_Type, &outcomes, &arena, &found, &plan->arguments,
-                          &plan->captured, &plan->releases)) {
+                          &PyTuple_Type, &shapes, &PyBytes_Type, &outcomes, &arena, &found,
+                          &plan->arguments, &plan->captured, &plan->releases)) {
         free_plan(plan);
         return NULL;
     }

@@ -11,7 +11,7 @@ enum { RG_CALL_ARGS = 16 };
 enum { RG_BOX_LOOPS = 8, RG_BOX_OPERANDS = 24, RG_BOX_ROOMS = 12, RG_BOX_BLOCK = 1024 };
 
 /* As program/shaped/packing.py numbers them. */
-enum { RG_BOX, RG_PACK, RG_MATRICES, RG_PLANNED, RG_CHOOSE, RG_CALLED };
+enum { RG_BOX, RG_PACK, RG_MATRICES, RG_PLANNED, RG_CHOOSE, RG_CALLED, RG_MOVE };
 enum { RG_TOTAL, RG_TOP, RG_BOTTOM };
 
 typedef struct RgShaped RgShaped;
@@ -26,9 +26,9 @@ typedef struct {
 
 /* What one run works in. */
 typedef struct RgRun {
-    double **slots;   /* by number */
-    int64_t **wholes; /* by number */
-    double *scratch;  /* RG_SHAPED_SCRATCH numbers */
+    double **slots;                                             /* by number */
+    int64_t **wholes;                                           /* by number */
+    double *scratch;                                            /* RG_SHAPED_SCRATCH numbers */
     int (*call)(const struct RgRun *run, const RgCalled *step); /* 0, or what the run answers */
     void *caller;                                               /* for `call` */
 } RgRun;

@@ -18,9 +18,10 @@ from ..._shared.bound import Bound
 from ...ops.arrays.flat import strides
 from ...ops.arrays.plans import is_product, plan
 from ...ops.arrays.programs import NUMBER, NUMBERS, REF, written_out
-from ...ops.index import Statement, Term, refs
+from ...ops.index import Statement, Term
 from .contracting import contracted
 from .folding import Folding
+from .moving import moved
 from .program import CONSTANT, Fixed, Instruction, Looked, Program
 from .steps import (
     LARGEST,
@@ -30,6 +31,7 @@ from .steps import (
     Choose,
     Layout,
     Map,
+    Move,
     Operand,
     Pack,
     Planned,
@@ -57,7 +59,7 @@ class Walk:
         to = [index.letter.name for index in term.to.at if index.letter is not None]
         self.outer = [name for name in to if self.lengths[name] != 1]
         self.inner = [name for name, n in term.loops if name not in to and n != 1]
-        read = refs(term.body)
+        read = term.refs
         self.reads = [(ref.array, [index.affine for index in ref.at]) for ref in read]
         self.is_product = is_product(term)
         self.body = written_out(term.body, read)
@@ -84,6 +86,7 @@ class Lowering:
         self._same: dict[object, int] = {}
         self._walks: dict[int, list[Walk]] = {}
         self._views: dict[int, Any] = {}
+        self._moves: dict[int, Any] = {}
         self._looked_at = {
             (it.result, it.name)
             for each in program.instructions
@@ -109,15 +112,40 @@ class Lowering:
         if layout is None and not row.chosen and row.implicit is None:
             layout = self._plainly(each)
         if layout is None:
-            layout = self._called(each) if _is_foreign(row) else self._planned(each)
+            layout = self._called(each) if _is_foreign(row) else self._moved(each)
+        if layout is None:
+            layout = self._planned(each)
         self.layouts[each.result] = layout
+
+    def _moved(self, each: Instruction) -> Layout | None:
+        """Numbers read, or added up, at places along one axis that whole numbers name."""
+        row = each.row
+        if id(row) not in self._moves:
+            self._moves[id(row)] = moved(row)
+        found = self._moves[id(row)]
+        if found is None:
+            return None
+        of = self.layouts[each.operands[0]]
+        root = self._root(prod(row.shape))
+        result = whole(root, tuple(row.shape))
+        number = dict(each.wholes)[found.whole]
+        places = strides(self.program.wholes[number].shape)
+        there, here = found.walked(result, found.to), found.walked(of, found.read)
+        led = result if found.adds else of
+        turns = found.along(places, found.places)[1]
+        self.steps.append(
+            Move(root, found.lengths, there, here, number, turns,
+                 led.steps[found.axis], led.shape[found.axis], found.adds)
+        )  # fmt: skip
+        return result
 
     def _called(self, each: Instruction) -> Layout:
         """A step that NumPy carries out."""
         row = each.row
         args = tuple(self._in_order(number) for number in each.operands)
         root = self._root(prod(row.shape))
-        self.steps.append(Called(root, row, tuple((of.root, of.offset) for of in args), each.wholes))
+        places = tuple((of.root, of.offset) for of in args)
+        self.steps.append(Called(root, row, places, each.wholes))
         return whole(root, tuple(row.shape))
 
     def _view(self, each: Instruction) -> Layout | None:
@@ -346,7 +374,7 @@ def _is_plain(term: Term, shape: Sequence[int]) -> bool:
             names.append(index.letter.name)
     if len(set(names)) != len(names) or len(term.to.at) != len(shape):
         return False
-    return all(index.affine is not None for ref in refs(term.body) for index in ref.at)
+    return all(index.affine is not None for ref in term.refs for index in ref.at)
 
 
 def _ordered(

@@ -13,13 +13,26 @@ from ...ops import OPS
 from ...ops.arrays.flat import strides
 from ...value import native_core
 from .arena import inner_roots, placed
+from .foreign import Foreign
 from .fusing import Group, accumulated, grouped, in_order, turned
 from .lowering import Lowering, UnloweredError
 from .program import ARGUMENT, CAPTURED, Fixed, Given, Program
-from .foreign import Foreign
-from .steps import Called, Choose, Layout, Map, Operand, Pack, Planned, Product, Reduce, Shape, squeezed
+from .steps import (
+    Called,
+    Choose,
+    Layout,
+    Map,
+    Move,
+    Operand,
+    Pack,
+    Planned,
+    Product,
+    Reduce,
+    Shape,
+    squeezed,
+)
 
-BOX, PACK, MATRICES, PLANNED, CHOOSE, CALLED = range(6)
+BOX, PACK, MATRICES, PLANNED, CHOOSE, CALLED, MOVE = range(7)
 IN_ARENA, IN_CONSTANTS, IN_ARGUMENTS, IN_CAPTURED, IN_OUTPUTS = range(5)
 """Where a slot lies."""
 
@@ -159,6 +172,13 @@ class Packed:
             return [CHOOSE, step.by, *step.sizes, self._slot(step.arg[0]), step.arg[1], step.whole]
         if isinstance(step, Called):
             return self._called(step)
+        if isinstance(step, Move):
+            _check_loops(step.loops)
+            words = [MOVE, len(step.loops), *step.loops, int(step.adds), step.whole, step.scale,
+                     step.limit, *step.turns]  # fmt: skip
+            for it in (step.to, step.arg):
+                words += [self._slot(it.root), it.offset, *it.steps]
+            return words
         assert isinstance(step, Planned)
         self.plans.append(native_core.array_plan(step.plan.words, step.plan.numbers))
         words = [PLANNED, len(self.plans) - 1, self._slot(step.result), len(step.args)]
@@ -286,4 +306,6 @@ def _work(group: Group) -> int:
         return prod(step.plan.shape)
     if isinstance(step, Called):
         return prod(step.row.shape)
+    if isinstance(step, Move):
+        return prod(step.loops)
     return prod(step.box) if isinstance(step, Pack) else prod(step.sizes)

@@ -171,6 +171,28 @@ class Choose:
 
 
 @dataclass
+class Move:
+    """Numbers moved, one side at places that whole numbers name: ``scale`` times the number, which
+    is below ``limit``, beyond where the loops stand. They are read there, or, where it ``adds``,
+    added up there, in zeros."""
+
+    result: int
+    loops: Shape
+    to: Operand
+    arg: Operand
+    whole: int
+    turns: Shape
+    scale: int
+    limit: int
+    adds: bool
+
+    @property
+    def reads(self) -> Iterable[int]:
+        """The roots it reads."""
+        return (self.arg.root,)
+
+
+@dataclass
 class Called:
     """A row by NumPy, on operands in order: ``wholes`` are what it reads, then what it finds."""
 

@@ -9,7 +9,7 @@ from ...ops import OPS
 from .fusing import Group
 from .program import CONSTANT, Program
 from .runs import Run
-from .steps import Called, Choose, Map, Pack, Planned, Product, Reduce, Shape
+from .steps import Called, Choose, Map, Move, Pack, Planned, Product, Reduce, Shape
 from .traces import Family, Trace
 
 MOST_LINES = 200
@@ -93,6 +93,9 @@ def group_text(group: Group) -> str:
         return f"  copy {shape_text(step.box)}"
     if isinstance(step, Choose):
         return f"  look along {shape_text(step.sizes)}"
+    if isinstance(step, Move):
+        how = "added at" if step.adds else "read at"
+        return f"  {shape_text(step.loops)} {how} places that whole numbers name"
     if isinstance(step, Called):
         return f"  {step.row.name} by NumPy: {shape_text(step.row.shape)}"
     assert isinstance(step, Planned)
