@@ -176,8 +176,8 @@ class Packed:
             _check_loops(step.loops)
             words = [MOVE, len(step.loops), *step.loops, int(step.adds), step.whole, step.scale,
                      step.limit, *step.turns]  # fmt: skip
-            for it in (step.to, step.arg):
-                words += [self._slot(it.root), it.offset, *it.steps]
+            for side in (step.to, step.arg):
+                words += [self._slot(side.root), side.offset, *side.steps]
             return words
         assert isinstance(step, Planned)
         self.plans.append(native_core.array_plan(step.plan.words, step.plan.numbers))
