@@ -73,6 +73,7 @@ from .errors import RetrogradeError as RetrogradeError
 from .ops import OPS as _OPS
 from .program import compile as compile
 from .program import load as load
+from .program import rows as rows
 from .program import uniform as uniform
 from .tensor import Tensor as Tensor
 from .value import Value as Value

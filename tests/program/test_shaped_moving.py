@@ -1,4 +1,4 @@
-"""Numbers read and added up where whole numbers say: one step of a plan, and never out of bounds."""
+"""Numbers read, and added up, at places that whole numbers name: replays agree with tensors."""
 
 from __future__ import annotations
 

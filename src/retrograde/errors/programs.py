@@ -334,6 +334,25 @@ class RowsError(RetrogradeError, ValueError):
         )
 
     @classmethod
+    def ragged(cls, array: object) -> Self:
+        return cls(
+            f"rg.rows({type(array).__name__}): its rows have different lengths. Pad them to one "
+            "length, or call the function once for each length."
+        )
+
+    @classmethod
+    def no_axis(cls, number: object) -> Self:
+        return cls(f"rg.rows({number}): a number has no rows. Leave rg.rows out.")
+
+    @classmethod
+    def undecided(cls, function: str, place: str, shape: tuple[int, ...]) -> Self:
+        return cls(
+            f"{function} has rows, and {place} is an array of shape {shape}, of which nothing says "
+            f"whether its first axis is rows. Write rg.rows({place}) if it is, rg.uniform({place}) "
+            "if it is the same for all rows."
+        )
+
+    @classmethod
     def no_mean(cls, function: str, name: str) -> Self:
         return cls(
             f"{function}: {name} has no rows, and the mean of nothing is no number. Leave the call "
@@ -395,16 +414,6 @@ class CompileError(RetrogradeError, TypeError):
         return cls(
             f"{function}: {place} is annotated as a NumPy array, so it is whole numbers that pick "
             f"places, but it holds {got}. Annotate it as rg.Tensor to compute with it."
-        )
-
-    @classmethod
-    def unannotated(cls, function: str, place: str, shape: tuple[int, ...]) -> Self:
-        """A function on tensors was given rows."""
-        name = place.partition("[")[0]
-        return cls(
-            f"{function} computes with tensors, and {place} is an array of shape {shape}, whose "
-            f"first axis would be rows: that does not go together yet. Annotate it, {name}: "
-            "rg.Tensor, for the whole array as one tensor."
         )
 
     @classmethod

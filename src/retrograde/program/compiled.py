@@ -22,6 +22,7 @@ from ..errors import (
     RecordingError,
     RecordingWarning,
     RowsError,
+    TensorError,
     TraceBudgetWarning,
 )
 from ..tensor import in_graph
@@ -35,7 +36,7 @@ from .naming import named
 from .program import Input
 from .record import ArraysRecorded, record
 from .routing import Recorder
-from .rows import RESERVED, Argument, Bound
+from .rows import RESERVED, Argument, Bound, PerRow
 from .settling import add_settled, next_family
 from .shaped.arguments import TENSOR, WHOLE_AXES, annotated
 from .shaped.calls import Calls, key_of
@@ -120,17 +121,23 @@ class Compiled(Replayable):
             return self._value(args, kwargs, threads, out)
         except ArraysRecorded:
             self._on_tensors = True
+        except TensorError:
+            pass  # a sequence has met a tensor: it becomes one
         except RowsError:
             if not _has_tensors(args, kwargs):
                 raise
-        return self._called_on_tensors(args, kwargs, threads=threads, out=out)
+        result = self._called_on_tensors(args, kwargs, threads=threads, out=out)
+        self._on_tensors = True
+        return result
 
     def _picks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         """Whether all arguments annotated as NumPy arrays are whole numbers: they pick places."""
         if not self._wanted:
             return False
         given = {**dict(zip(self._signature.parameters, args)), **kwargs}
-        arrays = [given[name] for name in self._wanted if name in given]
+        arrays = [
+            getattr(given[name], "array", given[name]) for name in self._wanted if name in given
+        ]
         return bool(arrays) and all(is_array(it) and it.dtype.kind in "iu" for it in arrays)
 
     def _called_on_tensors(self, args: Any, kwargs: Any, **settings: Any) -> Any:
@@ -383,12 +390,14 @@ def _has_tensors(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
 
 
 def _is_or_holds_tensor(part: Any) -> bool:
+    if isinstance(part, PerRow):
+        part = part.array
     if is_array(part):
         return bool(part.ndim >= WHOLE_AXES)
     if not isinstance(part, (list, tuple, dict)):
         return False
-    found = flatten(part, is_array)[0]
-    return any(is_array(leaf) and leaf.ndim >= WHOLE_AXES for leaf in found)
+    found = flatten(part, lambda it: is_array(it) or isinstance(it, PerRow))[0]
+    return any(_is_or_holds_tensor(it) for it in found if is_array(it) or isinstance(it, PerRow))
 
 
 def _also_on_tensors(name: str) -> Any:
@@ -411,6 +420,8 @@ def _also_on_tensors(name: str) -> Any:
                 return method(self, *args, **given)
             except ArraysRecorded:
                 self._on_tensors = True
+            except TensorError:
+                on_tensors = True  # a sequence has met a tensor: it becomes one
             except RowsError:
                 if not _has_tensors(args, given):
                     raise

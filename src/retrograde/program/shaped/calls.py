@@ -16,6 +16,7 @@ from ...errors import CompileError, FunctionResultError, RecordingError, Recordi
 from ...tensor import Tensor
 from ...value import core
 from .arguments import INDICES, NUMBER, SETTING, TENSOR, Taken, take
+from .row_answers import Rebound, RowAnswers
 from .runs import ARGUMENT, CAPTURED, Run, of_gradients, of_products, of_values
 from .traces import Family, Trace, recorded
 
@@ -63,6 +64,7 @@ class Calls:
         self._lock = RLock()
         self._warned = False
         self._sites: dict[Any, Site] = {}
+        self._over_rows = RowAnswers(name, self._family, self._one_more, self._until_settled)
 
     def forget(self) -> None:
         """Forget what was recorded."""
@@ -114,6 +116,8 @@ class Calls:
         self._check_threads(threads)
         taken = take(self.name, given, self._wanted)
         self._watch(taken, ())
+        if taken.rows is not None:
+            return self._over_rows.value(taken, threads)
         family, trace, run, found = self._led(taken, of_values)
         self._leave(key, family, trace, run, taken, None, trace.outputs.filled)
         return trace.outputs.filled(found)
@@ -132,14 +136,19 @@ class Calls:
         out: Any = None,
         key: Any = None,
     ) -> tuple[Any, Any]:
-        """The value and its gradients by arguments. There are no rows, so there is nothing to
-        reduce."""
-        self._refuse(weights=weights, out=out)
+        """The value and its gradients by arguments. Without rows there is nothing to reduce."""
+        self._refuse(out=out)
         self._check_threads(threads)
         if reduce not in (None, "sum", "mean"):
             raise CompileError.call(self.name, f"reduce={reduce!r} is none of None, 'sum', 'mean'")
         taken = take(self.name, given, self._wanted)
         chosen, bare = self._chosen(taken, wrt)
+        if taken.rows is not None:
+            self._watch(taken, (0,))
+            return self._over_rows.value_and_grad(
+                taken, chosen, bare, reduce, weights, threads, self._check_single
+            )
+        self._refuse(weights=weights)
         numbers = [
             number for argument in chosen
             for number in taken.leaves_of(argument)
@@ -176,31 +185,39 @@ class Calls:
         key: Any = None,
     ) -> float:
         """Add the gradients into the captured parameters; the value."""
-        self._refuse(weights=weights)
         self._check_threads(threads)
         if reduce not in ("sum", "mean"):
             raise CompileError.call(self.name, f"reduce={reduce!r} is neither 'sum' nor 'mean'")
         taken = take(self.name, given, self._wanted)
+        self._watch(taken, (0,))
+        if taken.rows is not None:
+            value, found = self._over_rows.backward(
+                taken, reduce, weights, threads, self._check_single, _taking
+            )
+            if not found and taken.rows:
+                self._nothing_captured()
+            _add_up([leaf for leaf, _ in found], [total for _, total in found])
+            return value
+        self._refuse(weights=weights)
 
         def gradients(trace: Trace) -> Run:
             self._check_single(trace)
             if not _taking(trace):
-                raise CompileError.call(
-                    self.name, "no captured parameter takes gradients; use value_and_grad instead"
-                )
+                self._nothing_captured()
             return of_gradients(trace, CAPTURED, _taking(trace))
 
-        self._watch(taken, (0,))
         family, trace, run, found = self._led(taken, gradients, settles=True)
         if isinstance(found, float):  # the gradients are where they belong
             self._leave(key, family, trace, run, taken, _taking(trace), float)
             return found
         numbers = _taking(trace)
-        leaves = [trace.captured[number] for number in numbers]
-        totals = [_after_hooks(leaf, total) for leaf, total in zip(leaves, found[1:])]
-        for leaf, total in zip(leaves, totals):
-            leaf.grad = leaf.grad + total
+        _add_up([trace.captured[number] for number in numbers], found[1:])
         return float(found[0])
+
+    def _nothing_captured(self) -> NoReturn:
+        raise CompileError.call(
+            self.name, "no captured parameter takes gradients; use value_and_grad instead"
+        )
 
     def _not_yet(self, what: str, cure: str) -> NoReturn:
         raise CompileError.of_tensors(self.name, what, cure)
@@ -246,6 +263,9 @@ class Calls:
         self._check_threads(threads)
         taken = take(self.name, given, self._wanted)
         chosen, bare = self._chosen(taken, wrt)
+        if taken.rows is not None:
+            check = self._check_single
+            return self._over_rows.hvp(taken, chosen, bare, vector, threads, check)
         numbers = [number for argument in chosen for number in taken.leaves_of(argument)]
         outline = replace(taken, leaves=[None] * len(taken.leaves))
         names = [taken.names[argument] for argument in chosen]
@@ -322,7 +342,9 @@ class Calls:
             if family is not None and family.names.unchanged():
                 return family
             family = Family()
-            self._another(family, taken, b"")
+            self._another(family, taken.row(0), b"")
+            if taken.rows == 0:  # made-up numbers decided the branches
+                return family
             self.families[key] = family
             if len(self.families) == MANY_SHAPES and not self._warned:
                 self._warned = True
@@ -349,6 +371,23 @@ class Calls:
                 family.names.absorb(names)
             family.traces.append(trace)
             return trace
+
+    def _one_more(self, family: Family, row: Taken, path: bytes) -> Trace:
+        found = self._another(family, row, path)
+        if found is None:
+            raise Rebound
+        return found
+
+    def _until_settled(self, once: Callable[[], Any]) -> Any:
+        """A call over rows, begun again where what it reads was rebound on the way."""
+        if core.in_recording():
+            raise RecordingError.replayed(self.name)
+        for _ in range(ATTEMPTS):
+            try:
+                return once()
+            except Rebound:
+                continue
+        raise RecordingError.restless(self.name, [])
 
     # ---- checks --------------------------------------------------------------------------------
 
@@ -392,13 +431,15 @@ class Calls:
         """Under anomaly() the function itself is called, and raises at the line of a birth."""
         if not core.in_anomaly():
             return
-        made = [
-            Tensor(leaf) if kind == TENSOR else leaf
-            for kind, leaf in zip(taken.kinds, taken.leaves)
-        ]
-        result = self._call(taken.filled(made))
-        if numbers and hasattr(result, "backward"):
-            result.backward()
+        for number in range(1 if taken.rows is None else taken.rows):
+            row = taken.row(number)
+            made = [
+                Tensor(leaf) if kind == TENSOR else leaf
+                for kind, leaf in zip(row.kinds, row.leaves)
+            ]
+            result = self._call(row.filled(made))
+            if numbers and hasattr(result, "backward"):
+                result.backward()
 
 
 def _plain(array: Any) -> Any:
@@ -407,6 +448,13 @@ def _plain(array: Any) -> Any:
 
 def _taking(trace: Trace) -> tuple[int, ...]:
     return tuple(n for n, leaf in enumerate(trace.captured) if leaf.requires_grad)
+
+
+def _add_up(leaves: Sequence[Any], found: Sequence[Any]) -> None:
+    """Add gradients to leaves, once all hooks have seen them."""
+    totals = [_after_hooks(leaf, total) for leaf, total in zip(leaves, found)]
+    for leaf, total in zip(leaves, totals):
+        leaf.grad = leaf.grad + total
 
 
 def _after_hooks(leaf: Any, total: Any) -> Any:

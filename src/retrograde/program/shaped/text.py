@@ -48,6 +48,8 @@ def _trace_lines(trace: Trace) -> list[str]:
     for key, run in trace.runs.items():
         asked = key if isinstance(key, str) else f"value and gradients by {key[0]}s {list(key[1])}"
         lines += _run_lines(asked, run)
+    for (asked, *_, count), run in trace.row_runs.items():
+        lines += _run_lines(f"{asked} of {count} rows", run)
     return lines
 
 

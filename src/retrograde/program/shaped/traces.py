@@ -34,6 +34,7 @@ class Trace:
     outputs: Nest
     arguments: int
     runs: dict[Any, Any] = field(default_factory=dict)
+    row_runs: dict[Any, Any] = field(default_factory=dict)
     calls: int = 0
 
     @property
