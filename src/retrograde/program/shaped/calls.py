@@ -17,8 +17,10 @@ from ...tensor import Tensor
 from ...value import core
 from .arguments import INDICES, NUMBER, SETTING, TENSOR, Taken, take
 from .row_answers import Rebound, RowAnswers
+from .row_calls import Part
 from .runs import ARGUMENT, CAPTURED, Run, of_gradients, of_products, of_values
 from .traces import Family, Trace, recorded
+from .unit_answers import UnitAnswers
 
 MANY_SHAPES = 16
 """Recordings for other shapes from which on a function says so."""
@@ -64,6 +66,7 @@ class Calls:
         self._lock = RLock()
         self._warned = False
         self._sites: dict[Any, Site] = {}
+        self._by_units = UnitAnswers(self._parts)
         self._over_rows = RowAnswers(name, self._family, self._one_more, self._until_settled)
 
     def forget(self) -> None:
@@ -222,41 +225,28 @@ class Calls:
     def _not_yet(self, what: str, cure: str) -> NoReturn:
         raise CompileError.of_tensors(self.name, what, cure)
 
-    def jacobian(self, given: dict[str, Any], **settings: Any) -> NoReturn:
-        """Not there yet."""
-        self._not_yet("jacobian", "Write rg.jacobian(f.__wrapped__).")
+    def jacobian(self, given: dict[str, Any], wrt: Any = None, threads: Any = None) -> Any:
+        """The gradients of every output, in the outputs' nest: rows, the axes of the output, then
+        those of the argument."""
+        self._check_threads(threads)
+        taken = take(self.name, given, self._wanted)
+        chosen, bare = self._chosen(taken, wrt)
+        self._watch(taken, (0,))
+        return self._by_units.jacobian(taken, chosen, bare)
 
     def hessian(
         self, given: dict[str, Any], wrt: Any = None, sparse: bool = False, threads: Any = None
     ) -> Any:
-        """All second derivatives, a product with every unit vector: for arguments x and y the array
-        of x is of their shapes one behind the other."""
+        """All second derivatives: for arguments x and y the array of x is of their shapes one
+        behind the other, with rows in front where there are any."""
         self._refuse(sparse=sparse or None)
         self._check_threads(threads)
         taken = take(self.name, given, self._wanted)
         chosen, bare = self._chosen(taken, wrt)
         if any(taken.structures[argument].order != (None,) for argument in chosen):
             self._not_yet("hessian by nests", "Name arguments that are one array each in wrt=.")
-        numbers = [number for argument in chosen for number in taken.leaves_of(argument)]
-        shapes = [np.shape(taken.leaves[number]) for number in numbers]
-
-        def products(trace: Trace) -> Run:
-            self._check_single(trace)
-            return of_products(trace, numbers)
-
-        blocks = [[np.empty((*own, *other)) for other in shapes] for own in shapes]
-        for place, shape in enumerate(shapes):
-            for index in np.ndindex(shape):
-                along: list[Any] = [np.zeros(each) if each else 0.0 for each in shapes]
-                if shape:
-                    along[place][index] = 1.0
-                else:
-                    along[place] = 1.0
-                found = self._led(taken, products, leaves=[*taken.leaves, *along])[3]
-                for block, part in zip(blocks[place], found[1:]):
-                    block[index] = part
-        nests = [tuple(map(_plain, row)) for row in blocks]
-        return nests[0][0] if bare else tuple(nests)
+        self._watch(taken, (0,))
+        return self._by_units.hessian(taken, chosen, bare, self._check_single)
 
     def hvp(self, given: dict[str, Any], vector: Any, wrt: Any = None, threads: Any = None) -> Any:
         """The Hessian times a vector, in the nest of the gradients."""
@@ -300,6 +290,13 @@ class Calls:
         for name, it in settings.items():
             if it is not None:
                 self._not_yet(f"{name}=", "Leave it out.")
+
+    def _parts(self, taken: Taken) -> tuple[Family, list[Part]]:
+        """The traces that a call leads to: one, or those of its rows."""
+        if taken.rows is not None:
+            return self._over_rows.parts(taken)
+        family, trace, _, _ = self._led(taken, of_values)
+        return family, [Part(trace, None, 0)]
 
     # ---- leading a call to its trace -----------------------------------------------------------
 
@@ -440,10 +437,6 @@ class Calls:
             result = self._call(row.filled(made))
             if numbers and hasattr(result, "backward"):
                 result.backward()
-
-
-def _plain(array: Any) -> Any:
-    return array if array.ndim else float(array)
 
 
 def _taking(trace: Trace) -> tuple[int, ...]:

@@ -44,6 +44,10 @@ class RowAnswers:
 
         return self._again(once)  # type: ignore[no-any-return]
 
+    def parts(self, taken: Taken) -> tuple[Family, list[Part]]:
+        """The traces of all rows."""
+        return self._led(RowCall(taken), lambda family, parts: (family, parts))
+
     def value(self, taken: Taken, threads: int | None) -> Any:
         """The results, in their nest, each with rows in front."""
         call = RowCall(taken, threads)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -28,10 +28,10 @@ class Block:
     count: int
     at: Any = None
 
-    def of(self, leaf: Any) -> Any:
-        """Their part of an array."""
-        end = self.first + self.count
-        return leaf[self.first : end] if self.at is None else leaf[self.at]
+    @property
+    def where(self) -> Any:
+        """Where they stand among all rows."""
+        return slice(self.first, self.first + self.count) if self.at is None else self.at
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +42,11 @@ class Part:
     at: Any
     count: int
 
-    def blocks(self) -> Iterator[Block]:
+    def blocks(self, varying: Collection[int]) -> Iterator[Block]:
         """Full blocks, and the rest. Their sizes follow from the number of rows alone. Where rows
         went several ways that number changes from call to call, so the rest is cut by powers of
         two."""
-        size = block_of(self.trace.program)
+        size = block_of(self.trace, varying)
         first = 0
         while first < self.count:
             left = self.count - first
@@ -124,6 +124,13 @@ class RowCall:
                 first[places[left]] = np.array(asked)[differs.argmax(axis=1)[left]]
         return first
 
+    def leaves(self, block: Block) -> list[Any]:
+        """The leaves of the call as a block sees them."""
+        return [
+            leaf[block.where] if varies else leaf
+            for leaf, varies in zip(self.taken.leaves, self.taken.varies)
+        ]
+
     # ---- running -------------------------------------------------------------------------------
 
     def _blocks(
@@ -131,15 +138,11 @@ class RowCall:
     ) -> Iterator[tuple[Block, Any]]:
         """What every block of a part comes to, in their order; threads take blocks."""
         runs = self.runs(part.trace)
-        blocks = list(part.blocks())
+        blocks = list(part.blocks(self.varying))
         ready = {count: wanted(runs, count) for count in dict.fromkeys(it.count for it in blocks)}
 
         def carry_out(block: Block) -> Any:
-            leaves = [
-                block.of(leaf) if varies else leaf
-                for leaf, varies in zip(self.taken.leaves, self.taken.varies)
-            ]
-            leaves += [block.of(leaf) for leaf in more]
+            leaves = [*self.leaves(block), *(leaf[block.where] for leaf in more)]
             return ready[block.count](leaves, part.trace.captured)
 
         threads = min(len(blocks), self.threads or default_threads())
@@ -174,7 +177,5 @@ class RowCall:
             for place, (it, keep) in enumerate(zip(found, keeps)):
                 if not keep:
                     into[place] = into[place] + it
-                elif block.at is None:
-                    into[place][block.first : block.first + block.count] = it
                 else:
-                    into[place][block.at] = it
+                    into[place][block.where] = it

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from ..._shared.bound import bound
-from .adjoint import with_gradients
+from .adjoint import with_gradients, with_products
 from .passes import improved
 from .program import ARGUMENT, Builder, Input, Program
 from .rowwise import numbers_of, over_rows
 from .runs import Run, inputs_of
 from .traces import Trace
 
-BLOCK = 1 << 17
+BLOCK = 1 << 19
 """Numbers that the rows of one block make on the way to the value, about: they fit a cache."""
 
 LEAST, MOST = 8, 1024
@@ -25,14 +25,16 @@ MOST_RUNS = 32
 Make = Callable[[Program, dict[int, int]], Program]
 
 
-def block_of(program: Program) -> int:
+def block_of(trace: Trace, varying: Collection[int]) -> int:
     """How many rows run at once: a power of two that depends on the recording alone, so that sums
     over rows are added in one order whatever the threads."""
-    wanted = BLOCK // max(1, numbers_of(program))
-    return 1 << (min(MOST, max(LEAST, wanted)).bit_length() - 1)
+    if not trace.block:
+        wanted = BLOCK // max(1, numbers_of(trace.program, varying))
+        trace.block = 1 << (min(MOST, max(LEAST, wanted)).bit_length() - 1)
+    return trace.block
 
 
-def _kept(trace: Trace, key: Any, make: Callable[[], Run]) -> Run:
+def kept(trace: Trace, key: Any, make: Callable[[], Run]) -> Run:
     """A run of a trace; of those over rows the one that was asked for longest ago makes room."""
     runs = trace.row_runs
     found = runs.pop(key, None) or make()
@@ -99,16 +101,7 @@ class RowRuns:
         def made(wide: Program, now: dict[int, int]) -> Program:
             (root,) = wide.outputs
             wrt = [now[number] for number in ids]
-            full, slopes = with_gradients(wide, root, wrt)
-            build = Builder(full)
-            total = build.constant(0.0)
-            for place, slope in enumerate(slopes):
-                shape = full.shapes[slope]
-                given = Input(ARGUMENT, f"vector {place}", self.trace.arguments + place)
-                along = build.add(bound("mul", (shape, shape)), (slope, build.input(given, shape)))
-                part = build.add(bound("sum", (shape,)), (along,))
-                total = build.add(bound("add", ((), ())), (total, part))
-            full, found = with_gradients(full, total, wrt)
+            full, found = with_products(wide, root, wrt, self.trace.arguments)
             full.outputs = [root, *found]
             return full
 
@@ -127,4 +120,4 @@ class RowRuns:
             full.guards = []  # rows that go another way are sorted out before
             return Run(improved(full), trace.arguments + more, len(trace.captured))
 
-        return _kept(trace, (*key, count), made)
+        return kept(trace, (*key, count), made)

@@ -8,6 +8,7 @@ adjoint rule.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from math import prod
 
 import numpy as np
 
@@ -169,9 +170,21 @@ def _over(row: Bound, differing: tuple[str, ...], count: int) -> Bound:
     return known[1]
 
 
-def numbers_of(program: Program) -> int:
-    """How many numbers one row of a program makes."""
-    return sum(int(np.prod(each.row.shape, dtype=np.int64)) for each in program.instructions)
-
-
-__all__ = ["numbers_of", "over_rows"]
+def numbers_of(program: Program, varying: Collection[int]) -> int:
+    """How many numbers the instructions that depend on rows make, for one row."""
+    differ = {
+        number
+        for number, given in program.inputs.items()
+        if given.kind == ARGUMENT and given.number in varying
+    }
+    total = 0
+    for each in program.instructions:
+        wholes = [program.wholes[number] for _, number in each.wholes]
+        if not differ.isdisjoint(each.operands) or any(
+            (isinstance(it, Given) and it.argument in varying)
+            or (isinstance(it, Looked) and it.result in differ)
+            for it in wholes
+        ):
+            differ.add(each.result)
+            total += prod(each.row.shape)
+    return total

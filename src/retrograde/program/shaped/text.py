@@ -49,7 +49,7 @@ def _trace_lines(trace: Trace) -> list[str]:
         asked = key if isinstance(key, str) else f"value and gradients by {key[0]}s {list(key[1])}"
         lines += _run_lines(asked, run)
     for (asked, *_, count), run in trace.row_runs.items():
-        lines += _run_lines(f"{asked} of {count} rows", run)
+        lines += _run_lines(asked if count is None else f"{asked} of {count} rows", run)
     return lines
 
 

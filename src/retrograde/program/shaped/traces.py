@@ -27,7 +27,10 @@ from .reading import Reader
 
 @dataclass(eq=False)
 class Trace:
-    """One recorded path: its program, the leaves it captured, and the outline of its results."""
+    """One recorded path: its program, the leaves it captured, and the outline of its results.
+
+    ``block`` is how many of its rows run at once, 0 until somebody asks.
+    """
 
     program: Program
     captured: list[Any]
@@ -36,6 +39,7 @@ class Trace:
     runs: dict[Any, Any] = field(default_factory=dict)
     row_runs: dict[Any, Any] = field(default_factory=dict)
     calls: int = 0
+    block: int = 0
 
     @property
     def path(self) -> bytes:
