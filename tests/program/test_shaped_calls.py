@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 import threading
 import warnings
@@ -244,13 +245,11 @@ def test_what_cannot_be_replayed_is_refused(rg: ModuleType, name: str) -> None:
 
 def test_what_is_not_there_yet_says_what_to_write(rg: ModuleType) -> None:
     f = annotated(rg, lambda x: (x * x).sum(), x=None)
-    for method in ("jacobian", "story", "births"):
+    for method in ("story", "births"):
         with pytest.raises(rg.errors.CompileError, match="not there yet"):
             getattr(f, method)(A)
     with pytest.raises(rg.errors.FunctionResultError, match="Return its sum"):
         annotated(rg, lambda x: x * x, x=None).grad(A)
-    with pytest.raises(rg.errors.ProgramFileError, match="tensors"):
-        f.save("nowhere.rgp")
 
 
 def test_functions_on_values_stay_as_they_are(rg: ModuleType) -> None:
@@ -408,3 +407,16 @@ def test_shapes_that_do_not_fit_are_told_without_lines_of_ours(rg: Any) -> None:
         compiled(np.ones((2, 4)), np.ones((3, 2)))
     assert "'x' of shape (2, 4)" in str(caught.value)
     assert "/program/shaped/" not in str(caught.value)
+
+
+def test_memory_past_the_limit_is_refused_before_it_is_taken(
+    rg: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = importlib.import_module(f"{rg.__name__}.program.shaped.memory")
+    f = annotated(rg, lambda x: rg.tanh(x[:, None] * x).sum(), x=None)
+    monkeypatch.setattr(memory, "limit", 8 * 50 * 50)
+    assert np.isfinite(f(np.ones(20)))
+    with pytest.raises(rg.errors.CompileError, match="Nothing was taken"):
+        f.hessian(np.ones(60))
+    with pytest.raises(rg.errors.CompileError, match="would take 28,800 bytes"):
+        f(np.ones(60))

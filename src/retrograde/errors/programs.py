@@ -322,6 +322,23 @@ class GuardError(RetrogradeError, RuntimeError):
         error.rows, error.site = rows, site
         return error
 
+    @classmethod
+    def on_tensors(cls, function: str, site: Any, outcome: bool) -> Self:
+        """A call of a loaded function on tensors went where no recording did."""
+        from .._shared.sites import source_line
+
+        text = source_line(site) if site else ""
+        error = cls(
+            f"{function}: a branch is taken that no trace here has recorded: the condition was "
+            f"{'true' if outcome else 'false'}."
+            + (f"\n  at {site}" if site else "")
+            + (f"\n      {text}" if text else "")
+            + "\n  cure: a loaded function replays what was recorded and cannot record. Call the "
+            "compiled function on such arguments before saving it."
+        )
+        error.rows, error.site = None, site
+        return error
+
 
 class RowsError(RetrogradeError, ValueError):
     """Arguments of a compiled function whose rows do not fit."""
@@ -414,6 +431,16 @@ class CompileError(RetrogradeError, TypeError):
         return cls(
             f"{function}: {place} is annotated as a NumPy array, so it is whole numbers that pick "
             f"places, but it holds {got}. Annotate it as rg.Tensor to compute with it."
+        )
+
+    @classmethod
+    def memory(cls, wanted: int, limit: int) -> Self:
+        """A program on tensors would take more memory than it may."""
+        return cls(
+            f"This call would take {wanted:,} bytes, and {limit:,} are the most that a program on "
+            "tensors takes: three quarters of the machine's memory. Nothing was taken. Pass smaller "
+            "arrays; where the first axis is rows, say so by rg.rows(array), and blocks of them run "
+            "one after the other."
         )
 
     @classmethod

@@ -30,7 +30,8 @@ from ..value import Value, core
 from .calling import Replayable
 from .callsites import MISS, CallSites
 from .entered import Entered, watching
-from .loaded import Loaded
+from .files import packed, write
+from .loaded import Loaded, LoadedTensors
 from .misfits import retold
 from .naming import named
 from .program import Input
@@ -41,6 +42,7 @@ from .settling import add_settled, next_family
 from .shaped.arguments import TENSOR, WHOLE_AXES, annotated
 from .shaped.calls import Calls, key_of
 from .shaped.text import families_text
+from .shaped.writer import StoredTensors
 from .shapes import plain
 from .traces import Family, Trace, collector_paused, outline
 from .writer import Stored
@@ -174,7 +176,7 @@ class Compiled(Replayable):
         if found is self._function:
             return Compiled, (self._function, self._budget)
         if self._on_tensors:
-            raise ProgramFileError.unsaveable(self._name, "it is a function on tensors")
+            return LoadedTensors(self._stored_tensors()).__reduce__()
         return Loaded(self._stored_function()).__reduce__()  # a lambda, a function in a function
 
     def __copy__(self) -> Compiled:
@@ -200,8 +202,15 @@ class Compiled(Replayable):
         captured leaves with their data; no Python. It is put in place whole or not at all.
         """
         if self._on_tensors:
-            raise ProgramFileError.unsaveable(self._name, "it is a function on tensors")
-        super().save(path)
+            write(path, packed(self._stored_tensors()))
+        else:
+            super().save(path)
+
+    def _stored_tensors(self) -> StoredTensors:
+        """What was recorded on tensors."""
+        families, leaves = self._tensors.settled()
+        parameters = named(leaves, self._function)
+        return StoredTensors(self._name, self._signature, self._wanted, parameters, families)
 
     def refresh(self) -> None:
         """Forget what was recorded: the next call records anew.

@@ -94,6 +94,15 @@ class Taken:
             for place in structure.places(name)
         ]  # fmt: skip
 
+    def outline(self) -> Taken:
+        """The same without numbers: arrays of their shapes that take no memory, and one row."""
+        leaves = [
+            leaf if kind == SETTING
+            else np.broadcast_to(0.0, (1, *leaf.shape[1:]) if varies else np.shape(leaf))
+            for kind, leaf, varies in zip(self.kinds, self.leaves, self.varies)
+        ]  # fmt: skip
+        return replace(self, leaves=leaves, rows=None if self.rows is None else 1)
+
     def row(self, number: int) -> Taken:
         """The arguments of one row; where there are no rows, any numbers."""
         if self.rows is None:

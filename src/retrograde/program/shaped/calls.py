@@ -75,6 +75,15 @@ class Calls:
             self.families.clear()
             self._sites.clear()
 
+    def settled(self) -> tuple[list[Family], list[Any]]:
+        """The families whose names mean what they did, and the leaves that they captured."""
+        with self._lock:
+            found = [family for family in self.families.values() if family.names.unchanged()]
+        leaves = {
+            id(it): it for family in found for trace in family.traces for it in trace.captured
+        }
+        return found, list(leaves.values())
+
     # ---- calls made before ---------------------------------------------------------------------
 
     def quick(self, key: Any, args: tuple[Any, ...]) -> Any:
@@ -338,7 +347,7 @@ class Calls:
             family = self.families.get(key)
             if family is not None and family.names.unchanged():
                 return family
-            family = Family()
+            family = Family(arguments=taken.outline())
             self._another(family, taken.row(0), b"")
             if taken.rows == 0:  # made-up numbers decided the branches
                 return family

@@ -16,6 +16,7 @@ from .arena import inner_roots, placed
 from .foreign import Foreign
 from .fusing import Group, accumulated, grouped, in_order, turned
 from .lowering import Lowering, UnloweredError
+from .memory import check_bytes
 from .program import ARGUMENT, CAPTURED, Fixed, Given, Program
 from .steps import (
     Called,
@@ -73,6 +74,7 @@ class Packed:
         self._hidden = outside
         self.places, self.arena = placed(self.groups, lowering.sizes, outside | set(homes))
         self._homes = homes
+        check_bytes(8 * (self.arena + sum(prod(program.shapes[it]) for it in program.outputs)))
         words: list[int] = [len(self.groups)]
         for group in self.groups:
             words += self._group(group)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...value import core_name, native_core
-from . import interpreter
+from . import interpreter, memory
 from .adjoint import with_gradients, with_products
 from .lowering import UnloweredError
 from .packing import Packed
@@ -24,6 +24,7 @@ class Run:
     """
 
     def __init__(self, program: Program, arguments: int, captured: int) -> None:
+        memory.check_results(program)
         self.program = program
         self.packed: Packed | None = None
         self.why = ""

@@ -49,10 +49,14 @@ class Trace:
 
 @dataclass(eq=False)
 class Family:
-    """The traces for arguments of some shapes, all of one snapshot of names."""
+    """The traces for arguments of some shapes, all of one snapshot of names.
+
+    ``arguments`` are like those of the first call, without its numbers.
+    """
 
     traces: list[Trace] = field(default_factory=list)
     names: Any = None
+    arguments: Taken | None = None
 
     def fitting(self, path: bytes) -> Trace | None:
         """A trace that goes this way, if there is one."""
