@@ -3,8 +3,9 @@
     python tools/fuzz_files.py [count] [--first N] [--json] [--tensors]
 
 Cases are numbered, and a number is always the same file; ``tests/program/mutations.py`` makes and
-judges them, ``tests/program/tensor_mutations.py`` those of functions on tensors. They run in a process of their own, so that a crash would be seen and its case named.
-Exits with 1 if any case was neither refused nor right.
+judges them, ``tests/program/tensor_mutations.py`` those of functions on tensors. They run in a
+process of their own, so that a crash would be seen and its case named. Exits with 1 if any case was
+neither refused nor right.
 """
 
 from __future__ import annotations

@@ -220,17 +220,11 @@ REFUSED = {
     "item": (lambda rg, x: x[0, 0] * x[0, 0].item(), "RecordingError", "record"),
     "mask": (lambda rg, x: x[x > 0].sum(), "RecordingError", "rg.where(t > 0, a, b)"),
     "argmax": (lambda rg, x: x[x.argmax(), 0], "RecordingError", "The numbers of 'x'"),
-    "put": (lambda rg, x: _put(x), "RecordingError", "t = t.put(i, v)"),
     "backward": (lambda rg, x: (x * x).sum().backward(), "RecordingError", "value_and_grad"),
     "truth of many": (lambda rg, x: x if x > 0 else -x, "TensorError", "any"),
     "print": (lambda rg, x: float(str(x)[8:10]) * x.sum(), "RecordingError", "record"),
     "nothing": (lambda rg, x: None, "FunctionResultError", "return"),
 }  # fmt: skip
-
-
-def _put(x: Any) -> Any:
-    x[0] = 1.0
-    return x.sum()
 
 
 @pytest.mark.parametrize("name", list(REFUSED))
@@ -420,3 +414,15 @@ def test_memory_past_the_limit_is_refused_before_it_is_taken(
         f.hessian(np.ones(60))
     with pytest.raises(rg.errors.CompileError, match="would take 28,800 bytes"):
         f(np.ones(60))
+
+
+def test_kinds_of_arguments_past_the_most_make_room(
+    rg: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = importlib.import_module(f"{rg.__name__}.program.shaped.calls")
+    monkeypatch.setattr(calls, "MOST_FAMILIES", 3)
+    f = annotated(rg, lambda x: (x * x).sum(), x=None)
+    for length in (1, 2, 3, 1, 4, 5, 1):
+        assert f(np.ones(length)) == length
+    assert len(f._tensors.families) == 3
+    assert [key[2][0][2] for key in f._tensors.families] == [(4,), (5,), (1,)]

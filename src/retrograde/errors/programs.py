@@ -131,13 +131,14 @@ class RecordingError(RetrogradeError, RuntimeError):
     @classmethod
     def tensor(cls, what: str) -> Self:
         cures = {
-            "t[i] = v": "Write t = t.put(i, v).",
+            "t[i] = v of a tensor from outside": "Write t = t.put(i, v), which makes another one.",
             "assign": "Assign outside of the compiled function.",
             "an optimizer": "Step outside of the compiled function.",
             "backward": "Use value_and_grad or backward of the compiled function.",
         }
+        asked = what if "tensor" in what else f"{what} of a tensor"
         return cls._here(
-            f"{what} of a tensor was asked for while recording: a replay would not repeat it. "
+            f"{asked} was asked for while recording: a replay would not repeat it. "
             f"{cures.get(what, 'Do it outside of the compiled function.')}",
         )
 
@@ -438,9 +439,9 @@ class CompileError(RetrogradeError, TypeError):
         """A program on tensors would take more memory than it may."""
         return cls(
             f"This call would take {wanted:,} bytes, and {limit:,} are the most that a program on "
-            "tensors takes: three quarters of the machine's memory. Nothing was taken. Pass smaller "
-            "arrays; where the first axis is rows, say so by rg.rows(array), and blocks of them run "
-            "one after the other."
+            "tensors takes: three quarters of the machine's memory. Nothing was taken. Pass "
+            "smaller arrays; where the first axis is rows, say so by rg.rows(array), and blocks of "
+            "them run one after the other."
         )
 
     @classmethod

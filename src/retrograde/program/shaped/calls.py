@@ -31,6 +31,9 @@ ATTEMPTS = 5
 MOST_SITES = 256
 """Calls made before that are kept."""
 
+MOST_FAMILIES = 128
+"""Kinds of arguments whose recordings are kept: the one used longest ago makes room."""
+
 Call = Callable[[dict[str, Any]], Any]
 
 
@@ -346,12 +349,17 @@ class Calls:
         with self._lock:
             family = self.families.get(key)
             if family is not None and family.names.unchanged():
+                self.families[key] = self.families.pop(key)
                 return family
             family = Family(arguments=taken.outline())
             self._another(family, taken.row(0), b"")
             if taken.rows == 0:  # made-up numbers decided the branches
                 return family
+            self.families.pop(key, None)
             self.families[key] = family
+            if len(self.families) > MOST_FAMILIES:
+                del self.families[next(iter(self.families))]
+                self._sites.clear()
             if len(self.families) == MANY_SHAPES and not self._warned:
                 self._warned = True
                 message = RecordingWarning.shapes(self.name, MANY_SHAPES)
