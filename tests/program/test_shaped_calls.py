@@ -237,11 +237,7 @@ def test_what_cannot_be_replayed_is_refused(rg: ModuleType, name: str) -> None:
     assert not rg.value.core.in_recording()
 
 
-def test_what_is_not_there_yet_says_what_to_write(rg: ModuleType) -> None:
-    f = annotated(rg, lambda x: (x * x).sum(), x=None)
-    for method in ("story", "births"):
-        with pytest.raises(rg.errors.CompileError, match="not there yet"):
-            getattr(f, method)(A)
+def test_gradients_are_those_of_one_number(rg: ModuleType) -> None:
     with pytest.raises(rg.errors.FunctionResultError, match="Return its sum"):
         annotated(rg, lambda x: x * x, x=None).grad(A)
 
@@ -419,7 +415,7 @@ def test_memory_past_the_limit_is_refused_before_it_is_taken(
 def test_kinds_of_arguments_past_the_most_make_room(
     rg: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    calls = importlib.import_module(f"{rg.__name__}.program.shaped.calls")
+    calls = importlib.import_module(f"{rg.__name__}.program.shaped.leading")
     monkeypatch.setattr(calls, "MOST_FAMILIES", 3)
     f = annotated(rg, lambda x: (x * x).sum(), x=None)
     for length in (1, 2, 3, 1, 4, 5, 1):

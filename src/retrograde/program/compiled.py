@@ -434,8 +434,9 @@ def _also_on_tensors(name: str) -> Any:
             except RowsError:
                 if not _has_tensors(args, given):
                     raise
-        settings = {key: it for key, it in given.items() if key in RESERVED}
-        named = {key: it for key, it in given.items() if key not in RESERVED}
+        own = (*RESERVED, "row") if name == "story" else RESERVED
+        settings = {key: it for key, it in given.items() if key in own}
+        named = {key: it for key, it in given.items() if key not in own}
         result = getattr(self._tensors, name)(self._named(args, named), **settings, **kept)
         self._on_tensors = self._on_tensors or on_tensors
         return result

@@ -187,8 +187,9 @@ def _on_tensors(name: str) -> Any:
 
     @wraps(method)
     def asked(self: LoadedTensors, /, *args: Any, **given: Any) -> Any:
-        settings = {key: it for key, it in given.items() if key in RESERVED}
-        named = {key: it for key, it in given.items() if key not in RESERVED}
+        own = (*RESERVED, "row") if name == "story" else RESERVED
+        settings = {key: it for key, it in given.items() if key in own}
+        named = {key: it for key, it in given.items() if key not in own}
         return getattr(self._tensors, name)(self._given(args, named), **settings)
 
     return asked

@@ -6,45 +6,26 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from numbers import Integral
-from threading import RLock
-from typing import Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from ..._shared import hooks
-from ...errors import CompileError, FunctionResultError, RecordingError, RecordingWarning
+from ...errors import CompileError, FunctionResultError
 from ...tensor import Tensor
 from ...value import core
 from .arguments import INDICES, NUMBER, SETTING, TENSOR, Taken, take
-from .row_answers import Rebound, RowAnswers
+from .leading import MOST_SITES, Call, Leading, Site, taking
+from .row_answers import RowAnswers
 from .row_calls import Part
+from .row_stories import births_of, story_of
 from .runs import ARGUMENT, CAPTURED, Run, of_gradients, of_products, of_values
-from .traces import Family, Trace, recorded
+from .traces import Family, Trace
 from .unit_answers import UnitAnswers
 
-MANY_SHAPES = 16
-"""Recordings for other shapes from which on a function says so."""
-
-ATTEMPTS = 5
-"""How often a call is begun until nothing that it reads is rebound on the way."""
-
-MOST_SITES = 256
-"""Calls made before that are kept."""
-
-MOST_FAMILIES = 128
-"""Kinds of arguments whose recordings are kept: the one used longest ago makes room."""
-
-Call = Callable[[dict[str, Any]], Any]
-
-
-class Site(NamedTuple):
-    """A call made before: its run, and how its results are handed out."""
-
-    family: Family
-    trace: Trace
-    run: Run
-    takers: tuple[int, ...] | None
-    finish: Callable[[Any], Any]
+if TYPE_CHECKING:
+    from ...diagnose.compiled_births import RowBirths
+    from ...explain.story import Story
 
 
 def _kind_of(thing: Any) -> Any:
@@ -60,32 +41,14 @@ def key_of(asked: Any, args: tuple[Any, ...]) -> Any:
     return None if None in key else key
 
 
-class Calls:
+class Calls(Leading):
     """What a function on tensors answers; ``wanted`` are the annotations of its parameters."""
 
     def __init__(self, name: str, call: Call, wanted: dict[str, str]) -> None:
-        self.name, self._call, self._wanted = name, call, wanted
-        self.families: dict[Any, Family] = {}
-        self._lock = RLock()
-        self._warned = False
-        self._sites: dict[Any, Site] = {}
+        super().__init__(name, call)
+        self._wanted = wanted
         self._by_units = UnitAnswers(self._parts)
         self._over_rows = RowAnswers(name, self._family, self._one_more, self._until_settled)
-
-    def forget(self) -> None:
-        """Forget what was recorded."""
-        with self._lock:
-            self.families.clear()
-            self._sites.clear()
-
-    def settled(self) -> tuple[list[Family], list[Any]]:
-        """The families whose names mean what they did, and the leaves that they captured."""
-        with self._lock:
-            found = [family for family in self.families.values() if family.names.unchanged()]
-        leaves = {
-            id(it): it for family in found for trace in family.traces for it in trace.captured
-        }
-        return found, list(leaves.values())
 
     # ---- calls made before ---------------------------------------------------------------------
 
@@ -207,7 +170,7 @@ class Calls:
         self._watch(taken, (0,))
         if taken.rows is not None:
             value, found = self._over_rows.backward(
-                taken, reduce, weights, threads, self._check_single, _taking
+                taken, reduce, weights, threads, self._check_single, taking
             )
             if not found and taken.rows:
                 self._nothing_captured()
@@ -217,15 +180,15 @@ class Calls:
 
         def gradients(trace: Trace) -> Run:
             self._check_single(trace)
-            if not _taking(trace):
+            if not taking(trace):
                 self._nothing_captured()
-            return of_gradients(trace, CAPTURED, _taking(trace))
+            return of_gradients(trace, CAPTURED, taking(trace))
 
         family, trace, run, found = self._led(taken, gradients, settles=True)
         if isinstance(found, float):  # the gradients are where they belong
-            self._leave(key, family, trace, run, taken, _taking(trace), float)
+            self._leave(key, family, trace, run, taken, taking(trace), float)
             return found
-        numbers = _taking(trace)
+        numbers = taking(trace)
         _add_up([trace.captured[number] for number in numbers], found[1:])
         return float(found[0])
 
@@ -290,13 +253,33 @@ class Calls:
         nests = outline.filled(made)
         return nests[names[0]] if bare else tuple(nests[name] for name in names)
 
-    def story(self, given: dict[str, Any], **settings: Any) -> NoReturn:
-        """Not there yet."""
-        self._not_yet("story", "Call f.__wrapped__ on tensors and tell the story of its result.")
+    def story(self, given: dict[str, Any], row: int = 0) -> Story:
+        """The story of one row, as the function tells it on tensors."""
+        return story_of(self.name, self._call, take(self.name, given, self._wanted), row)
 
-    def births(self, given: dict[str, Any], **settings: Any) -> NoReturn:
-        """Not there yet."""
-        self._not_yet("births", "Write with rg.anomaly(): f(...), which names the line.")
+    def births(self, given: dict[str, Any], threads: Any = None) -> RowBirths:
+        """Which rows make a NaN or an infinity, in a value or a gradient, and at which line."""
+        taken = take(self.name, given, self._wanted)
+        free = tuple(taken.names[argument] for argument in self._chosen(taken, None)[0])
+        _, parts = self._parts(taken)
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            values = self.value(given, threads)
+            single = all(_is_single(part.trace) for part in parts)
+            ask = self.grad if single else self.jacobian
+            gradients = ask(given, wrt=free, threads=threads) if free else ()
+            summed = single and any(taking(part.trace) for part in parts)
+            totals = self._totals(taken, threads) if summed else []
+        return births_of(
+            self._call, taken, values, gradients, not all(np.isfinite(it).all() for it in totals)
+        )
+
+    def _totals(self, taken: Taken, threads: Any) -> list[Any]:
+        """The gradients of captured leaves, added up nowhere."""
+        if taken.rows is not None:
+            check = self._check_single
+            _, found = self._over_rows.backward(taken, "sum", None, threads, check, taking)
+            return [total for _, total in found]
+        return list(self._led(taken, lambda it: of_gradients(it, CAPTURED, taking(it)))[3][1:])
 
     def _refuse(self, **settings: Any) -> None:
         for name, it in settings.items():
@@ -309,99 +292,6 @@ class Calls:
             return self._over_rows.parts(taken)
         family, trace, _, _ = self._led(taken, of_values)
         return family, [Part(trace, None, 0)]
-
-    # ---- leading a call to its trace -----------------------------------------------------------
-
-    def _led(
-        self,
-        taken: Taken,
-        wanted: Callable[[Trace], Run],
-        settles: bool = False,
-        leaves: list[Any] | None = None,
-    ) -> tuple[Family, Trace, Run, Any]:
-        """The family and the trace that a call leads to, its run and what that gave."""
-        if core.in_recording():
-            raise RecordingError.replayed(self.name)
-        family = self._family(taken)
-        trace = family.traces[-1]
-        begun = 1
-        while True:
-            takers = _taking(trace) if settles else None
-            run = wanted(trace)
-            found = run(taken.leaves if leaves is None else leaves, trace.captured, takers)
-            if not isinstance(found, bytes):
-                trace.calls += 1
-                return family, trace, run, found
-            wrong = next(n for n, it in enumerate(trace.path) if it != found[n])
-            path = trace.path[:wrong] + found[wrong : wrong + 1]
-            other = family.fitting(path)
-            if other is None:
-                other = self._another(family, taken, path)
-            if other is None:  # something that it reads was rebound on the way: begin again
-                if (begun := begun + 1) > ATTEMPTS:
-                    raise RecordingError.restless(self.name, [])
-                family = self._family(taken)
-                other = family.traces[-1]
-            trace = other
-
-    def _family(self, taken: Taken) -> Family:
-        key = taken.key
-        with self._lock:
-            family = self.families.get(key)
-            if family is not None and family.names.unchanged():
-                self.families[key] = self.families.pop(key)
-                return family
-            family = Family(arguments=taken.outline())
-            self._another(family, taken.row(0), b"")
-            if taken.rows == 0:  # made-up numbers decided the branches
-                return family
-            self.families.pop(key, None)
-            self.families[key] = family
-            if len(self.families) > MOST_FAMILIES:
-                del self.families[next(iter(self.families))]
-                self._sites.clear()
-            if len(self.families) == MANY_SHAPES and not self._warned:
-                self._warned = True
-                message = RecordingWarning.shapes(self.name, MANY_SHAPES)
-                warnings.warn(RecordingWarning(message), stacklevel=6)
-            return family
-
-    def _another(self, family: Family, taken: Taken, path: bytes) -> Trace | None:
-        """One more trace; None where names mean something else than in the others."""
-        with self._lock:
-            trace, names = recorded(self.name, self._call, taken, path)
-            if family.names is not None and names.differing(family.names):
-                return None
-            if trace.path[: len(path)] != path:
-                site = trace.program.guards[min(len(path), len(trace.path)) - 1].site
-                raise RecordingError.unsteady(self.name, site)
-            if family.traces and trace.outputs.paths != family.traces[0].outputs.paths:
-                raise FunctionResultError.branches(
-                    self.name, family.traces[0].outputs.places, trace.outputs.places
-                )
-            if family.names is None:
-                family.names = names
-            else:
-                family.names.absorb(names)
-            family.traces.append(trace)
-            return trace
-
-    def _one_more(self, family: Family, row: Taken, path: bytes) -> Trace:
-        found = self._another(family, row, path)
-        if found is None:
-            raise Rebound
-        return found
-
-    def _until_settled(self, once: Callable[[], Any]) -> Any:
-        """A call over rows, begun again where what it reads was rebound on the way."""
-        if core.in_recording():
-            raise RecordingError.replayed(self.name)
-        for _ in range(ATTEMPTS):
-            try:
-                return once()
-            except Rebound:
-                continue
-        raise RecordingError.restless(self.name, [])
 
     # ---- checks --------------------------------------------------------------------------------
 
@@ -456,8 +346,9 @@ class Calls:
                 result.backward()
 
 
-def _taking(trace: Trace) -> tuple[int, ...]:
-    return tuple(n for n, leaf in enumerate(trace.captured) if leaf.requires_grad)
+def _is_single(trace: Trace) -> bool:
+    program = trace.program
+    return len(program.outputs) == 1 and program.shapes[program.outputs[0]] == ()
 
 
 def _add_up(leaves: Sequence[Any], found: Sequence[Any]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -46,6 +46,14 @@ class StoredCalls(Calls):
         trace = family.fitting(path[:guard])
         site = trace.program.guards[guard].site if trace is not None else None
         raise GuardError.on_tensors(self.name, site, bool(path[guard]))
+
+    def story(self, given: dict[str, Any], row: int = 0) -> NoReturn:
+        """A file holds no Python to tell it by."""
+        self._not_yet("the story", "Ask the compiled function for it.")
+
+    def births(self, given: dict[str, Any], threads: Any = None) -> NoReturn:
+        """A file holds no Python to find them by."""
+        self._not_yet("births", "Ask the compiled function for them.")
 
     def _watch(self, taken: Taken, numbers: Sequence[int]) -> None:
         if core.in_anomaly():
