@@ -23,8 +23,8 @@ def _roots(rg: ModuleType) -> Any:
 def test_the_story_of_one_row(rg: ModuleType) -> None:
     f = _roots(rg)
     story = f.story(rg.rows(X), 2.0, row=2)
-    assert story.forward[-1].words.endswith("= 10")
-    assert f.story(X[0], 2.0).forward[-1].words.endswith("= 6")
+    assert story.forward[-1].words.endswith(": 10")
+    assert f.story(X[0], 2.0).forward[-1].words.endswith(": 6")
     assert f.story(rg.rows(X), 2.0, row=-1) is not None
     with pytest.raises(rg.errors.CompileError, match="there is no row 5"):
         f.story(rg.rows(X), 2.0, row=5)

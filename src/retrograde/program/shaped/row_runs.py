@@ -13,8 +13,9 @@ from .rowwise import numbers_of, over_rows
 from .runs import Run, inputs_of
 from .traces import Trace
 
-BLOCK = 1 << 19
-"""Numbers that the rows of one block make on the way to the value, about: they fit a cache."""
+BLOCK = 1 << 22
+"""Numbers that the rows of one block make on the way to the value, about. Few of them are kept at
+a time: they nearly fit the second cache, and a step has rows enough to be worth its beginning."""
 
 LEAST, MOST = 8, 1024
 """Rows of a block."""
