@@ -39,7 +39,7 @@ def solve(a: Numbers, b: Numbers) -> Numbers:
             return _substituted(a, b, range(0, len(a), PANEL))
         if not np.tril(a, -1).any():
             return _substituted(a, b, range(0, len(a), PANEL)[::-1])
-    return np.linalg.solve(a, b)
+    return np.asarray(np.linalg.solve(a, b), dtype=float)
 
 
 def _substituted(a: Numbers, b: Numbers, order: range) -> Numbers:

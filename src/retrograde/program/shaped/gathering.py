@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from ..._shared.bound import Bound
+from ..._shared.bound import Bound, bound
 from ...ops.index import Atom, Index, Read, Ref, Statement, Term, as_index, rewritten
 from .program import Fixed, Instruction, Program
 
@@ -37,7 +37,7 @@ def gathered(program: Program) -> Program:
         part = _scattered(each, program) if each.row.name == "index'" else None
         if part is not None and uses[each.result] == 1:
             parts[each.result] = [part]
-        elif each.row.name == "add" and all(number in parts for number in each.operands):
+        elif all(number in parts for number in each.operands) and _is_sum(each):
             own = [part for number in each.operands for part in parts[number]]
             if len(own) <= MOST and len(set(each.operands)) == 2:
                 dropped.update(each.operands)
@@ -46,6 +46,12 @@ def gathered(program: Program) -> Program:
                     parts[each.result] = own
         made.append(each)
     return program.with_instructions([it for it in made if it.result not in dropped])
+
+
+def _is_sum(each: Instruction) -> bool:
+    """Whether an instruction adds two arrays of one shape."""
+    shape = each.row.shape
+    return each.row is bound("add", (shape, shape))
 
 
 def _scattered(each: Instruction, program: Program) -> Part | None:
