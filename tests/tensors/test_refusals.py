@@ -106,7 +106,7 @@ REFUSED: dict[str, tuple[Any, str, str]] = {
         lambda rg, x: rg.compile(lambda v: x.data.sum() * v)(2.0), "RecordingError",
         "which comes from outside"),
     "rows and what may be": (
-        lambda rg, x: rg.compile(lambda v, w: (x * v).sum() * w.sum())(np.ones(3), np.ones((3, 1, 1))),
+        lambda rg, x: rg.compile(lambda v, w: x.sum() * v * w.sum())(A[0], np.ones((3, 1, 1))),
         "RowsError", "Write rg.rows(w)"),
     "pad": (lambda rg, x: np.pad(x, 1, mode="edge"), "TensorError", "'constant'"),
     "an argument too many": (lambda rg, x: np.sum(x, 0, 1, 2), "TensorError", "np.sum("),

@@ -38,7 +38,7 @@ class Loaded(Replayable):
         self._sites = CallSites()
 
     @property
-    def parameters(self) -> Mapping[str, Any]:
+    def parameters(self) -> Mapping[str, Value]:
         """The leaves that the function had captured, by name, with the data they were saved with.
 
         They are leaves like any: ``backward`` adds into their ``.grad``, and their ``.data``, which
@@ -141,6 +141,11 @@ class LoadedTensors(Loaded):
         self._on_file = stored
         super().__init__(Stored(stored.name, stored.signature, stored.parameters, []))
         self._tensors = StoredCalls(stored)
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """The tensors and values that the function had captured, by name."""
+        return MappingProxyType(self._on_file.parameters)
 
     def set_parameters(self, numbers: Mapping[str, Any]) -> None:
         """Set some parameters, each by an array of its shape: all that are given, or none."""
