@@ -307,3 +307,27 @@ def test_hooks_see_the_sum_over_rows(rg: ModuleType) -> None:
     w.register_hook(lambda gradient: 10.0 * gradient)
     f.backward(X)
     _close(w.grad, 10.0 * X.sum(axis=0))
+
+
+def test_calls_made_before_read_what_is_there_now(rg: ModuleType) -> None:
+    w, scale = rg.Tensor([1.0, 2.0, 3.0]), [2.0]
+
+    @rg.compile
+    def f(x: Any, t: Any, u: Any) -> Any:
+        return (x * w).sum() * t * scale[0] + u
+
+    for round_ in range(4):
+        x, t = X + round_, np.arange(5.0) - round_
+        rg.assign(w, np.array([1.0, 2.0, 3.0 + round_]))
+        scale[0] = 2.0 + (round_ > 2)
+        for _ in range(3):
+            _close(f(x, t, 0.5), (x * w.data).sum(axis=1) * t * scale[0] + 0.5)
+            value, (gx, gt, gu) = f.value_and_grad(x, t, 0.5)
+            _close(value, f(x, t, 0.5))
+            _close(gx, t[:, None] * w.data * scale[0])
+            _close(gt, (x * w.data).sum(axis=1) * scale[0])
+            _close(gu, np.ones(5))
+            _close(f.grad(x, t, 0.5, wrt="t", reduce="sum"), (x * w.data).sum(axis=1) * scale[0])
+    _close(f(X, np.array(2.0), 0.5), (X * w.data).sum(axis=1) * 2.0 * scale[0] + 0.5)
+    _close(f(X, np.array(3.0), 0.5), (X * w.data).sum(axis=1) * 3.0 * scale[0] + 0.5)
+    _close(f(X[:2], t[:2], 0.5), (X[:2] * w.data).sum(axis=1) * t[:2] * scale[0] + 0.5)

@@ -16,7 +16,7 @@ from ...tensor import Tensor
 from ...value import core
 from .arguments import INDICES, NUMBER, SETTING, TENSOR, Taken, take
 from .leading import MOST_SITES, Call, Leading, Site, taking
-from .row_answers import RowAnswers
+from .row_answers import Leave, RowAnswers
 from .row_calls import Part
 from .row_stories import births_of, story_of
 from .runs import ARGUMENT, CAPTURED, Run, of_gradients, of_products, of_values
@@ -75,14 +75,22 @@ class Calls(Leading):
         plain = run.packed is not None and len(key or ()) == len(taken.leaves) + 1
         if not plain or any(each.order != (None,) for each in taken.structures):
             return
-        kinds = {TENSOR: "d", INDICES: "l"}
+        kinds = {TENSOR: "d", INDICES: "l", NUMBER: "d"}
         for part, kind in zip(key[1:], taken.kinds):
-            if kind == NUMBER if part is float else kinds.get(kind) == part[1]:
+            if kind == NUMBER if part is float else part[0] and kinds.get(kind) == part[1]:
                 continue
             return
         if len(self._sites) >= MOST_SITES:
             self._sites.clear()
         self._sites[key] = Site(family, trace, run, takers, finish)
+
+    def _leaving(self, key: Any, taken: Taken) -> Leave:
+        """Leaves a site for calls over rows like this one."""
+
+        def leave(family: Family, trace: Trace, run: Run, finish: Callable[[Any], Any]) -> None:
+            self._leave(key, family, trace, run, taken, None, finish)
+
+        return leave
 
     # ---- what can be asked ---------------------------------------------------------------------
 
@@ -95,7 +103,7 @@ class Calls(Leading):
         taken = take(self.name, given, self._wanted)
         self._watch(taken, ())
         if taken.rows is not None:
-            return self._over_rows.value(taken, threads)
+            return self._over_rows.value(taken, threads, self._leaving(key, taken))
         family, trace, run, found = self._led(taken, of_values)
         self._leave(key, family, trace, run, taken, None, trace.outputs.filled)
         return trace.outputs.filled(found)
@@ -124,7 +132,14 @@ class Calls(Leading):
         if taken.rows is not None:
             self._watch(taken, (0,))
             return self._over_rows.value_and_grad(
-                taken, chosen, bare, reduce, weights, threads, self._check_single
+                taken,
+                chosen,
+                bare,
+                reduce,
+                weights,
+                threads,
+                self._check_single,
+                self._leaving(key, taken),
             )
         self._refuse(weights=weights)
         numbers = [

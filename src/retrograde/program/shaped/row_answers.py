@@ -11,10 +11,13 @@ import numpy as np
 from ...errors import CompileError, RowsError
 from .arguments import NUMBER, TENSOR, Taken, take
 from .row_calls import Another, Part, RowCall
-from .runs import ARGUMENT, CAPTURED
+from .runs import ARGUMENT, CAPTURED, Run
 from .traces import Family, Trace
 
 T = TypeVar("T")
+
+Leave = Callable[[Family, Trace, Run, Callable[[Any], Any]], None]
+"""Leaves a site for calls like this one: its run, and how what that gives is handed out."""
 
 
 class Rebound(Exception):  # noqa: N818  no error: the call begins again
@@ -48,7 +51,7 @@ class RowAnswers:
         """The traces of all rows."""
         return self._led(RowCall(taken), lambda family, parts: (family, parts))
 
-    def value(self, taken: Taken, threads: int | None) -> Any:
+    def value(self, taken: Taken, threads: int | None, leave: Leave) -> Any:
         """The results, in their nest, each with rows in front."""
         call = RowCall(taken, threads)
 
@@ -57,6 +60,9 @@ class RowAnswers:
             for part in parts:
                 call.gather(part, lambda runs, count: runs.values(count), into)
             first = family.traces[0]
+            if call.is_one_run(parts):
+                run = call.runs(first).values(call.rows)
+                leave(family, first, run, first.outputs.filled)
             return first.outputs.filled(into or _nothing(first, first.program.outputs))
 
         return self._led(call, then)
@@ -70,6 +76,7 @@ class RowAnswers:
         weights: Any,
         threads: int | None,
         check: Callable[[Trace], None],
+        leave: Leave,
     ) -> tuple[Any, Any]:
         """The value of every row and its gradients; with ``reduce`` those of all rows together."""
         more = self._weights(taken, weights)
@@ -81,6 +88,10 @@ class RowAnswers:
         ]  # fmt: skip
         stored = [reduce is None, *(reduce is None or taken.varies[it] for it in numbers)]
         call = RowCall(taken, threads, more)
+        outline = replace(taken, leaves=[None] * len(taken.leaves))  # it outlives the call
+
+        def finish(found: Any) -> tuple[Any, Any]:
+            return _plain(found[0]), self._nest(outline, chosen, bare, numbers, found[1:])
 
         def then(family: Family, parts: list[Part]) -> Any:
             into: list[Any] = []
@@ -94,6 +105,11 @@ class RowAnswers:
                     into,
                     stored,
                 )
+            if reduce is None and not more and call.is_one_run(parts):
+                run = call.runs(parts[0].trace).gradients(
+                    call.rows, ARGUMENT, numbers, reduced=False, weighted=False
+                )
+                leave(family, parts[0].trace, run, finish)
             if not taken.rows:
                 into = [np.zeros(0)] + [_empty(taken, number) for number in numbers]
                 for place, keep in enumerate(stored):
@@ -104,7 +120,7 @@ class RowAnswers:
         found = self._led(call, then)
         if reduce == "mean":
             found = [it / taken.rows for it in found]
-        return _plain(found[0]), self._nest(taken, chosen, bare, numbers, found[1:])
+        return finish(found)
 
     def backward(
         self, taken: Taken, reduce: str, weights: Any, threads: int | None,
@@ -189,7 +205,7 @@ class RowAnswers:
         parts: list[Any] = [None] * len(taken.leaves)
         for number, gradient in zip(numbers, found):
             parts[number] = _plain(gradient)
-        nests = replace(taken, leaves=parts).filled(parts)
+        nests = taken.filled(parts)
         made = [nests[taken.names[argument]] for argument in chosen]
         return made[0] if bare else tuple(made)
 

@@ -78,12 +78,21 @@ class RowCall:
         """What can be asked of a trace."""
         return RowRuns(trace, self.varying)
 
+    def is_one_run(self, parts: Sequence[Part]) -> bool:
+        """Whether one trace that asks nothing serves all rows, in one block."""
+        if len(parts) != 1 or parts[0].trace.path or not self.rows:
+            return False
+        return self.rows <= block_of(parts[0].trace, self.varying)
+
     # ---- leading rows to traces ----------------------------------------------------------------
 
     def led(self, family: Family, another: Another) -> list[Part]:
         """The traces of all rows, in the order of the first row that each serves."""
+        latest = family.traces[-1]
+        if not latest.path:  # there is no other way
+            return [Part(latest, None, self.rows)]
         rows = np.arange(self.rows)
-        waiting = [(family.traces[-1], rows)]
+        waiting = [(latest, rows)]
         found: dict[int, tuple[Trace, list[Any]]] = {}
         while waiting:
             trace, rows = waiting.pop()
