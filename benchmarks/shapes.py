@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 from gpt_forms import C
+from shapes_models import MODELS
 
 import retrograde as rg
 from retrograde.models import GPT, Shape
@@ -200,6 +201,7 @@ WORKLOADS: dict[str, Callable[[], tuple[dict[str, Step], float]]] = {
     "gpt, 16 positions": lambda: gpt(16),
     "mlp": mlp,
     "rnn": rnn,
+    **MODELS,
 }
 COMPILE = False
 

@@ -250,6 +250,13 @@ static int refuse_held(PyObject *self) {
     return -1;
 }
 
+/* While recording only tensors of the recording are written to: a replay repeats nothing outside. */
+static int refuse_outside(PyObject *self) {
+    const Value *v = rg_node_of(self);
+    if (!rg_recording() || (v->flags & RG_TRACED) || !rg_is_read_afresh(v)) return 0;
+    return rg_refuse_recording("t[i] = v of a tensor from outside");
+}
+
 /* t[key] = number or value, at whole numbers; anything else is Python's. */
 int rg_tensor_set_item(PyObject *self, PyObject *key, PyObject *object) {
     Value *x = rg_node_of(self);
@@ -275,7 +282,7 @@ static PyObject *put(PyObject *Py_UNUSED(module), PyObject *args) {
     PyObject *self, *bound, *operand, *wholes;
     if (!PyArg_ParseTuple(args, "O!OOO!:put", RgTensor_Type, &self, &bound, &operand, &PyDict_Type,
                           &wholes) ||
-        rg_refuse_recording("t[i] = v") < 0 || rg_tensor_restore(rg_node_of(self)) < 0 ||
+        refuse_outside(self) < 0 || rg_tensor_restore(rg_node_of(self)) < 0 ||
         refuse_held(self) < 0)
         return NULL;
     PyObject *operands = PyTuple_Pack(2, self, operand);

@@ -44,6 +44,7 @@ typedef struct {
     PyObject *shapes;   /* of the outputs, the guards not among them */
     PyObject *outcomes; /* of the guards, as bytes */
     PyObject *kept;     /* what the steps refer to */
+    PyObject *calls;    /* the functions of called steps */
     Py_buffer *constants, *data;
     Py_ssize_t constant_count, data_count;
     Session *free;
@@ -82,6 +83,7 @@ static void free_plan(Plan *plan) {
     Py_XDECREF(plan->shapes);
     Py_XDECREF(plan->outcomes);
     Py_XDECREF(plan->kept);
+    Py_XDECREF(plan->calls);
     PyMem_Free(plan);
 }
 
@@ -168,21 +170,21 @@ static int read_steps(Plan *plan, const char *words, Py_ssize_t bytes, PyObject 
     return fine ? 0 : refuse();
 }
 
-/* shaped_plan(words, slots, wholes, constants, data, plans, shapes, outcomes, sizes): `sizes` are the
+/* shaped_plan(words, slots, wholes, constants, data, plans, calls, shapes, outcomes, sizes): `sizes` are the
  * numbers of the arena, those of whole numbers found, arguments, captured leaves, and whether a run
  * is long enough to let other threads go on. */
 static PyObject *shaped_plan(PyObject *Py_UNUSED(module), PyObject *args) {
     const char *words, *slots, *wholes;
     Py_ssize_t word_bytes, slot_bytes, whole_bytes;
-    PyObject *constants, *data, *plans, *shapes, *outcomes;
+    PyObject *constants, *data, *plans, *calls, *shapes, *outcomes;
     Plan *plan = PyMem_Calloc(1, sizeof(Plan));
     if (plan == NULL) return PyErr_NoMemory();
     long long arena, found;
-    if (!PyArg_ParseTuple(args, "y#y#y#O!O!O!O!O!(LLiip):shaped_plan", &words, &word_bytes, &slots,
-                          &slot_bytes, &wholes, &whole_bytes, &PyTuple_Type, &constants,
-                          &PyTuple_Type, &data, &PyTuple_Type, &plans, &PyTuple_Type, &shapes,
-                          &PyBytes_Type, &outcomes, &arena, &found, &plan->arguments,
-                          &plan->captured, &plan->releases)) {
+    if (!PyArg_ParseTuple(args, "y#y#y#O!O!O!O!O!O!(LLiip):shaped_plan", &words, &word_bytes,
+                          &slots, &slot_bytes, &wholes, &whole_bytes, &PyTuple_Type, &constants,
+                          &PyTuple_Type, &data, &PyTuple_Type, &plans, &PyTuple_Type, &calls,
+                          &PyTuple_Type, &shapes, &PyBytes_Type, &outcomes, &arena, &found,
+                          &plan->arguments, &plan->captured, &plan->releases)) {
         free_plan(plan);
         return NULL;
     }
@@ -197,6 +199,7 @@ static PyObject *shaped_plan(PyObject *Py_UNUSED(module), PyObject *args) {
     plan->outputs = (int)PyTuple_GET_SIZE(shapes);
     plan->guards = (int)PyBytes_GET_SIZE(outcomes);
     plan->kept = PyTuple_Pack(3, constants, data, plans);
+    plan->calls = Py_NewRef(calls);
     int fine = plan->slots && plan->wholes && plan->kept && arena >= 0 && found >= 0 &&
                hold_buffers(constants, &plan->constants, &plan->constant_count) == 0 &&
                hold_buffers(data, &plan->data, &plan->data_count) == 0 && check_tables(plan) == 0 &&
@@ -207,6 +210,43 @@ static PyObject *shaped_plan(PyObject *Py_UNUSED(module), PyObject *args) {
         free_plan(plan);
     }
     return capsule;
+}
+
+/* ---- steps by Python ---------------------------------------------------------------------------- */
+
+enum { RAISED = -3 };
+
+static PyObject *lent(void *at, ptrdiff_t numbers, int how) {
+    static double nothing;
+    return PyMemoryView_FromMemory(numbers ? at : (void *)&nothing, numbers * 8, how);
+}
+
+/* One function of Python's on the memory of a step; the result is the first array. */
+static int call_python(const RgRun *run, const RgCalled *step) {
+    PyGILState_STATE state = PyGILState_Ensure();
+    const Plan *plan = run->caller;
+    PyObject *args = PyTuple_New(step->arrays + step->wholes), *made = NULL;
+    int fine = args != NULL;
+    for (int i = 0; fine && i < step->arrays; i++) {
+        PyObject *one = lent(run->slots[step->array[i]] + step->offset[i], step->size[i],
+                             i ? PyBUF_READ : PyBUF_WRITE);
+        fine = one != NULL;
+        if (fine) PyTuple_SET_ITEM(args, i, one);
+    }
+    for (int i = 0; fine && i < step->wholes; i++) {
+        PyObject *one = lent(run->wholes[step->whole[i]], step->whole_size[i], PyBUF_WRITE);
+        fine = one != NULL;
+        if (fine) PyTuple_SET_ITEM(args, step->arrays + i, one);
+    }
+    if (fine && step->number < PyTuple_GET_SIZE(plan->calls))
+        made = PyObject_Call(PyTuple_GET_ITEM(plan->calls, step->number), args, NULL);
+    else if (fine)
+        refuse();
+    int code = made ? 0 : RAISED;
+    Py_XDECREF(made);
+    Py_XDECREF(args);
+    PyGILState_Release(state);
+    return code;
 }
 
 /* ---- calling ------------------------------------------------------------------------------------ */
@@ -239,6 +279,8 @@ static Session *new_session(const Plan *plan) {
         free_session(session);
         return (Session *)PyErr_NoMemory();
     }
+    session->run.call = call_python;
+    session->run.caller = (void *)(uintptr_t)plan;
     int64_t *next = session->found + plan->found_size;
     for (int i = 0; i < plan->slot_count; i++) {
         const Slot *slot = &plan->slots[i];
@@ -579,8 +621,8 @@ static PyObject *shaped_run(PyObject *Py_UNUSED(module), PyObject *const *args, 
 
 PyMethodDef rg_shaped_methods[] = {
     {"shaped_plan", shaped_plan, METH_VARARGS,
-     RG_DOC("shaped_plan($module, words, slots, wholes, constants, data, plans, shapes, outcomes, "
-            "sizes, /)",
+     RG_DOC("shaped_plan($module, words, slots, wholes, constants, data, plans, calls, shapes, "
+            "outcomes, sizes, /)",
             "A program with shapes, ready to run.")},
     {"shaped_run", (PyCFunction)(void (*)(void))shaped_run, METH_FASTCALL,
      RG_DOC("shaped_run($module, plan, leaves, captured, takers, /)",

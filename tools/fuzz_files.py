@@ -1,10 +1,11 @@
 """Load a great many mutated program files: each must be refused, or give right answers.
 
-    python tools/fuzz_files.py [count] [--first N] [--json]
+    python tools/fuzz_files.py [count] [--first N] [--json] [--tensors]
 
 Cases are numbered, and a number is always the same file; ``tests/program/mutations.py`` makes and
-judges them. They run in a process of their own, so that a crash would be seen and its case named.
-Exits with 1 if any case was neither refused nor right.
+judges them, ``tests/program/tensor_mutations.py`` those of functions on tensors. They run in a
+process of their own, so that a crash would be seen and its case named. Exits with 1 if any case was
+neither refused nor right.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ SLICE = 50_000
 """Cases a process."""
 
 
-def judge(first: int, count: int) -> None:
+def judge(first: int, count: int, tensors: bool) -> None:
     """Judge cases in this process: a line when one begins that may crash, a line of counts."""
     sys.path.insert(0, str(ROOT))
-    mutations = import_module("tests.program.mutations")
+    mutations = import_module(f"tests.program.{'tensor_' if tensors else ''}mutations")
     found: Counter[str] = Counter()
     for case in range(first, first + count):
         how = "?"
@@ -41,10 +42,19 @@ def judge(first: int, count: int) -> None:
     print(json.dumps(found))
 
 
-def run(first: int, count: int) -> tuple[Counter[str], list[str]]:
+def run(first: int, count: int, tensors: bool) -> tuple[Counter[str], list[str]]:
     """A slice of cases in a process of its own: what became of them, and complaints."""
     done = subprocess.run(
-        [sys.executable, "-u", __file__, str(count), "--first", str(first), "--here"],
+        [
+            sys.executable,
+            "-u",
+            __file__,
+            str(count),
+            "--first",
+            str(first),
+            "--here",
+            *(["--tensors"] if tensors else []),
+        ],
         capture_output=True,
         text=True,
     )
@@ -63,16 +73,17 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("count", nargs="?", type=int, default=1_000_000)
     parser.add_argument("--first", type=int, default=0, help="the number of the first case")
     parser.add_argument("--json", action="store_true", help="print the counts as JSON")
+    parser.add_argument("--tensors", action="store_true", help="files of functions on tensors")
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args(arguments)
     if given.here:
-        judge(given.first, given.count)
+        judge(given.first, given.count, given.tensors)
         return 0
     began = time.perf_counter()
     total: Counter[str] = Counter()
     complaints: list[str] = []
     for first in range(given.first, given.first + given.count, SLICE):
-        found, wrong = run(first, min(SLICE, given.first + given.count - first))
+        found, wrong = run(first, min(SLICE, given.first + given.count - first), given.tensors)
         total += found
         complaints += wrong
         print(*wrong, sep="\n", end="\n" if wrong else "", file=sys.stderr, flush=True)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "parts.h"
+#include "turns.h"
 
 enum { ROWS = LANES == 8 ? 8 : 4, VECTORS = 3, WIDE = VECTORS * LANES };
 
@@ -98,20 +99,7 @@ static void copy_panel(Count k, Count width, Count wide, const double *from, Cou
         }
         return;
     }
-    Count q = 0;
-    for (; q + 4 <= width; q += 4) { /* down four columns at once: each is read in its own order */
-        const double *f = from + q * column;
-        double *t = to + q;
-        for (Count p = 0; p < k; p++, f += row, t += wide) {
-            t[0] = f[0];
-            t[1] = f[column];
-            t[2] = f[2 * column];
-            t[3] = f[3 * column];
-        }
-    }
-    for (; q < wide; q++)
-        for (Count p = 0; p < k; p++)
-            to[p * wide + q] = q < width ? from[p * row + q * column] : 0.0;
+    turn(k, width, wide, from, row, column, to);
 }
 
 /* ---- One row or one column: eight chains a number ---------------------------------------------- */
@@ -251,16 +239,16 @@ static int vector_product(Count m, Count k, RgMatrix a, const double *x, Count x
 
 enum { ENDS = 1 << 12 }; /* numbers of a cut panel that are copied, with zeros behind them */
 
-/* Everything small: b's rows are contiguous. */
+/* Everything small: b's rows are contiguous, and `filled` with zeros up to whole vectors or not. */
 static void direct(Count m, Count n, Count k, const double *a, Count a_row, Count a_column,
-                   const double *b, Count b_row, double *c, Count c_row, RgHow how) {
+                   const double *b, Count b_row, int filled, double *c, Count c_row, RgHow how) {
     _Alignas(64) double ends[ENDS];
     for (Count j = 0; j < n; j += WIDE) {
         Count width = least(n - j, WIDE), vectors = vectors_of(width), last = in_last(width);
         const double *from = b + j;
         Count row = b_row;
-        int cut = last == LANES ? WHOLE : CUT_B_AND_C;
-        if (cut && m > 2 && k * vectors * LANES <= ENDS) {
+        int cut = last == LANES ? WHOLE : filled ? CUT_C : CUT_B_AND_C;
+        if (cut == CUT_B_AND_C && m > 2 && k * vectors * LANES <= ENDS) {
             copy_panel(k, width, vectors * LANES, from, b_row, 1, ends);
             from = ends;
             row = vectors * LANES;
@@ -323,21 +311,19 @@ enum { TURNED = 1 << 12 }; /* numbers of b up to which it is turned on the stack
 static void direct_turned(Count m, Count n, Count k, RgMatrix a, RgMatrix b, double *c, Count c_row,
                           RgHow how) {
     _Alignas(64) double turned[TURNED];
-    for (Count j = 0; j < n; j++) {
-        const double *from = b.at + j * b.column;
-        for (Count p = 0; p < k; p++) turned[p * n + j] = from[p * b.row];
-    }
-    direct(m, n, k, a.at, a.row, a.column, turned, n, c, c_row, how);
+    Count wide = vectors_of(n) * LANES;
+    turn(k, n, wide, b.at, b.row, b.column, turned);
+    direct(m, n, k, a.at, a.row, a.column, turned, wide, 1, c, c_row, how);
 }
 
 /* At most RG_CHAIN terms a number. */
 static int one_chain(Count m, Count n, Count k, RgMatrix a, RgMatrix b, double *c, Count c_row,
                      RgHow how) {
     if (b.column == 1 && (m <= ROWS || m * k + k * n <= SMALL)) {
-        direct(m, n, k, a.at, a.row, a.column, b.at, b.row, c, c_row, how);
+        direct(m, n, k, a.at, a.row, a.column, b.at, b.row, 0, c, c_row, how);
         return 0;
     }
-    if (k * n <= TURNED && m * k <= SMALL) {
+    if (k * vectors_of(n) * LANES <= TURNED && m * k <= SMALL) {
         direct_turned(m, n, k, a, b, c, c_row, how);
         return 0;
     }

@@ -66,14 +66,26 @@ typedef struct {
     Operand from;
 } Packing;
 
+/* Numbers moved, one side of them at places that whole numbers name: `scale` times the number beyond
+ * where the loops stand. Where they go to such places they are added up. */
+typedef struct {
+    int loops, adds, whole;
+    Count length[RG_BOX_LOOPS], turn[RG_BOX_LOOPS]; /* of the whole numbers */
+    Count scale, limit;
+    Operand to, from;
+} Moving;
+
 typedef struct {
     int kind;
+    Count size; /* of what a moving step adds up */
     union {
         Box box;
         Packing packing;
         Matrices matrices;
         Planned planned;
         Choice choice;
+        RgCalled called;
+        Moving moving;
     };
 } Piece;
 
@@ -288,6 +300,66 @@ static void run_packing(const Packing *it, const RgRun *run) {
             (RgView){run->slots[it->from.slot] + it->from.offset, it->from.stride});
 }
 
+/* The last loop, at one place of the others. */
+static int move_line(const Moving *it, double *to, const double *from, const int64_t *at) {
+    int last = it->loops - 1;
+    Count n = last < 0 ? 1 : it->length[last], turn = last < 0 ? 0 : it->turn[last];
+    Count there = last < 0 ? 0 : it->to.stride[last], here = last < 0 ? 0 : it->from.stride[last];
+    if (turn) {
+        for (Count i = 0; i < n; i++) {
+            Count place = at[i * turn];
+            if (place < 0 || place >= it->limit) return RG_OUT_OF_RANGE;
+            if (it->adds)
+                to[i * there + place * it->scale] += from[i * here];
+            else
+                to[i * there] = from[i * here + place * it->scale];
+        }
+        return 0;
+    }
+    if (*at < 0 || *at >= it->limit) return RG_OUT_OF_RANGE;
+    Count beyond = (Count)*at * it->scale;
+    if (!it->adds) {
+        from += beyond;
+        if (here == 1 && there == 1)
+            memcpy(to, from, (size_t)n * sizeof(double));
+        else
+            for (Count i = 0; i < n; i++) to[i * there] = from[i * here];
+        return 0;
+    }
+    to += beyond;
+    if (here == 1 && there == 1)
+        rg_arrays->forward[RG_OP_add](n, to, (const double *const[3]){to, from, to},
+                                      (const Count[3]){1, 1, 1});
+    else
+        for (Count i = 0; i < n; i++) to[i * there] += from[i * here];
+    return 0;
+}
+
+static int run_moving(const Moving *it, const RgRun *run, Count size) {
+    Count turn[RG_BOX_LOOPS] = {0};
+    double *to = run->slots[it->to.slot];
+    if (it->adds) memset(to, 0, (size_t)size * sizeof(double));
+    to += it->to.offset;
+    const double *from = run->slots[it->from.slot] + it->from.offset;
+    const int64_t *at = run->wholes[it->whole];
+    for (;;) {
+        int failed = move_line(it, to, from, at);
+        if (failed) return failed;
+        int loop = it->loops - 2;
+        for (; loop >= 0; loop--) {
+            if (++turn[loop] < it->length[loop]) {
+                to += it->to.stride[loop], from += it->from.stride[loop], at += it->turn[loop];
+                break;
+            }
+            Count back = it->length[loop] - 1;
+            to -= it->to.stride[loop] * back, from -= it->from.stride[loop] * back;
+            at -= it->turn[loop] * back;
+            turn[loop] = 0;
+        }
+        if (loop < 0) return 0;
+    }
+}
+
 int rg_shaped_run(const RgShaped *shaped, const RgRun *run) {
     int failed = 0;
     for (int i = 0; i < shaped->count && !failed; i++) {
@@ -303,6 +375,8 @@ int rg_shaped_run(const RgShaped *shaped, const RgRun *run) {
                                    run->slots[it->slot] + it->offset, run->wholes[it->whole]);
                 break;
             }
+            case RG_CALLED: failed = run->call(run, &step->called); break;
+            case RG_MOVE: failed = run_moving(&step->moving, run, step->size); break;
         }
     }
     return failed;
@@ -448,6 +522,50 @@ static void read_choice(Words *words, Choice *it) {
         words->wrong = 1;
 }
 
+static void read_called(Words *words, RgCalled *it) {
+    it->number = (int)next_within(words, 0, LARGE);
+    it->arrays = (int)next_within(words, 1, RG_CALL_ARGS);
+    for (int i = 0; i < it->arrays; i++) {
+        it->array[i] = next_slot(words);
+        it->offset[i] = next_within(words, 0, ANY);
+        it->size[i] = next_within(words, 0, ANY);
+        if (!words->wrong && it->offset[i] + it->size[i] > words->slot_sizes[it->array[i]])
+            words->wrong = 1;
+    }
+    it->wholes = (int)next_within(words, 0, RG_CALL_ARGS);
+    for (int i = 0; i < it->wholes; i++) {
+        it->whole[i] = (int)next_within(words, 0, words->wholes - 1);
+        if (!words->wrong) it->whole_size[i] = words->whole_sizes[it->whole[i]];
+    }
+}
+
+/* Both sides have to lie inside their slots wherever the whole numbers lead. */
+static void read_moving(Words *words, Moving *it, Count *size) {
+    it->loops = (int)next_within(words, 0, RG_BOX_LOOPS);
+    next_lengths(words, it->loops, it->length);
+    it->adds = (int)next_within(words, 0, 1);
+    it->whole = (int)next_within(words, 0, words->wholes - 1);
+    it->scale = next_within(words, -ANY, ANY);
+    it->limit = next_within(words, 1, ANY);
+    for (int i = 0; i < it->loops; i++) it->turn[i] = next_within(words, 0, ANY);
+    read_operand(words, &it->to, it->loops, it->length);
+    read_operand(words, &it->from, it->loops, it->length);
+    if (words->wrong) return;
+    const Operand *led = it->adds ? &it->to : &it->from;
+    Count length[RG_BOX_LOOPS + 1], stride[RG_BOX_LOOPS + 1], far = 0;
+    for (int i = 0; i < it->loops; i++) {
+        length[i] = it->length[i], stride[i] = led->stride[i];
+        Count step = 0;
+        if (__builtin_mul_overflow(it->turn[i], it->length[i] - 1, &step) ||
+            __builtin_add_overflow(far, step, &far))
+            words->wrong = 1;
+    }
+    length[it->loops] = it->limit, stride[it->loops] = it->scale;
+    check_reach(words, led->slot, led->offset, it->loops + 1, length, stride);
+    if (far >= words->whole_sizes[it->whole]) words->wrong = 1;
+    *size = words->slot_sizes[it->to.slot];
+}
+
 static void read_packing(Words *words, Packing *it) {
     it->loops = (int)next_within(words, 0, RG_BOX_LOOPS);
     next_lengths(words, it->loops, it->length);
@@ -459,8 +577,8 @@ static void read_packing(Words *words, Packing *it) {
 }
 
 static size_t size_of(int kind) {
-    size_t sizes[] = {sizeof(Box), sizeof(Packing), sizeof(Matrices), sizeof(Planned),
-                      sizeof(Choice)};
+    size_t sizes[] = {sizeof(Box),    sizeof(Packing),  sizeof(Matrices), sizeof(Planned),
+                      sizeof(Choice), sizeof(RgCalled), sizeof(Moving)};
     return offsetof(Piece, box) + sizes[kind];
 }
 
@@ -473,7 +591,7 @@ RgShaped *rg_shaped_read(const int64_t *at, size_t count, RgPlan *const *plans, 
     RgShaped *shaped = calloc(1, sizeof(RgShaped) + (size_t)steps * sizeof(Piece *));
     if (shaped == NULL) return NULL;
     for (int i = 0; i < steps && !words.wrong; i++) {
-        int kind = (int)next_within(&words, RG_BOX, RG_CHOOSE);
+        int kind = (int)next_within(&words, RG_BOX, RG_MOVE);
         Piece *step = words.wrong ? NULL : calloc(1, size_of(kind));
         if (step == NULL) {
             words.wrong = 1;
@@ -487,6 +605,8 @@ RgShaped *rg_shaped_read(const int64_t *at, size_t count, RgPlan *const *plans, 
             case RG_MATRICES: read_matrices(&words, &step->matrices); break;
             case RG_PLANNED: read_planned(&words, &step->planned, plans, plan_count); break;
             case RG_CHOOSE: read_choice(&words, &step->choice); break;
+            case RG_CALLED: read_called(&words, &step->called); break;
+            case RG_MOVE: read_moving(&words, &step->moving, &step->size); break;
         }
     }
     if (words.wrong || words.at != words.end) {

@@ -7,19 +7,30 @@
 
 #include "arrays.h"
 
+enum { RG_CALL_ARGS = 16 };
 enum { RG_BOX_LOOPS = 8, RG_BOX_OPERANDS = 24, RG_BOX_ROOMS = 12, RG_BOX_BLOCK = 1024 };
 
 /* As program/shaped/packing.py numbers them. */
-enum { RG_BOX, RG_PACK, RG_MATRICES, RG_PLANNED, RG_CHOOSE };
+enum { RG_BOX, RG_PACK, RG_MATRICES, RG_PLANNED, RG_CHOOSE, RG_CALLED, RG_MOVE };
 enum { RG_TOTAL, RG_TOP, RG_BOTTOM };
 
 typedef struct RgShaped RgShaped;
 
-/* What one run works in. */
+/* A step that somebody else carries out: arrays, the result first, then whole numbers, those that it
+ * finds behind those that it reads. */
 typedef struct {
-    double **slots;   /* by number */
-    int64_t **wholes; /* by number */
-    double *scratch;  /* RG_SHAPED_SCRATCH numbers */
+    int number, arrays, wholes;
+    int array[RG_CALL_ARGS], whole[RG_CALL_ARGS];
+    ptrdiff_t offset[RG_CALL_ARGS], size[RG_CALL_ARGS], whole_size[RG_CALL_ARGS];
+} RgCalled;
+
+/* What one run works in. */
+typedef struct RgRun {
+    double **slots;                                             /* by number */
+    int64_t **wholes;                                           /* by number */
+    double *scratch;                                            /* RG_SHAPED_SCRATCH numbers */
+    int (*call)(const struct RgRun *run, const RgCalled *step); /* 0, or what the run answers */
+    void *caller;                                               /* for `call` */
 } RgRun;
 
 enum { RG_SHAPED_SCRATCH = (RG_BOX_OPERANDS + RG_BOX_ROOMS) * RG_BOX_BLOCK };
@@ -32,7 +43,7 @@ RgShaped *rg_shaped_read(const int64_t *words, size_t count, RgPlan *const *plan
                          int wholes);
 void rg_shaped_free(RgShaped *shaped);
 
-/* Carry all steps out. 0, RG_NO_MEMORY, or RG_OUT_OF_RANGE. */
+/* Carry all steps out. 0, RG_NO_MEMORY, RG_OUT_OF_RANGE, or what a called step answered. */
 int rg_shaped_run(const RgShaped *shaped, const RgRun *run);
 
 #endif

@@ -71,6 +71,7 @@ _WHEN_ASKED = {
     "outer": "_tensors.functions",
     "pad": "_tensors.functions",
     "roll": "_tensors.functions",
+    "rows": "program",
     "root": "_derivatives.optimize",
     "root_scalar": "_derivatives.optimize",
     "scatter": "_tensors.functions",
@@ -159,6 +160,7 @@ if _TYPE_CHECKING:
     from .explain import thermometer as thermometer
     from .program import compile as compile
     from .program import load as load
+    from .program import rows as rows
     from .program import uniform as uniform
     from .tensor import Tensor as Tensor
 else:

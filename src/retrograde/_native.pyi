@@ -1356,6 +1356,7 @@ def shaped_plan(
     constants: tuple[Any, ...],
     data: tuple[Any, ...],
     plans: tuple[Any, ...],
+    calls: tuple[Any, ...],
     shapes: tuple[tuple[int, ...], ...],
     outcomes: bytes,
     sizes: tuple[int, int, int, int, bool],

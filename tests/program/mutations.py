@@ -21,7 +21,7 @@ from retrograde.program.files import VERSION, opened, packed, sealed, unpacked
 from retrograde.program.loaded import Loaded
 from retrograde.program.loops import Rolled
 from retrograde.program.program import CAPTURED, CONSTANT, INSTRUCTIONS, Guard, Instruction, Program
-from retrograde.program.reader import _Reader
+from retrograde.program.reader import Reader
 from retrograde.program.shapes import Entries, Number, Row, Rows, UniformArray, inputs_of
 from retrograde.program.traces import Family, Trace
 from retrograde.program.writer import OPS, encoded
@@ -45,7 +45,7 @@ def originals() -> tuple[bytes, ...]:
     return tuple(packed(make(retrograde)._stored_function()) for make in SAVED.values())
 
 
-class _Fields(_Reader):
+class _Fields(Reader):
     """A reader that remembers where each field was."""
 
     def __init__(self, body: bytes) -> None:

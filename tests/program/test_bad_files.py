@@ -59,7 +59,7 @@ def test_every_flipped_bit_is_noticed(rg: Any, files: Any, small: bytes) -> None
             files.unpacked(bytes(altered), "f.rgp")
 
 
-@pytest.mark.parametrize("version", [3, 0, 300])
+@pytest.mark.parametrize("version", [4, 0, 300])
 def test_another_version_is_refused_by_both_numbers(
     rg: Any, load: Callable[[bytes], Any], small: bytes, version: int
 ) -> None:
@@ -67,8 +67,8 @@ def test_another_version_is_refused_by_both_numbers(
     with pytest.raises(ValueError, match=f"of version {version}, made by") as caught:
         load(newer)
     assert isinstance(caught.value, rg.errors.ProgramFileError)
-    assert "this one reads version 2" in str(caught.value)
-    assert ("a newer retrograde" in str(caught.value)) == (version > 2)
+    assert "this one reads version 3" in str(caught.value)
+    assert ("a newer retrograde" in str(caught.value)) == (version > 3)
 
 
 def test_what_is_no_program_file_is_refused(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 import threading
 import warnings
@@ -219,17 +220,11 @@ REFUSED = {
     "item": (lambda rg, x: x[0, 0] * x[0, 0].item(), "RecordingError", "record"),
     "mask": (lambda rg, x: x[x > 0].sum(), "RecordingError", "rg.where(t > 0, a, b)"),
     "argmax": (lambda rg, x: x[x.argmax(), 0], "RecordingError", "The numbers of 'x'"),
-    "put": (lambda rg, x: _put(x), "RecordingError", "t = t.put(i, v)"),
     "backward": (lambda rg, x: (x * x).sum().backward(), "RecordingError", "value_and_grad"),
     "truth of many": (lambda rg, x: x if x > 0 else -x, "TensorError", "any"),
     "print": (lambda rg, x: float(str(x)[8:10]) * x.sum(), "RecordingError", "record"),
     "nothing": (lambda rg, x: None, "FunctionResultError", "return"),
 }  # fmt: skip
-
-
-def _put(x: Any) -> Any:
-    x[0] = 1.0
-    return x.sum()
 
 
 @pytest.mark.parametrize("name", list(REFUSED))
@@ -242,15 +237,9 @@ def test_what_cannot_be_replayed_is_refused(rg: ModuleType, name: str) -> None:
     assert not rg.value.core.in_recording()
 
 
-def test_what_is_not_there_yet_says_what_to_write(rg: ModuleType) -> None:
-    f = annotated(rg, lambda x: (x * x).sum(), x=None)
-    for method in ("jacobian", "story", "births"):
-        with pytest.raises(rg.errors.CompileError, match="not there yet"):
-            getattr(f, method)(A)
+def test_gradients_are_those_of_one_number(rg: ModuleType) -> None:
     with pytest.raises(rg.errors.FunctionResultError, match="Return its sum"):
         annotated(rg, lambda x: x * x, x=None).grad(A)
-    with pytest.raises(rg.errors.ProgramFileError, match="tensors"):
-        f.save("nowhere.rgp")
 
 
 def test_functions_on_values_stay_as_they_are(rg: ModuleType) -> None:
@@ -408,3 +397,28 @@ def test_shapes_that_do_not_fit_are_told_without_lines_of_ours(rg: Any) -> None:
         compiled(np.ones((2, 4)), np.ones((3, 2)))
     assert "'x' of shape (2, 4)" in str(caught.value)
     assert "/program/shaped/" not in str(caught.value)
+
+
+def test_memory_past_the_limit_is_refused_before_it_is_taken(
+    rg: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = importlib.import_module(f"{rg.__name__}.program.shaped.memory")
+    f = annotated(rg, lambda x: rg.tanh(x[:, None] * x).sum(), x=None)
+    monkeypatch.setattr(memory, "limit", 8 * 50 * 50)
+    assert np.isfinite(f(np.ones(20)))
+    with pytest.raises(rg.errors.CompileError, match="Nothing was taken"):
+        f.hessian(np.ones(60))
+    with pytest.raises(rg.errors.CompileError, match="would take 28,800 bytes"):
+        f(np.ones(60))
+
+
+def test_kinds_of_arguments_past_the_most_make_room(
+    rg: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = importlib.import_module(f"{rg.__name__}.program.shaped.leading")
+    monkeypatch.setattr(calls, "MOST_FAMILIES", 3)
+    f = annotated(rg, lambda x: (x * x).sum(), x=None)
+    for length in (1, 2, 3, 1, 4, 5, 1):
+        assert f(np.ones(length)) == length
+    assert len(f._tensors.families) == 3
+    assert [key[2][0][2] for key in f._tensors.families] == [(4,), (5,), (1,)]

@@ -105,9 +105,9 @@ REFUSED: dict[str, tuple[Any, str, str]] = {
     "its numbers in a recording": (
         lambda rg, x: rg.compile(lambda v: x.data.sum() * v)(2.0), "RecordingError",
         "which comes from outside"),
-    "rows and tensors": (
-        lambda rg, x: rg.compile(lambda v: (x * v).sum())(np.ones(3)), "CompileError",
-        "Annotate it, v: rg.Tensor"),
+    "rows and what may be": (
+        lambda rg, x: rg.compile(lambda v, w: x.sum() * v * w.sum())(A[0], np.ones((3, 1, 1))),
+        "RowsError", "Write rg.rows(w)"),
     "pad": (lambda rg, x: np.pad(x, 1, mode="edge"), "TensorError", "'constant'"),
     "an argument too many": (lambda rg, x: np.sum(x, 0, 1, 2), "TensorError", "np.sum("),
     "parts": (lambda rg, x: rg.assign([x, x], [A]), "ShapeError", "2 parts of a nest"),

@@ -255,9 +255,10 @@ def put(tensor: Tensor, bound: Bound, operand: Any, wholes: dict[str, Any], /) -
 
     In place where nothing else holds the numbers of the tensor.
     """
-    if here.depth:
-        raise RecordingError.tensor("t[i] = v")
     old = node_of(tensor)
+    if here.depth:
+        _record_put(tensor, old, bound, operand, wholes)
+        return
     given = node_of(operand)
     value = given if isinstance(given, Node) else arrays.constant(given)
     if not _is_alone(old):
@@ -274,6 +275,20 @@ def put(tensor: Tensor, bound: Bound, operand: Any, wholes: dict[str, Any], /) -
     old._data, old._handle, tensor._node = None, None, node
     if modes.anomaly:
         watch(node)
+
+
+def _record_put(
+    tensor: Tensor, old: TensorNode, bound: Bound, operand: Any, wholes: dict[str, Any]
+) -> None:
+    """The same in a recording: a node of the row, and the two handles change nodes."""
+    if not (old._traced or old._inside):  # a replay repeats nothing outside
+        raise RecordingError.tensor("t[i] = v of a tensor from outside")
+    if not _is_alone(old):
+        raise AliasError.held(tensor)
+    made = array(bound, (tensor, operand), wholes)
+    node = made._node
+    tensor._node, made._node = node, old
+    node._handle, old._handle = ref(tensor), ref(made)
 
 
 def _is_alone(node: TensorNode) -> bool:

@@ -18,7 +18,7 @@ from ..ops import OPS
 from ..ops.array import ARRAYS
 from ..ops.arrays.adjoint import adjoint
 from ..ops.arrays.row import Composed, Implicit
-from ..ops.index import RESULT, Chosen, Read, Ref, Shape, Statement, refs
+from ..ops.index import RESULT, Chosen, Read, Ref, Shape, Statement
 from . import factors, loops
 
 KEPT = 8192
@@ -244,7 +244,7 @@ class Bound:
             (name, known[ref.array][axis], axis)
             for term in self.statement.terms
             if not term.where
-            for ref in (term.to, *refs(term.body))
+            for ref in (term.to, *term.refs)
             for axis, name in _picked(ref)
             if ref.array in known
         )

@@ -467,6 +467,7 @@ class NativeCore(Core[V], Protocol[V]):
         constants: tuple[Any, ...],
         data: tuple[Any, ...],
         plans: tuple[Any, ...],
+        calls: tuple[Any, ...],
         shapes: tuple[tuple[int, ...], ...],
         outcomes: bytes,
         sizes: tuple[int, int, int, int, bool],

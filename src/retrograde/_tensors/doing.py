@@ -181,9 +181,9 @@ class Doing:
     def putting(self, x: Any, key: Any) -> tuple[str, dict[str, Any], dict[str, Any]]:
         """The row that replaces ``x[key]``, its whole numbers and its arguments."""
         entries, wholes = self.key(x, key)
-        refuse(wholes, "writing at places")
         if is_one_place(entries):
             return "put_at", wholes, {"count": len(entries)}
+        refuse(wholes, "writing at places")
         try:
             places, at, lengths, selection = located(x.shape, entries)
         except IndexError as error:

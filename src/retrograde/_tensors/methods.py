@@ -19,6 +19,7 @@ from ..ops import OPS
 from ..ops.arrays.binding import normal_axes
 from ..value import belongs_to_caller, core
 from .doing import do, operand
+from .indices import follow
 
 Axis = int | Sequence[int] | None
 
@@ -216,7 +217,7 @@ class Methods:
         given = operand(numbers, "t[i] = v")
         name, wholes, arguments = do.putting(self, key)
         row = do.bound(name, [self, given], wholes, arguments)
-        core.put(self, row, given, row.counted(wholes))
+        core.put(self, row, given, follow(wholes, row.counted(wholes)))
 
     def __len__(self: Any) -> int:
         return int(self.shape[0])

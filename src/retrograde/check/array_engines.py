@@ -19,7 +19,7 @@ from ..errors import CheckError
 from ..ops import OPS, STRUCTURAL
 from ..ops.arrays.bodies import Arithmetic
 from ..ops.expr import Expr
-from ..ops.index import Ref, Statement, Term, refs
+from ..ops.index import Ref, Statement, Term
 from ..ops.op import PRIMITIVES
 from ..ops.spellings import OPERATORS
 from ..tensor import Tensor
@@ -102,7 +102,7 @@ class ArrayEngine:
                 at = at * length + np.clip(turns.whole(index), 0, max(0, length - 1))
             return np.array(np.broadcast_to(at, turns.box).reshape(-1)[chosen])
 
-        found = refs(term.body)
+        found = term.refs
         numbers = [
             arrays[ref.array].reshape(-1)[flat(ref, tuple(arrays[ref.array].shape))]
             for ref in found

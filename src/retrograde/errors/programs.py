@@ -131,13 +131,14 @@ class RecordingError(RetrogradeError, RuntimeError):
     @classmethod
     def tensor(cls, what: str) -> Self:
         cures = {
-            "t[i] = v": "Write t = t.put(i, v).",
+            "t[i] = v of a tensor from outside": "Write t = t.put(i, v), which makes another one.",
             "assign": "Assign outside of the compiled function.",
             "an optimizer": "Step outside of the compiled function.",
             "backward": "Use value_and_grad or backward of the compiled function.",
         }
+        asked = what if "tensor" in what else f"{what} of a tensor"
         return cls._here(
-            f"{what} of a tensor was asked for while recording: a replay would not repeat it. "
+            f"{asked} was asked for while recording: a replay would not repeat it. "
             f"{cures.get(what, 'Do it outside of the compiled function.')}",
         )
 
@@ -322,6 +323,23 @@ class GuardError(RetrogradeError, RuntimeError):
         error.rows, error.site = rows, site
         return error
 
+    @classmethod
+    def on_tensors(cls, function: str, site: Any, outcome: bool) -> Self:
+        """A call of a loaded function on tensors went where no recording did."""
+        from .._shared.sites import source_line
+
+        text = source_line(site) if site else ""
+        error = cls(
+            f"{function}: a branch is taken that no trace here has recorded: the condition was "
+            f"{'true' if outcome else 'false'}."
+            + (f"\n  at {site}" if site else "")
+            + (f"\n      {text}" if text else "")
+            + "\n  cure: a loaded function replays what was recorded and cannot record. Call the "
+            "compiled function on such arguments before saving it."
+        )
+        error.rows, error.site = None, site
+        return error
+
 
 class RowsError(RetrogradeError, ValueError):
     """Arguments of a compiled function whose rows do not fit."""
@@ -331,6 +349,25 @@ class RowsError(RetrogradeError, ValueError):
         return cls(
             f"{first} has {rows} rows but {second} has {others}: row counts must agree, nothing is "
             "stretched. Use rg.uniform(array) for an array that is the same for all rows."
+        )
+
+    @classmethod
+    def ragged(cls, array: object) -> Self:
+        return cls(
+            f"rg.rows({type(array).__name__}): its rows have different lengths. Pad them to one "
+            "length, or call the function once for each length."
+        )
+
+    @classmethod
+    def no_axis(cls, number: object) -> Self:
+        return cls(f"rg.rows({number}): a number has no rows. Leave rg.rows out.")
+
+    @classmethod
+    def undecided(cls, function: str, place: str, shape: tuple[int, ...]) -> Self:
+        return cls(
+            f"{function} has rows, and {place} is an array of shape {shape}, of which nothing says "
+            f"whether its first axis is rows. Write rg.rows({place}) if it is, rg.uniform({place}) "
+            "if it is the same for all rows."
         )
 
     @classmethod
@@ -398,13 +435,13 @@ class CompileError(RetrogradeError, TypeError):
         )
 
     @classmethod
-    def unannotated(cls, function: str, place: str, shape: tuple[int, ...]) -> Self:
-        """A function on tensors was given rows."""
-        name = place.partition("[")[0]
+    def memory(cls, wanted: int, limit: int) -> Self:
+        """A program on tensors would take more memory than it may."""
         return cls(
-            f"{function} computes with tensors, and {place} is an array of shape {shape}, whose "
-            f"first axis would be rows: that does not go together yet. Annotate it, {name}: "
-            "rg.Tensor, for the whole array as one tensor."
+            f"This call would take {wanted:,} bytes, and {limit:,} are the most that a program on "
+            "tensors takes: three quarters of the machine's memory. Nothing was taken. Pass "
+            "smaller arrays; where the first axis is rows, say so by rg.rows(array), and blocks of "
+            "them run one after the other."
         )
 
     @classmethod

@@ -206,6 +206,11 @@ class Term:
     where: tuple[Test, ...] = ()
     loops: tuple[tuple[str, int], ...] = ()
 
+    @cached_property
+    def refs(self) -> tuple[Ref, ...]:
+        """The references in its body, each once, from left to right."""
+        return refs(self.body)
+
 
 @dataclass(frozen=True)
 class Chosen:
@@ -236,7 +241,7 @@ class Statement:
     @cached_property
     def reads(self) -> tuple[str, ...]:
         """The arrays of numbers that its bodies read, in the order of their first mention."""
-        found = (ref.array for term in self.terms for ref in refs(term.body))
+        found = (ref.array for term in self.terms for ref in term.refs)
         return tuple(dict.fromkeys(found))
 
     @cached_property
@@ -286,6 +291,8 @@ def differs(left: Index, right: Index) -> Test:
 
 def refs(node: Expr | Condition) -> tuple[Ref, ...]:
     """The references in a body, each once, from left to right."""
+    if isinstance(node, Ref):
+        return (node,)
     found: dict[Ref, None] = {}
     seen: set[int] = set()  # bodies share their parts: as a tree they may be huge
     pending = [node]
@@ -301,7 +308,7 @@ def refs(node: Expr | Condition) -> tuple[Ref, ...]:
 
 def indices(term: Term) -> Iterator[Index]:
     """Every index of a term: of its two sides, then of its conditions."""
-    for ref in (term.to, *refs(term.body)):
+    for ref in (term.to, *term.refs):
         yield from ref.at
     for test in term.where:
         yield test.left

@@ -22,6 +22,7 @@ from ..errors import (
     RecordingError,
     RecordingWarning,
     RowsError,
+    TensorError,
     TraceBudgetWarning,
 )
 from ..tensor import in_graph
@@ -29,17 +30,19 @@ from ..value import Value, core
 from .calling import Replayable
 from .callsites import MISS, CallSites
 from .entered import Entered, watching
-from .loaded import Loaded
+from .files import packed, write
+from .loaded import Loaded, LoadedTensors
 from .misfits import retold
 from .naming import named
 from .program import Input
 from .record import ArraysRecorded, record
 from .routing import Recorder
-from .rows import RESERVED, Argument, Bound
+from .rows import RESERVED, Argument, Bound, PerRow
 from .settling import add_settled, next_family
 from .shaped.arguments import TENSOR, WHOLE_AXES, annotated
 from .shaped.calls import Calls, key_of
 from .shaped.text import families_text
+from .shaped.writer import StoredTensors
 from .shapes import plain
 from .traces import Family, Trace, collector_paused, outline
 from .writer import Stored
@@ -120,17 +123,23 @@ class Compiled(Replayable):
             return self._value(args, kwargs, threads, out)
         except ArraysRecorded:
             self._on_tensors = True
+        except TensorError:
+            pass  # a sequence has met a tensor: it becomes one
         except RowsError:
             if not _has_tensors(args, kwargs):
                 raise
-        return self._called_on_tensors(args, kwargs, threads=threads, out=out)
+        result = self._called_on_tensors(args, kwargs, threads=threads, out=out)
+        self._on_tensors = True
+        return result
 
     def _picks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         """Whether all arguments annotated as NumPy arrays are whole numbers: they pick places."""
         if not self._wanted:
             return False
         given = {**dict(zip(self._signature.parameters, args)), **kwargs}
-        arrays = [given[name] for name in self._wanted if name in given]
+        arrays = [
+            getattr(given[name], "array", given[name]) for name in self._wanted if name in given
+        ]
         return bool(arrays) and all(is_array(it) and it.dtype.kind in "iu" for it in arrays)
 
     def _called_on_tensors(self, args: Any, kwargs: Any, **settings: Any) -> Any:
@@ -167,7 +176,7 @@ class Compiled(Replayable):
         if found is self._function:
             return Compiled, (self._function, self._budget)
         if self._on_tensors:
-            raise ProgramFileError.unsaveable(self._name, "it is a function on tensors")
+            return LoadedTensors(self._stored_tensors()).__reduce__()
         return Loaded(self._stored_function()).__reduce__()  # a lambda, a function in a function
 
     def __copy__(self) -> Compiled:
@@ -193,8 +202,15 @@ class Compiled(Replayable):
         captured leaves with their data; no Python. It is put in place whole or not at all.
         """
         if self._on_tensors:
-            raise ProgramFileError.unsaveable(self._name, "it is a function on tensors")
-        super().save(path)
+            write(path, packed(self._stored_tensors()))
+        else:
+            super().save(path)
+
+    def _stored_tensors(self) -> StoredTensors:
+        """What was recorded on tensors."""
+        families, leaves = self._tensors.settled()
+        parameters = named(leaves, self._function)
+        return StoredTensors(self._name, self._signature, self._wanted, parameters, families)
 
     def refresh(self) -> None:
         """Forget what was recorded: the next call records anew.
@@ -383,12 +399,14 @@ def _has_tensors(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
 
 
 def _is_or_holds_tensor(part: Any) -> bool:
+    if isinstance(part, PerRow):
+        part = part.array
     if is_array(part):
         return bool(part.ndim >= WHOLE_AXES)
     if not isinstance(part, (list, tuple, dict)):
         return False
-    found = flatten(part, is_array)[0]
-    return any(is_array(leaf) and leaf.ndim >= WHOLE_AXES for leaf in found)
+    found = flatten(part, lambda it: is_array(it) or isinstance(it, PerRow))[0]
+    return any(_is_or_holds_tensor(it) for it in found if is_array(it) or isinstance(it, PerRow))
 
 
 def _also_on_tensors(name: str) -> Any:
@@ -411,11 +429,14 @@ def _also_on_tensors(name: str) -> Any:
                 return method(self, *args, **given)
             except ArraysRecorded:
                 self._on_tensors = True
+            except TensorError:
+                on_tensors = True  # a sequence has met a tensor: it becomes one
             except RowsError:
                 if not _has_tensors(args, given):
                     raise
-        settings = {key: it for key, it in given.items() if key in RESERVED}
-        named = {key: it for key, it in given.items() if key not in RESERVED}
+        own = (*RESERVED, "row") if name == "story" else RESERVED
+        settings = {key: it for key, it in given.items() if key in own}
+        named = {key: it for key, it in given.items() if key not in own}
         result = getattr(self._tensors, name)(self._named(args, named), **settings, **kept)
         self._on_tensors = self._on_tensors or on_tensors
         return result

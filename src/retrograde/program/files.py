@@ -14,20 +14,26 @@ from struct import Struct
 from .._shared.writing import write_whole
 from ..errors import ProgramFileError
 from .reader import decoded
+from .shaped.reader import TensorReader
+from .shaped.writer import StoredTensors
+from .shaped.writer import encoded as encoded_tensors
 from .writer import Stored, encoded
 
 MAGIC = b"\x89RGP\r\n\x1a\n"
 VERSION = 2
-OLDEST = 1
+"""Of functions on values."""
+TENSORS = 3
+"""Of functions on tensors."""
+OLDEST, NEWEST = 1, 3
 """Versions that are read."""
 _START = Struct("<8sHQ")
 HEADER = _START.size + sha256().digest_size
 """Bytes before the body: the magic, the version, the body's length, the checksum."""
 
 
-def sealed(body: bytes) -> bytes:
+def sealed(body: bytes, version: int = VERSION) -> bytes:
     """A body with its header."""
-    start = _START.pack(MAGIC, VERSION, len(body))
+    start = _START.pack(MAGIC, version, len(body))
     return start + sha256(start + body).digest() + body
 
 
@@ -38,8 +44,8 @@ def opened(data: bytes, file: str) -> tuple[bytes, int]:
     if len(data) < HEADER:
         raise ProgramFileError.cut(file, len(data), HEADER)
     _, version, length = _START.unpack_from(data)
-    if not OLDEST <= version <= VERSION:
-        raise ProgramFileError.version(file, version, VERSION)
+    if not OLDEST <= version <= NEWEST:
+        raise ProgramFileError.version(file, version, NEWEST)
     body = data[HEADER:]
     if len(body) < length:
         raise ProgramFileError.cut(file, len(data), HEADER + length)
@@ -50,21 +56,30 @@ def opened(data: bytes, file: str) -> tuple[bytes, int]:
     return body, version
 
 
-def packed(stored: Stored) -> bytes:
+def packed(stored: Stored | StoredTensors) -> bytes:
     """A function as the bytes of a file, read back to see that they can be."""
     if not stored.families:
         raise ProgramFileError.nothing(stored.name)
-    body = encoded(stored)
+    if isinstance(stored, StoredTensors):
+        body, version = encoded_tensors(stored), TENSORS
+    else:
+        body, version = encoded(stored), VERSION
     try:
-        decoded(body, "", VERSION)
+        _decoded(body, "", version)
     except ProgramFileError as error:
         raise ProgramFileError.unsaveable(stored.name, error.why) from None
-    return sealed(body)
+    return sealed(body, version)
 
 
-def unpacked(data: bytes, file: str) -> Stored:
+def unpacked(data: bytes, file: str) -> Stored | StoredTensors:
     """The function in the bytes of a file; ``file`` is what messages call it."""
     body, version = opened(data, file)
+    return _decoded(body, file, version)
+
+
+def _decoded(body: bytes, file: str, version: int) -> Stored | StoredTensors:
+    if version == TENSORS:
+        return TensorReader(body, file, HEADER, version).run()
     return decoded(body, file, version, HEADER)
 
 
@@ -77,7 +92,7 @@ def write(path: str | os.PathLike[str], data: bytes) -> None:
         raise ProgramFileError.unwritten(os.fspath(path), folder, error) from error
 
 
-def read(path: str | os.PathLike[str]) -> Stored:
+def read(path: str | os.PathLike[str]) -> Stored | StoredTensors:
     """The function in a file."""
     name = os.fspath(path)
     try:

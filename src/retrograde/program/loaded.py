@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from functools import wraps
 from types import MappingProxyType
 from typing import Any
 
@@ -15,8 +16,12 @@ from ..errors import ArgumentError, CompileError, NumberError
 from ..value import Value
 from .calling import Replayable
 from .callsites import CallSites
-from .files import packed, read, unpacked
-from .rows import Argument, Bound
+from .files import packed, read, unpacked, write
+from .rows import RESERVED, Argument, Bound
+from .shaped.calls import key_of
+from .shaped.loaded import StoredCalls, set_parameters
+from .shaped.text import families_text
+from .shaped.writer import StoredTensors
 from .shapes import in_words, plain
 from .traces import Family
 from .writer import Stored
@@ -129,8 +134,83 @@ class Loaded(Replayable):
         return None
 
 
+class LoadedTensors(Loaded):
+    """A function on tensors loaded from a file; made by :func:`load`."""
+
+    def __init__(self, stored: StoredTensors) -> None:
+        self._on_file = stored
+        super().__init__(Stored(stored.name, stored.signature, stored.parameters, []))
+        self._tensors = StoredCalls(stored)
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """The tensors and values that the function had captured, by name."""
+        return MappingProxyType(self._on_file.parameters)
+
+    def set_parameters(self, numbers: Mapping[str, Any]) -> None:
+        """Set some parameters, each by an array of its shape: all that are given, or none."""
+        set_parameters(self._name, self.parameters, numbers)
+
+    def __call__(
+        self, /, *args: Any, threads: int | None = None, out: Any = None, **kwargs: Any
+    ) -> Any:
+        """The function's value."""
+        key = key_of("value", args) if not kwargs and threads is None and out is None else None
+        found = self._tensors.quick(key, args)
+        if found is not None:
+            return found
+        return self._tensors.value(self._given(args, kwargs), threads=threads, out=out, key=key)
+
+    def _given(self, args: Any, kwargs: Any) -> dict[str, Any]:
+        try:
+            return self._signature.bind(*args, **kwargs).arguments
+        except TypeError as error:
+            raise CompileError.call(self._name, str(error)) from None
+
+    def explain(self) -> str:
+        """The instructions with their shapes, and the steps of each plan."""
+        return families_text(self._name, self._tensors.families.values())
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it to a program file again, with its parameters as they are now."""
+        write(path, packed(self._on_file))
+
+    def __reduce__(self) -> Any:
+        return _unpickled, (packed(self._on_file),)
+
+    def __repr__(self) -> str:
+        return (
+            f"<loaded {self._name}{self._signature}: on tensors, "
+            f"{len(self._tensors.families)} kind(s) of arguments, "
+            f"{len(self.parameters)} parameter(s)>"
+        )
+
+
+def _on_tensors(name: str) -> Any:
+    """A method of loaded functions, asked of one on tensors."""
+    method = getattr(Loaded, name)
+
+    @wraps(method)
+    def asked(self: LoadedTensors, /, *args: Any, **given: Any) -> Any:
+        own = (*RESERVED, "row") if name == "story" else RESERVED
+        settings = {key: it for key, it in given.items() if key in own}
+        named = {key: it for key, it in given.items() if key not in own}
+        return getattr(self._tensors, name)(self._given(args, named), **settings)
+
+    return asked
+
+
+for _name in ("value_and_grad", "grad", "backward", "jacobian", "hessian", "hvp", "story",
+              "births"):  # fmt: skip
+    setattr(LoadedTensors, _name, _on_tensors(_name))
+
+
+def _loaded(stored: Stored | StoredTensors) -> Loaded:
+    return LoadedTensors(stored) if isinstance(stored, StoredTensors) else Loaded(stored)
+
+
 def _unpickled(data: bytes) -> Loaded:
-    return Loaded(unpacked(data, "a pickled function"))
+    return _loaded(unpacked(data, "a pickled function"))
 
 
 def _call(names: Sequence[str], key: Sequence[Any]) -> str:
@@ -165,4 +245,4 @@ def load(path: str | os.PathLike[str]) -> Loaded:
     >>> loaded.value_and_grad(np.array([95.0, 105.0]), 100.0, wrt="S")
     (array([0., 5.]), array([0., 1.]))
     """
-    return Loaded(read(path))
+    return _loaded(read(path))

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._values.nests import bracketed, entries
-from ..value import Value
+from ..tensor import in_graph
 
 _PACKAGE = __name__.partition(".")[0]
 
@@ -64,7 +64,7 @@ def _parts(place: str, thing: Any) -> Iterator[tuple[str, Any]]:
             yield f"{place}.{name}", part
 
 
-def places_of(leaves: Sequence[Value], function: Callable[..., Any]) -> dict[int, str]:
+def places_of(leaves: Sequence[Any], function: Callable[..., Any]) -> dict[int, str]:
     """How the function may come to each leaf, by the leaf's ``id``; the shortest way first."""
     wanted = {id(leaf) for leaf in leaves}
     found: dict[int, str] = {}
@@ -77,7 +77,7 @@ def places_of(leaves: Sequence[Value], function: Callable[..., Any]) -> dict[int
         if id(thing) in seen:
             continue
         seen[id(thing)] = thing
-        if isinstance(thing, Value):
+        if in_graph(thing):
             if id(thing) in wanted:
                 found[id(thing)] = place
             continue
@@ -88,10 +88,10 @@ def places_of(leaves: Sequence[Value], function: Callable[..., Any]) -> dict[int
     return found
 
 
-def named(leaves: Sequence[Value], function: Callable[..., Any]) -> dict[str, Value]:
+def named(leaves: Sequence[Any], function: Callable[..., Any]) -> dict[str, Any]:
     """The leaves by name, in their order; no two have the same."""
     places = places_of([leaf for leaf in leaves if not leaf.label], function)
-    found: dict[str, Value] = {}
+    found: dict[str, Any] = {}
     taken: dict[str, int] = {}
     for number, leaf in enumerate(leaves, 1):
         wanted = leaf.label or places.get(id(leaf)) or f"captured {number}"

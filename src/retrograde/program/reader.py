@@ -76,10 +76,13 @@ LONGEST = 2**31 - 1
 def decoded(body: bytes, file: str, version: int, offset: int = 0) -> Stored:
     """The function that a body of a version holds; ``offset`` is where it begins in its file."""
     with collector_paused():
-        return _Reader(body, file, offset, version).run()
+        found: Stored = Reader(body, file, offset, version).run()
+        return found
 
 
-class _Reader:
+class Reader:
+    """Reads one body; ``shaped/reader.py`` reads others with the same means."""
+
     def __init__(self, body: bytes, file: str, offset: int, version: int) -> None:
         self.body = body
         self.file = file
@@ -88,14 +91,16 @@ class _Reader:
         self.at = 0
         self.ops: list[str] = []
         self.sites: list[Site] = []
-        self.parameters: dict[str, Value] = {}
-        self.captured: list[tuple[str, Value]] = []
+        self.parameters: dict[str, Any] = {}
+        self.captured: list[tuple[str, Any]] = []
 
     def refuse(self, why: str, at: int | None = None) -> ProgramFileError:
+        """What is raised of a place in the file."""
         place = self.offset + (self.at if at is None else at)
         return ProgramFileError.content(self.file, place, why)
 
-    def run(self) -> Stored:
+    def run(self) -> Any:
+        """The function."""
         name = self.shown("the function's name")
         self._ops()
         self._sites()
@@ -116,6 +121,7 @@ class _Reader:
     # ---- what everything is made of --------------------------------------------------------------
 
     def byte(self, what: str, most: int = 255) -> int:
+        """One byte, at most so large."""
         if self.at >= len(self.body):
             raise self.refuse(f"the file ends where {what} should be")
         found = self.body[self.at]
@@ -156,6 +162,7 @@ class _Reader:
         return found
 
     def number(self, what: str) -> float:
+        """A float64."""
         if len(self.body) - self.at < 8:
             raise self.refuse(f"the file ends inside {what}")
         found: float = unpack_from("<d", self.body, self.at)[0]
@@ -163,6 +170,7 @@ class _Reader:
         return found
 
     def text(self, what: str) -> str:
+        """Text in UTF-8."""
         length = self.several(f"bytes of {what}")
         try:
             found = str(self.body[self.at : self.at + length], "utf-8")

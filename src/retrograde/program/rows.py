@@ -27,7 +27,7 @@ RESERVED = (*RESERVED_IN_FILES, "sparse")
 class Uniform:
     """An array that is the same for all rows; made by :func:`uniform`."""
 
-    __slots__ = ("array",)
+    __slots__ = ("array", "given")
 
     def __init__(self, array: Any) -> None:
         try:
@@ -36,7 +36,25 @@ class Uniform:
             raise RowsError.kind("uniform", array) from None
         if given.dtype.kind not in "biuf" or hasattr(array, "mask"):
             raise RowsError.kind("uniform", array)
+        self.given = given
         self.array = given.astype(np.float64)
+
+
+class PerRow:
+    """An array with one entry a row; made by :func:`rows`."""
+
+    __slots__ = ("array",)
+
+    def __init__(self, array: Any) -> None:
+        try:
+            given = np.asarray(array)
+        except ValueError:  # ragged
+            raise RowsError.ragged(array) from None
+        if given.dtype.kind not in "biuf" or hasattr(array, "mask"):
+            raise RowsError.kind("rows", array)
+        if given.ndim == 0:
+            raise RowsError.no_axis(array)
+        self.array = given
 
 
 def uniform(array: Any) -> Uniform:
@@ -51,6 +69,23 @@ def uniform(array: Any) -> Uniform:
     array([3., 3., 3.])
     """
     return Uniform(array)
+
+
+def rows(array: Any) -> PerRow:
+    """Mark an array as one entry a row, whatever its axes: the function sees one entry at a time.
+
+    Arrays of one and two axes are rows anyway, unless their parameter is annotated. Of an array
+    (rows, …) with more, or of whole numbers, this says that its first axis is rows.
+
+    >>> import numpy as np
+    >>> import retrograde as rg
+    >>> @rg.compile
+    ... def trace(a: rg.Tensor):
+    ...     return rg.diag(a @ a).sum()
+    >>> trace(np.eye(2)), trace(rg.rows(np.array([np.eye(2), 2.0 * np.eye(2), np.ones((2, 2))])))
+    (2.0, array([2., 8., 4.]))
+    """
+    return PerRow(array)
 
 
 @dataclass
@@ -142,6 +177,8 @@ Visited = tuple[Shape, Callable[[Iterator[Any]], Any], bool]
 
 
 def _visit(bound: Bound, nest: Any, name: str) -> Visited:
+    if isinstance(nest, PerRow):
+        nest = nest.array
     if isinstance(nest, np.ndarray) and nest.ndim > 0:
         return _visit_rows(bound, nest, name)
     if isinstance(nest, Uniform):

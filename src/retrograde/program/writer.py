@@ -56,11 +56,13 @@ class Stored:
 
 def encoded(stored: Stored) -> bytes:
     """The body of a file."""
-    return _Writer(stored).run()
+    return Writer(stored).run()
 
 
-class _Writer:
-    def __init__(self, stored: Stored) -> None:
+class Writer:
+    """Writes one function; ``shaped/writer.py`` writes others with the same means."""
+
+    def __init__(self, stored: Any) -> None:
         self.stored = stored
         self.body = bytearray()
         self.numbers = {id(leaf): n for n, leaf in enumerate(stored.parameters.values())}
@@ -69,6 +71,7 @@ class _Writer:
         self.guards: set[int] = set()
 
     def run(self) -> bytes:
+        """The body."""
         # the tables come first in a file, but are known when everything else is written
         families = self._part(self._families)
         return self._part(self._head) + families
@@ -79,23 +82,28 @@ class _Writer:
         return bytes(self.body)
 
     def refuse(self, why: str) -> ProgramFileError:
+        """What is raised of a function that a file cannot hold."""
         return ProgramFileError.unsaveable(self.stored.name, why)
 
     # ---- what everything is made of --------------------------------------------------------------
 
     def byte(self, number: int) -> None:
+        """One byte."""
         self.body.append(number)
 
     def count(self, number: int) -> None:
+        """A whole number, seven bits a byte."""
         while number > 127:
             self.body.append(number & 127 | 128)
             number >>= 7
         self.body.append(number)
 
     def number(self, number: float) -> None:
+        """A float64."""
         self.body += pack("<d", number)
 
     def text(self, text: str) -> None:
+        """Text in UTF-8."""
         try:
             written = text.encode()
         except UnicodeEncodeError:
@@ -115,18 +123,21 @@ class _Writer:
         self.count(len(self.ops))
         for op in self.ops:
             self.text(op)
-        self.count(len(self.sites))
-        for site, number in self.sites.items():
-            self.shown(site.file)
-            self.count(max(site.line, 0))
-            self.shown(site.function)
-            self.shown(_line(site) if number in self.guards else "")
+        self._all_sites()
         self._signature(list(stored.signature.parameters.values()))
         self.count(len(stored.parameters))
         for name, leaf in stored.parameters.items():
             self.shown(name)
             self.byte(leaf.requires_grad)
             self.number(leaf.data)
+
+    def _all_sites(self) -> None:
+        self.count(len(self.sites))
+        for site, number in self.sites.items():
+            self.shown(site.file)
+            self.count(max(site.line, 0))
+            self.shown(site.function)
+            self.shown(_line(site) if number in self.guards else "")
 
     def _signature(self, parameters: list[Parameter]) -> None:
         """Names, kinds and defaults; one that is no number is dropped, with those before it."""
@@ -285,7 +296,10 @@ class _Writer:
         self.count(2 * stride if stride >= 0 else -2 * stride - 1)
 
     def _site(self, program: Program, index: int, decides: bool = False) -> None:
-        site = program.site(index)
+        self._place(program.site(index), decides)
+
+    def _place(self, site: Site | None, decides: bool = False) -> None:
+        """A line of the source, by its number among the sites."""
         if site is None:
             self.count(0)
             return

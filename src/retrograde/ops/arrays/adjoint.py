@@ -29,7 +29,6 @@ from ..index import (
     letters_of,
     map_refs,
     map_term,
-    refs,
     rewritten,
 )
 from ..scalar import OPS
@@ -79,7 +78,7 @@ def adjoint(statement: Statement, operand: str, shape: Shape) -> Adjoint:
     terms = []
     for term in statement.terms:
         body = _by_its_result(term, own) if statement.how == "=" else None
-        for ref in refs(term.body):
+        for ref in term.refs:
             partial = slope(term.body, ref) if ref.array == operand else None
             if partial is not None:
                 if body is not None:
@@ -178,7 +177,7 @@ def _of_product(
         taken.add(others)
         places = (*term.to.at, letter(over))
         made.append((others, _others(term, over, (*statement.shape, lengths[over]))))
-        for ref in refs(term.body):
+        for ref in term.refs:
             partial = slope(term.body, ref) if ref.array == operand else None
             if partial is not None:
                 up = times(Ref(upstream, term.to.at), Ref(others, places))

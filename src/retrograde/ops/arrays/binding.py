@@ -30,7 +30,6 @@ from ..index import (
     letter,
     letters_of,
     map_term,
-    refs,
     rewritten,
 )
 
@@ -52,7 +51,7 @@ class Template:
         """Every reference, to arrays of whole numbers too; the result's first."""
         for term in self.statement.terms:
             yield term.to
-            yield from refs(term.body)
+            yield from term.refs
             for index in indices(term):
                 for product, _ in index.parts:
                     for atom in product:

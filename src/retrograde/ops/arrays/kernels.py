@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..expr import Call, Expr
-from ..index import Ref, Statement, Term, letters_of, refs
+from ..index import Ref, Statement, Term, letters_of
 from .adjoint import written_once
 from .notation import summed
 
@@ -43,7 +43,7 @@ def nests(statement: Statement) -> tuple[Nest, ...]:
 def _nest(term: Term, how: str) -> Nest:
     inner = summed(term)
     outer = tuple(dict.fromkeys(n for index in term.to.at for n in letters_of(index)))
-    arrays = (term.to, *refs(term.body))
+    arrays = (term.to, *term.refs)
     steps = tuple((ref.array, tuple(_step(ref, n) for n in range(len(ref.at)))) for ref in arrays)
     return Nest(_kind(term, how, inner), outer, inner, bool(term.where), steps)
 
@@ -55,7 +55,7 @@ def _kind(term: Term, how: str, inner: tuple[str, ...]) -> str:
         return "contract"
     if inner or how == "*=":
         return "reduce"
-    if not all(map(_plain, refs(term.body))):
+    if not all(map(_plain, term.refs)):
         return "gather"
     return "copy" if isinstance(term.body, Ref) else "map"
 

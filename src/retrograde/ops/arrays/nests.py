@@ -21,7 +21,6 @@ from ..index import (
     Shape,
     Term,
     Test,
-    refs,
 )
 from .adjoint import written_once
 from .flat import Flat, Place, place
@@ -101,7 +100,7 @@ def nest(term: Term, how: str, shapes: Mapping[str, Shape]) -> Nest | None:
     if 0 in lengths.values():
         return None
     flat = Flat(lengths, shapes)
-    found = refs(term.body)
+    found = term.refs
     guards = []
     for test in term.where:
         kind, index = _guard(test, flat)

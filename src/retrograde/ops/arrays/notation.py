@@ -96,7 +96,7 @@ def summed(term: Term) -> tuple[str, ...]:
     left = {name for index in term.to.at for name in letters_of(index)}
     found = (
         name
-        for ref in refs(term.body)
+        for ref in term.refs
         for index in ref.at
         for name in letters_of(index)
         if name not in left

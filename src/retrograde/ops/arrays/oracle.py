@@ -24,7 +24,6 @@ from ..index import (
     Statement,
     Term,
     Test,
-    refs,
 )
 from .bodies import FLOATS
 
@@ -103,7 +102,7 @@ def turns(term: Term, arrays: Arrays, fixed: Mapping[str, int] | None = None) ->
 
 def amount_of(term: Term, arrays: Arrays) -> Callable[[Turn], float]:
     """The body of a term as a function of a turn of its loops."""
-    found = refs(term.body)
+    found = term.refs
     body = FLOATS.body(term.body, found)
 
     def amount(turn: Turn) -> float:

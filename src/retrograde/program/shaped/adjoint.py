@@ -15,7 +15,7 @@ from ..._shared.bound import Bound, bound
 from ...errors import NotDifferentiable
 from ...ops.array import ARRAYS
 from ...ops.arrays.row import Composed
-from .program import Builder, Instruction, Looked, Program, Shape, check
+from .program import ARGUMENT, Builder, Input, Instruction, Looked, Program, Shape, check
 
 
 def with_gradients(
@@ -38,6 +38,25 @@ def with_gradients(
         arrived = pull.arrived.get(number)
         found.append(build.constant(np.zeros(made.shapes[number])) if arrived is None else arrived)
     return check(made, "the adjoint"), found
+
+
+def with_products(
+    program: Program, root: int, wrt: Sequence[int], first: int
+) -> tuple[Program, list[int]]:
+    """The program with the products of a value's Hessian with a vector, and their ids.
+
+    The parts of the vector, of the shapes of ``wrt``, are arguments from ``first`` on.
+    """
+    made, slopes = with_gradients(program, root, wrt)
+    build = Builder(made)
+    total = build.constant(0.0)
+    for place, slope in enumerate(slopes):
+        shape = made.shapes[slope]
+        along = build.input(Input(ARGUMENT, f"vector {place}", first + place), shape)
+        part = build.add(bound("mul", (shape, shape)), (slope, along))
+        part = build.add(bound("sum", (shape,)), (part,)) if shape else part
+        total = build.add(bound("add", ((), ())), (total, part))
+    return with_gradients(made, total, wrt)
 
 
 def _reaching(program: Program, wrt: Sequence[int]) -> set[int]:

@@ -1,15 +1,16 @@
 """Arguments of functions on tensors: what an annotation makes of what is given.
 
 ``x: rg.Tensor`` is an array that arrives as a tensor, ``n: np.ndarray`` whole numbers that pick
-places, a plain number arrives as a value, and arrays of three and more axes as tensors. Lists,
-tuples and dicts hold any of these.
+places, a plain number arrives as a value, and arrays of three and more axes as tensors. Arrays of
+one and two axes that nothing is said about have an entry a row, and so has ``rg.rows(array)``.
+Lists, tuples and dicts hold any of these.
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, get_args, get_type_hints
 
 import numpy as np
@@ -20,6 +21,7 @@ from ..._values.nests import Structure, flatten
 from ...errors import CompileError, RowsError
 from ...tensor import Tensor
 from ...value import core
+from ..rows import PerRow, Uniform
 
 TENSOR, NUMBER, INDICES, SETTING = "tensor", "number", "indices", "setting"
 """What a leaf of an argument is."""
@@ -57,20 +59,26 @@ def _kind(hint: Any) -> str:
 
 @dataclass
 class Taken:
-    """The arguments of one call, taken apart: leaves in order, and a key for calls alike."""
+    """The arguments of one call, taken apart: leaves in order, and a key for calls alike.
+
+    ``rows`` is how many rows there are, if any; ``varies`` says of each leaf whether it has an
+    entry a row.
+    """
 
     names: tuple[str, ...]
     structures: list[Structure] = field(default_factory=list)
     counts: list[int] = field(default_factory=list)
     kinds: list[str] = field(default_factory=list)
     leaves: list[Any] = field(default_factory=list)
+    varies: list[bool] = field(default_factory=list)
+    rows: int | None = None
 
     @property
     def key(self) -> object:
-        """Equal for calls that one recording serves."""
+        """Equal for calls that one recording serves: the number of rows is none of it."""
         leaves = tuple(
-            (kind, leaf if kind == SETTING else np.shape(leaf))
-            for kind, leaf in zip(self.kinds, self.leaves)
+            (kind, varies, leaf if kind == SETTING else np.shape(leaf)[varies:])
+            for kind, varies, leaf in zip(self.kinds, self.varies, self.leaves)
         )
         return (self.names, tuple(map(_plain, self.structures)), leaves)
 
@@ -85,6 +93,25 @@ class Taken:
             place for name, structure in zip(self.names, self.structures)
             for place in structure.places(name)
         ]  # fmt: skip
+
+    def outline(self) -> Taken:
+        """The same without numbers: arrays of their shapes that take no memory, and one row."""
+        leaves = [
+            leaf if kind == SETTING
+            else np.broadcast_to(0.0, (1, *leaf.shape[1:]) if varies else np.shape(leaf))
+            for kind, leaf, varies in zip(self.kinds, self.leaves, self.varies)
+        ]  # fmt: skip
+        return replace(self, leaves=leaves, rows=None if self.rows is None else 1)
+
+    def row(self, number: int) -> Taken:
+        """The arguments of one row; where there are no rows, any numbers."""
+        if self.rows is None:
+            return self
+        leaves = [
+            (_entry(kind, leaf, number) if varies else leaf)
+            for kind, leaf, varies in zip(self.kinds, self.leaves, self.varies)
+        ]
+        return replace(self, leaves=leaves, varies=[False] * len(leaves), rows=None)
 
     def recorded(self) -> tuple[dict[str, Any], list[Any]]:
         """The arguments as a recording sees them, and what stands for each leaf."""
@@ -101,6 +128,14 @@ class Taken:
         return {n: it.unflatten(source) for n, it in zip(self.names, self.structures)}
 
 
+def _entry(kind: str, leaf: Any, number: int) -> Any:
+    """What one row has of a leaf."""
+    if not len(leaf):
+        unknown = 0 if kind == INDICES else 1.0
+        leaf = np.full((1, *leaf.shape[1:]), unknown, leaf.dtype)
+    return float(leaf[number]) if kind == NUMBER else leaf[number]
+
+
 def _plain(structure: Structure) -> object:
     return tuple(None if branch is None else repr(branch) for branch in structure.order)
 
@@ -108,6 +143,8 @@ def _plain(structure: Structure) -> object:
 def take(function: str, given: Mapping[str, Any], wanted: Mapping[str, str]) -> Taken:
     """The arguments of a call; ``wanted`` are the annotations."""
     taken = Taken(tuple(given))
+    first = ""
+    unsaid = []
     for name, nest in given.items():
         kind = wanted.get(name, "")
         found, structure = (
@@ -116,11 +153,20 @@ def take(function: str, given: Mapping[str, Any], wanted: Mapping[str, str]) -> 
         )  # fmt: skip
         for index, leaf in enumerate(found):
             place = name if len(found) == 1 else structure.places(name)[index]
-            made = _leaf(function, place, leaf, kind)
-            taken.kinds.append(made[0])
-            taken.leaves.append(made[1])
+            kind_found, array, varies = _leaf(function, place, leaf, kind)
+            if varies:
+                if taken.rows is not None and taken.rows != len(array):
+                    raise RowsError.mismatch(first, taken.rows, place, len(array))
+                first, taken.rows = first or place, len(array)
+            elif not kind and isinstance(leaf, np.ndarray) and leaf.ndim >= WHOLE_AXES:
+                unsaid.append((place, leaf.shape))
+            taken.kinds.append(kind_found)
+            taken.leaves.append(array)
+            taken.varies.append(varies)
         taken.structures.append(structure)
         taken.counts.append(len(found))
+    if unsaid and taken.rows is not None:
+        raise RowsError.undecided(function, *unsaid[0])
     return taken
 
 
@@ -131,7 +177,7 @@ def _is_leaf(kind: str, nest: Any) -> Callable[[Any], bool]:
     """What is not taken apart further: arrays, and lists of numbers that are asked for as one."""
 
     def is_leaf(part: Any) -> bool:
-        if isinstance(part, np.ndarray) or is_real_scalar(part):
+        if isinstance(part, (np.ndarray, PerRow, Uniform)) or is_real_scalar(part):
             return True
         return bool(kind) and isinstance(part, (list, tuple)) and _is_regular(part)
 
@@ -151,25 +197,27 @@ def _holds_arrays(part: Any) -> bool:
     return any(isinstance(item, np.ndarray) for item in part)
 
 
-def _leaf(function: str, place: str, leaf: Any, kind: str) -> tuple[str, Any]:
+def _leaf(function: str, place: str, leaf: Any, kind: str) -> tuple[str, Any, bool]:
+    """What a leaf is, its numbers, and whether it has an entry a row."""
     if leaf is None or isinstance(leaf, str):
-        return SETTING, leaf
+        return SETTING, leaf, False
     if is_real_scalar(leaf) and kind != INDICES:
-        return NUMBER, float(leaf)
-    array = leaf
+        return NUMBER, float(leaf), False
+    said = isinstance(leaf, (PerRow, Uniform))
+    array = leaf.array if isinstance(leaf, PerRow) else leaf.given if said else leaf
     if not isinstance(array, np.ndarray):
         try:
             array = np.asarray(leaf)
         except ValueError:
             raise RowsError.kind(place, leaf) from None
-    if array.dtype.kind not in "biuf" or hasattr(leaf, "mask"):
+    if array.dtype.kind not in "biuf" or hasattr(array, "mask"):
         raise RowsError.kind(place, leaf)
+    varies = isinstance(leaf, PerRow) if said or kind else 0 < array.ndim < WHOLE_AXES
     if kind == INDICES:
         if array.dtype.kind not in "iu":
             raise CompileError.indices(function, place, str(array.dtype))
-        return INDICES, np.ascontiguousarray(array, dtype=np.int64)
-    if kind != TENSOR and array.ndim < WHOLE_AXES:
-        raise CompileError.unannotated(function, place, array.shape)
+        return INDICES, np.ascontiguousarray(array, dtype=np.int64), varies
     if array.ndim == 0:
-        return NUMBER, float(array)
-    return TENSOR, np.ascontiguousarray(array, dtype=np.float64)
+        return NUMBER, float(array), False
+    numbers = np.ascontiguousarray(array, dtype=np.float64)
+    return NUMBER if varies and array.ndim == 1 else TENSOR, numbers, varies

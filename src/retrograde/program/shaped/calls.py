@@ -6,39 +6,26 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from numbers import Integral
-from threading import RLock
-from typing import Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from ..._shared import hooks
-from ...errors import CompileError, FunctionResultError, RecordingError, RecordingWarning
+from ...errors import CompileError, FunctionResultError
 from ...tensor import Tensor
 from ...value import core
 from .arguments import INDICES, NUMBER, SETTING, TENSOR, Taken, take
+from .leading import MOST_SITES, Call, Leading, Site, taking
+from .row_answers import Leave, RowAnswers
+from .row_calls import Part
+from .row_stories import births_of, story_of
 from .runs import ARGUMENT, CAPTURED, Run, of_gradients, of_products, of_values
-from .traces import Family, Trace, recorded
+from .traces import Family, Trace
+from .unit_answers import UnitAnswers
 
-MANY_SHAPES = 16
-"""Recordings for other shapes from which on a function says so."""
-
-ATTEMPTS = 5
-"""How often a call is begun until nothing that it reads is rebound on the way."""
-
-MOST_SITES = 256
-"""Calls made before that are kept."""
-
-Call = Callable[[dict[str, Any]], Any]
-
-
-class Site(NamedTuple):
-    """A call made before: its run, and how its results are handed out."""
-
-    family: Family
-    trace: Trace
-    run: Run
-    takers: tuple[int, ...] | None
-    finish: Callable[[Any], Any]
+if TYPE_CHECKING:
+    from ...diagnose.compiled_births import RowBirths
+    from ...explain.story import Story
 
 
 def _kind_of(thing: Any) -> Any:
@@ -54,21 +41,14 @@ def key_of(asked: Any, args: tuple[Any, ...]) -> Any:
     return None if None in key else key
 
 
-class Calls:
+class Calls(Leading):
     """What a function on tensors answers; ``wanted`` are the annotations of its parameters."""
 
     def __init__(self, name: str, call: Call, wanted: dict[str, str]) -> None:
-        self.name, self._call, self._wanted = name, call, wanted
-        self.families: dict[Any, Family] = {}
-        self._lock = RLock()
-        self._warned = False
-        self._sites: dict[Any, Site] = {}
-
-    def forget(self) -> None:
-        """Forget what was recorded."""
-        with self._lock:
-            self.families.clear()
-            self._sites.clear()
+        super().__init__(name, call)
+        self._wanted = wanted
+        self._by_units = UnitAnswers(self._parts)
+        self._over_rows = RowAnswers(name, self._family, self._one_more, self._until_settled)
 
     # ---- calls made before ---------------------------------------------------------------------
 
@@ -95,14 +75,22 @@ class Calls:
         plain = run.packed is not None and len(key or ()) == len(taken.leaves) + 1
         if not plain or any(each.order != (None,) for each in taken.structures):
             return
-        kinds = {TENSOR: "d", INDICES: "l"}
+        kinds = {TENSOR: "d", INDICES: "l", NUMBER: "d"}
         for part, kind in zip(key[1:], taken.kinds):
-            if kind == NUMBER if part is float else kinds.get(kind) == part[1]:
+            if kind == NUMBER if part is float else part[0] and kinds.get(kind) == part[1]:
                 continue
             return
         if len(self._sites) >= MOST_SITES:
             self._sites.clear()
         self._sites[key] = Site(family, trace, run, takers, finish)
+
+    def _leaving(self, key: Any, taken: Taken) -> Leave:
+        """Leaves a site for calls over rows like this one."""
+
+        def leave(family: Family, trace: Trace, run: Run, finish: Callable[[Any], Any]) -> None:
+            self._leave(key, family, trace, run, taken, None, finish)
+
+        return leave
 
     # ---- what can be asked ---------------------------------------------------------------------
 
@@ -114,6 +102,8 @@ class Calls:
         self._check_threads(threads)
         taken = take(self.name, given, self._wanted)
         self._watch(taken, ())
+        if taken.rows is not None:
+            return self._over_rows.value(taken, threads, self._leaving(key, taken))
         family, trace, run, found = self._led(taken, of_values)
         self._leave(key, family, trace, run, taken, None, trace.outputs.filled)
         return trace.outputs.filled(found)
@@ -132,14 +122,26 @@ class Calls:
         out: Any = None,
         key: Any = None,
     ) -> tuple[Any, Any]:
-        """The value and its gradients by arguments. There are no rows, so there is nothing to
-        reduce."""
-        self._refuse(weights=weights, out=out)
+        """The value and its gradients by arguments. Without rows there is nothing to reduce."""
+        self._refuse(out=out)
         self._check_threads(threads)
         if reduce not in (None, "sum", "mean"):
             raise CompileError.call(self.name, f"reduce={reduce!r} is none of None, 'sum', 'mean'")
         taken = take(self.name, given, self._wanted)
         chosen, bare = self._chosen(taken, wrt)
+        if taken.rows is not None:
+            self._watch(taken, (0,))
+            return self._over_rows.value_and_grad(
+                taken,
+                chosen,
+                bare,
+                reduce,
+                weights,
+                threads,
+                self._check_single,
+                self._leaving(key, taken),
+            )
+        self._refuse(weights=weights)
         numbers = [
             number for argument in chosen
             for number in taken.leaves_of(argument)
@@ -176,76 +178,74 @@ class Calls:
         key: Any = None,
     ) -> float:
         """Add the gradients into the captured parameters; the value."""
-        self._refuse(weights=weights)
         self._check_threads(threads)
         if reduce not in ("sum", "mean"):
             raise CompileError.call(self.name, f"reduce={reduce!r} is neither 'sum' nor 'mean'")
         taken = take(self.name, given, self._wanted)
+        self._watch(taken, (0,))
+        if taken.rows is not None:
+            value, found = self._over_rows.backward(
+                taken, reduce, weights, threads, self._check_single, taking
+            )
+            if not found and taken.rows:
+                self._nothing_captured()
+            _add_up([leaf for leaf, _ in found], [total for _, total in found])
+            return value
+        self._refuse(weights=weights)
 
         def gradients(trace: Trace) -> Run:
             self._check_single(trace)
-            if not _taking(trace):
-                raise CompileError.call(
-                    self.name, "no captured parameter takes gradients; use value_and_grad instead"
-                )
-            return of_gradients(trace, CAPTURED, _taking(trace))
+            if not taking(trace):
+                self._nothing_captured()
+            return of_gradients(trace, CAPTURED, taking(trace))
 
-        self._watch(taken, (0,))
         family, trace, run, found = self._led(taken, gradients, settles=True)
         if isinstance(found, float):  # the gradients are where they belong
-            self._leave(key, family, trace, run, taken, _taking(trace), float)
+            self._leave(key, family, trace, run, taken, taking(trace), float)
             return found
-        numbers = _taking(trace)
-        leaves = [trace.captured[number] for number in numbers]
-        totals = [_after_hooks(leaf, total) for leaf, total in zip(leaves, found[1:])]
-        for leaf, total in zip(leaves, totals):
-            leaf.grad = leaf.grad + total
+        numbers = taking(trace)
+        _add_up([trace.captured[number] for number in numbers], found[1:])
         return float(found[0])
+
+    def _nothing_captured(self) -> NoReturn:
+        raise CompileError.call(
+            self.name, "no captured parameter takes gradients; use value_and_grad instead"
+        )
 
     def _not_yet(self, what: str, cure: str) -> NoReturn:
         raise CompileError.of_tensors(self.name, what, cure)
 
-    def jacobian(self, given: dict[str, Any], **settings: Any) -> NoReturn:
-        """Not there yet."""
-        self._not_yet("jacobian", "Write rg.jacobian(f.__wrapped__).")
+    def jacobian(self, given: dict[str, Any], wrt: Any = None, threads: Any = None) -> Any:
+        """The gradients of every output, in the outputs' nest: rows, the axes of the output, then
+        those of the argument."""
+        self._check_threads(threads)
+        taken = take(self.name, given, self._wanted)
+        chosen, bare = self._chosen(taken, wrt)
+        self._watch(taken, (0,))
+        return self._by_units.jacobian(taken, chosen, bare)
 
     def hessian(
         self, given: dict[str, Any], wrt: Any = None, sparse: bool = False, threads: Any = None
     ) -> Any:
-        """All second derivatives, a product with every unit vector: for arguments x and y the array
-        of x is of their shapes one behind the other."""
+        """All second derivatives: for arguments x and y the array of x is of their shapes one
+        behind the other, with rows in front where there are any."""
         self._refuse(sparse=sparse or None)
         self._check_threads(threads)
         taken = take(self.name, given, self._wanted)
         chosen, bare = self._chosen(taken, wrt)
         if any(taken.structures[argument].order != (None,) for argument in chosen):
             self._not_yet("hessian by nests", "Name arguments that are one array each in wrt=.")
-        numbers = [number for argument in chosen for number in taken.leaves_of(argument)]
-        shapes = [np.shape(taken.leaves[number]) for number in numbers]
-
-        def products(trace: Trace) -> Run:
-            self._check_single(trace)
-            return of_products(trace, numbers)
-
-        blocks = [[np.empty((*own, *other)) for other in shapes] for own in shapes]
-        for place, shape in enumerate(shapes):
-            for index in np.ndindex(shape):
-                along: list[Any] = [np.zeros(each) if each else 0.0 for each in shapes]
-                if shape:
-                    along[place][index] = 1.0
-                else:
-                    along[place] = 1.0
-                found = self._led(taken, products, leaves=[*taken.leaves, *along])[3]
-                for block, part in zip(blocks[place], found[1:]):
-                    block[index] = part
-        nests = [tuple(map(_plain, row)) for row in blocks]
-        return nests[0][0] if bare else tuple(nests)
+        self._watch(taken, (0,))
+        return self._by_units.hessian(taken, chosen, bare, self._check_single)
 
     def hvp(self, given: dict[str, Any], vector: Any, wrt: Any = None, threads: Any = None) -> Any:
         """The Hessian times a vector, in the nest of the gradients."""
         self._check_threads(threads)
         taken = take(self.name, given, self._wanted)
         chosen, bare = self._chosen(taken, wrt)
+        if taken.rows is not None:
+            check = self._check_single
+            return self._over_rows.hvp(taken, chosen, bare, vector, threads, check)
         numbers = [number for argument in chosen for number in taken.leaves_of(argument)]
         outline = replace(taken, leaves=[None] * len(taken.leaves))
         names = [taken.names[argument] for argument in chosen]
@@ -268,87 +268,45 @@ class Calls:
         nests = outline.filled(made)
         return nests[names[0]] if bare else tuple(nests[name] for name in names)
 
-    def story(self, given: dict[str, Any], **settings: Any) -> NoReturn:
-        """Not there yet."""
-        self._not_yet("story", "Call f.__wrapped__ on tensors and tell the story of its result.")
+    def story(self, given: dict[str, Any], row: int = 0) -> Story:
+        """The story of one row, as the function tells it on tensors."""
+        return story_of(self.name, self._call, take(self.name, given, self._wanted), row)
 
-    def births(self, given: dict[str, Any], **settings: Any) -> NoReturn:
-        """Not there yet."""
-        self._not_yet("births", "Write with rg.anomaly(): f(...), which names the line.")
+    def births(self, given: dict[str, Any], threads: Any = None) -> RowBirths:
+        """Which rows make a NaN or an infinity, in a value or a gradient, and at which line."""
+        taken = take(self.name, given, self._wanted)
+        free = tuple(taken.names[argument] for argument in self._chosen(taken, None)[0])
+        _, parts = self._parts(taken)
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            values = self.value(given, threads)
+            single = all(_is_single(part.trace) for part in parts)
+            ask = self.grad if single else self.jacobian
+            gradients = ask(given, wrt=free, threads=threads) if free else ()
+            summed = single and any(taking(part.trace) for part in parts)
+            totals = self._totals(taken, threads) if summed else []
+        return births_of(
+            self._call, taken, values, gradients, not all(np.isfinite(it).all() for it in totals)
+        )
+
+    def _totals(self, taken: Taken, threads: Any) -> list[Any]:
+        """The gradients of captured leaves, added up nowhere."""
+        if taken.rows is not None:
+            check = self._check_single
+            _, found = self._over_rows.backward(taken, "sum", None, threads, check, taking)
+            return [total for _, total in found]
+        return list(self._led(taken, lambda it: of_gradients(it, CAPTURED, taking(it)))[3][1:])
 
     def _refuse(self, **settings: Any) -> None:
         for name, it in settings.items():
             if it is not None:
                 self._not_yet(f"{name}=", "Leave it out.")
 
-    # ---- leading a call to its trace -----------------------------------------------------------
-
-    def _led(
-        self,
-        taken: Taken,
-        wanted: Callable[[Trace], Run],
-        settles: bool = False,
-        leaves: list[Any] | None = None,
-    ) -> tuple[Family, Trace, Run, Any]:
-        """The family and the trace that a call leads to, its run and what that gave."""
-        if core.in_recording():
-            raise RecordingError.replayed(self.name)
-        family = self._family(taken)
-        trace = family.traces[-1]
-        begun = 1
-        while True:
-            takers = _taking(trace) if settles else None
-            run = wanted(trace)
-            found = run(taken.leaves if leaves is None else leaves, trace.captured, takers)
-            if not isinstance(found, bytes):
-                trace.calls += 1
-                return family, trace, run, found
-            wrong = next(n for n, it in enumerate(trace.path) if it != found[n])
-            path = trace.path[:wrong] + found[wrong : wrong + 1]
-            other = family.fitting(path)
-            if other is None:
-                other = self._another(family, taken, path)
-            if other is None:  # something that it reads was rebound on the way: begin again
-                if (begun := begun + 1) > ATTEMPTS:
-                    raise RecordingError.restless(self.name, [])
-                family = self._family(taken)
-                other = family.traces[-1]
-            trace = other
-
-    def _family(self, taken: Taken) -> Family:
-        key = taken.key
-        with self._lock:
-            family = self.families.get(key)
-            if family is not None and family.names.unchanged():
-                return family
-            family = Family()
-            self._another(family, taken, b"")
-            self.families[key] = family
-            if len(self.families) == MANY_SHAPES and not self._warned:
-                self._warned = True
-                message = RecordingWarning.shapes(self.name, MANY_SHAPES)
-                warnings.warn(RecordingWarning(message), stacklevel=6)
-            return family
-
-    def _another(self, family: Family, taken: Taken, path: bytes) -> Trace | None:
-        """One more trace; None where names mean something else than in the others."""
-        with self._lock:
-            trace, names = recorded(self.name, self._call, taken, path)
-            if family.names is not None and names.differing(family.names):
-                return None
-            if trace.path[: len(path)] != path:
-                site = trace.program.guards[min(len(path), len(trace.path)) - 1].site
-                raise RecordingError.unsteady(self.name, site)
-            if family.traces and trace.outputs.paths != family.traces[0].outputs.paths:
-                raise FunctionResultError.branches(
-                    self.name, family.traces[0].outputs.places, trace.outputs.places
-                )
-            if family.names is None:
-                family.names = names
-            else:
-                family.names.absorb(names)
-            family.traces.append(trace)
-            return trace
+    def _parts(self, taken: Taken) -> tuple[Family, list[Part]]:
+        """The traces that a call leads to: one, or those of its rows."""
+        if taken.rows is not None:
+            return self._over_rows.parts(taken)
+        family, trace, _, _ = self._led(taken, of_values)
+        return family, [Part(trace, None, 0)]
 
     # ---- checks --------------------------------------------------------------------------------
 
@@ -392,21 +350,27 @@ class Calls:
         """Under anomaly() the function itself is called, and raises at the line of a birth."""
         if not core.in_anomaly():
             return
-        made = [
-            Tensor(leaf) if kind == TENSOR else leaf
-            for kind, leaf in zip(taken.kinds, taken.leaves)
-        ]
-        result = self._call(taken.filled(made))
-        if numbers and hasattr(result, "backward"):
-            result.backward()
+        for number in range(1 if taken.rows is None else taken.rows):
+            row = taken.row(number)
+            made = [
+                Tensor(leaf) if kind == TENSOR else leaf
+                for kind, leaf in zip(row.kinds, row.leaves)
+            ]
+            result = self._call(row.filled(made))
+            if numbers and hasattr(result, "backward"):
+                result.backward()
 
 
-def _plain(array: Any) -> Any:
-    return array if array.ndim else float(array)
+def _is_single(trace: Trace) -> bool:
+    program = trace.program
+    return len(program.outputs) == 1 and program.shapes[program.outputs[0]] == ()
 
 
-def _taking(trace: Trace) -> tuple[int, ...]:
-    return tuple(n for n, leaf in enumerate(trace.captured) if leaf.requires_grad)
+def _add_up(leaves: Sequence[Any], found: Sequence[Any]) -> None:
+    """Add gradients to leaves, once all hooks have seen them."""
+    totals = [_after_hooks(leaf, total) for leaf, total in zip(leaves, found)]
+    for leaf, total in zip(leaves, totals):
+        leaf.grad = leaf.grad + total
 
 
 def _after_hooks(leaf: Any, total: Any) -> Any:

@@ -14,20 +14,24 @@ from typing import Any
 import numpy as np
 
 from ..._shared import views
+from ..._shared.bound import Bound
 from ...ops.arrays.flat import strides
 from ...ops.arrays.plans import is_product, plan
 from ...ops.arrays.programs import NUMBER, NUMBERS, REF, written_out
-from ...ops.index import Statement, Term, refs
+from ...ops.index import Statement, Term
 from .contracting import contracted
 from .folding import Folding
+from .moving import moved
 from .program import CONSTANT, Fixed, Instruction, Looked, Program
 from .steps import (
     LARGEST,
     SMALLEST,
     SUM,
+    Called,
     Choose,
     Layout,
     Map,
+    Move,
     Operand,
     Pack,
     Planned,
@@ -43,6 +47,10 @@ CHOICES = {"argmax": 0, "argmin": 1, "argsort": 2}
 """As ``native/kernels/arrays.h`` numbers them."""
 
 
+EXTREMES = {"max": LARGEST, "min": SMALLEST}
+"""Rows that are reductions where nobody asks for the place."""
+
+
 class Walk:
     """A term that goes over all of the result by letters, and reads at sums of them."""
 
@@ -51,14 +59,14 @@ class Walk:
         to = [index.letter.name for index in term.to.at if index.letter is not None]
         self.outer = [name for name in to if self.lengths[name] != 1]
         self.inner = [name for name, n in term.loops if name not in to and n != 1]
-        read = refs(term.body)
+        read = term.refs
         self.reads = [(ref.array, [index.affine for index in ref.at]) for ref in read]
         self.is_product = is_product(term)
         self.body = written_out(term.body, read)
 
 
 class UnloweredError(Exception):
-    """A row that the native executor does not have: NumPy carries the program out."""
+    """More loops than a native step has: NumPy carries the program out."""
 
 
 class Lowering:
@@ -78,6 +86,7 @@ class Lowering:
         self._same: dict[object, int] = {}
         self._walks: dict[int, list[Walk]] = {}
         self._views: dict[int, Any] = {}
+        self._moves: dict[int, Any] = {}
         self._looked_at = {
             (it.result, it.name)
             for each in program.instructions
@@ -97,14 +106,47 @@ class Lowering:
 
     def _lower(self, each: Instruction) -> None:
         row = each.row
-        if row.implicit is not None or row.statement is None:
-            raise UnloweredError(row.name)
-        layout = self._view(each)
+        layout = self._view(each) if row.implicit is None else None
         if layout is None and row.chosen:
             layout = self._extreme(each)
-        if layout is None and not row.chosen:
+        if layout is None and not row.chosen and row.implicit is None:
             layout = self._plainly(each)
-        self.layouts[each.result] = self._planned(each) if layout is None else layout
+        if layout is None:
+            layout = self._called(each) if _is_foreign(row) else self._moved(each)
+        if layout is None:
+            layout = self._planned(each)
+        self.layouts[each.result] = layout
+
+    def _moved(self, each: Instruction) -> Layout | None:
+        """Numbers read, or added up, at places along one axis that whole numbers name."""
+        row = each.row
+        if id(row) not in self._moves:
+            self._moves[id(row)] = moved(row)
+        found = self._moves[id(row)]
+        if found is None:
+            return None
+        of = self.layouts[each.operands[0]]
+        root = self._root(prod(row.shape))
+        result = whole(root, tuple(row.shape))
+        number = dict(each.wholes)[found.whole]
+        places = strides(self.program.wholes[number].shape)
+        there, here = found.walked(result, found.to), found.walked(of, found.read)
+        led = result if found.adds else of
+        turns = found.along(places, found.places)[1]
+        self.steps.append(
+            Move(root, found.lengths, there, here, number, turns,
+                 led.steps[found.axis], led.shape[found.axis], found.adds)
+        )  # fmt: skip
+        return result
+
+    def _called(self, each: Instruction) -> Layout:
+        """A step that NumPy carries out."""
+        row = each.row
+        args = tuple(self._in_order(number) for number in each.operands)
+        root = self._root(prod(row.shape))
+        places = tuple((of.root, of.offset) for of in args)
+        self.steps.append(Called(root, row, places, each.wholes))
+        return whole(root, tuple(row.shape))
 
     def _view(self, each: Instruction) -> Layout | None:
         """A row that only says where numbers stand."""
@@ -136,7 +178,7 @@ class Lowering:
     def _extreme(self, each: Instruction) -> Layout | None:
         """The largest or smallest along axes, where nobody asks for the place."""
         row = each.row
-        kind = {"max": LARGEST, "min": SMALLEST}.get(row.name)
+        kind = EXTREMES.get(row.name)
         (chosen,) = row.chosen
         asked = any((each.result, name) in self._looked_at for name in chosen.names)
         of = self.layouts[each.operands[0]]
@@ -245,8 +287,6 @@ class Lowering:
 
     def _choose(self, each: Instruction, chosen: Any, wholes: Mapping[str, int]) -> None:
         of = self._in_order(each.operands[each.row.operands.index(chosen.array)])
-        if len(chosen.axes) != 1 or len(chosen.names) != 1:
-            raise UnloweredError(each.row.name)
         (axis,) = chosen.axes
         sizes = (prod(of.shape[:axis]), of.shape[axis], prod(of.shape[axis + 1 :]))
         whole_number = wholes[chosen.names[0]]
@@ -303,6 +343,11 @@ class Lowering:
         return whole(root, of.shape)
 
 
+def _is_foreign(row: Bound) -> bool:
+    """Whether NumPy carries a row out: it is known by an equation, or looks along several axes."""
+    return row.implicit is not None or any(len(it.axes) != 1 for it in row.chosen)
+
+
 def _walks(statement: Statement, shape: Sequence[int]) -> list[Walk]:
     """The terms of a statement over boxes; none where it is not of that kind."""
     terms = statement.terms
@@ -329,7 +374,7 @@ def _is_plain(term: Term, shape: Sequence[int]) -> bool:
             names.append(index.letter.name)
     if len(set(names)) != len(names) or len(term.to.at) != len(shape):
         return False
-    return all(index.affine is not None for ref in refs(term.body) for index in ref.at)
+    return all(index.affine is not None for ref in term.refs for index in ref.at)
 
 
 def _ordered(

@@ -13,12 +13,27 @@ from ...ops import OPS
 from ...ops.arrays.flat import strides
 from ...value import native_core
 from .arena import inner_roots, placed
+from .foreign import Foreign
 from .fusing import Group, accumulated, grouped, in_order, turned
 from .lowering import Lowering, UnloweredError
+from .memory import check_bytes
 from .program import ARGUMENT, CAPTURED, Fixed, Given, Program
-from .steps import Choose, Layout, Map, Operand, Pack, Planned, Product, Reduce, Shape, squeezed
+from .steps import (
+    Called,
+    Choose,
+    Layout,
+    Map,
+    Move,
+    Operand,
+    Pack,
+    Planned,
+    Product,
+    Reduce,
+    Shape,
+    squeezed,
+)
 
-BOX, PACK, MATRICES, PLANNED, CHOOSE = range(5)
+BOX, PACK, MATRICES, PLANNED, CHOOSE, CALLED, MOVE = range(7)
 IN_ARENA, IN_CONSTANTS, IN_ARGUMENTS, IN_CAPTURED, IN_OUTPUTS = range(5)
 """Where a slot lies."""
 
@@ -41,6 +56,7 @@ class Packed:
         self.constants: list[Any] = []
         self.data: list[Any] = []
         self.plans: list[Any] = []
+        self.calls: list[Any] = []
         self._slots: dict[int, int] = {}
         self._slot_words: list[int] = []
         roots = program.roots
@@ -58,6 +74,7 @@ class Packed:
         self._hidden = outside
         self.places, self.arena = placed(self.groups, lowering.sizes, outside | set(homes))
         self._homes = homes
+        check_bytes(8 * (self.arena + sum(prod(program.shapes[it]) for it in program.outputs)))
         words: list[int] = [len(self.groups)]
         for group in self.groups:
             words += self._group(group)
@@ -70,6 +87,7 @@ class Packed:
             tuple(self.constants),
             tuple(self.data),
             tuple(self.plans),
+            tuple(self.calls),
             tuple(program.shapes[number] for number in program.outputs),
             bytes(guard.outcome for guard in program.guards),
             (self.arena, found, arguments, captured, self.work >= WORTH_RELEASING),
@@ -154,12 +172,30 @@ class Packed:
             return words
         if isinstance(step, Choose):
             return [CHOOSE, step.by, *step.sizes, self._slot(step.arg[0]), step.arg[1], step.whole]
+        if isinstance(step, Called):
+            return self._called(step)
+        if isinstance(step, Move):
+            _check_loops(step.loops)
+            words = [MOVE, len(step.loops), *step.loops, int(step.adds), step.whole, step.scale,
+                     step.limit, *step.turns]  # fmt: skip
+            for side in (step.to, step.arg):
+                words += [self._slot(side.root), side.offset, *side.steps]
+            return words
         assert isinstance(step, Planned)
         self.plans.append(native_core.array_plan(step.plan.words, step.plan.numbers))
         words = [PLANNED, len(self.plans) - 1, self._slot(step.result), len(step.args)]
         for root, offset in step.args:
             words += [self._slot(root), offset]
         return [*words, len(step.wholes), *step.wholes]
+
+    def _called(self, step: Called) -> list[int]:
+        self.calls.append(Foreign(step.row, step.wholes, self.program))
+        row = step.row
+        words = [CALLED, len(self.calls) - 1, 1 + len(step.args)]
+        words += [self._slot(step.result), 0, prod(row.shape)]
+        for (root, offset), shape in zip(step.args, row.shapes):
+            words += [self._slot(root), offset, prod(shape)]
+        return [*words, len(step.wholes), *(number for _, number in step.wholes)]
 
     def _box(self, group: Group, box: Shape) -> list[int]:
         """A body over a box: operands read, then those written, then rows and reductions."""
@@ -270,4 +306,8 @@ def _work(group: Group) -> int:
         return prod(step.sizes) * prod(step.loops) // 8
     if isinstance(step, Planned):
         return prod(step.plan.shape)
+    if isinstance(step, Called):
+        return prod(step.row.shape)
+    if isinstance(step, Move):
+        return prod(step.loops)
     return prod(step.box) if isinstance(step, Pack) else prod(step.sizes)

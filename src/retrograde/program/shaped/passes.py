@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from .gathering import gathered
 from .program import Instruction, Looked, Program, Whole, check
 
 
 def improved(program: Program) -> Program:
     """All passes, in their order."""
-    for one in (shared, needed):
+    for one in (shared, needed, gathered):
         program = check(one(program), one.__name__)
     return program
 

@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ..._shared.bound import bound
 from ...value import core_name, native_core
-from . import interpreter
-from .adjoint import with_gradients
+from . import interpreter, memory
+from .adjoint import with_gradients, with_products
 from .lowering import UnloweredError
 from .packing import Packed
 from .passes import improved
-from .program import ARGUMENT, CAPTURED, Builder, Input, Program
+from .program import ARGUMENT, CAPTURED, Program
 from .traces import Trace
 
 
@@ -25,6 +24,7 @@ class Run:
     """
 
     def __init__(self, program: Program, arguments: int, captured: int) -> None:
+        memory.check_results(program)
         self.program = program
         self.packed: Packed | None = None
         self.why = ""
@@ -85,16 +85,8 @@ def of_products(trace: Trace, numbers: Sequence[int]) -> Run:
     known = trace.runs.get(key)
     if known is None:
         ids = inputs_of(trace.program, ARGUMENT, numbers)
-        program, slopes = with_gradients(trace.program, trace.program.outputs[0], ids)
-        build = Builder(program)
-        total = build.constant(0.0)
-        for place, (number, slope) in enumerate(zip(ids, slopes)):
-            shape = program.shapes[number]
-            given = Input(ARGUMENT, f"vector {place}", trace.arguments + place)
-            along = build.add(bound("mul", (shape, shape)), (slope, build.input(given, shape)))
-            part = build.add(bound("sum", (shape,)), (along,)) if shape else along
-            total = build.add(bound("add", ((), ())), (total, part))
-        program, found = with_gradients(program, total, ids)
+        root = trace.program.outputs[0]
+        program, found = with_products(trace.program, root, ids, trace.arguments)
         program.outputs = [*program.outputs, *found]
         known = trace.runs[key] = _run(trace, program, len(numbers))
     return known

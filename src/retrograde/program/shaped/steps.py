@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ...ops.arrays.flat import strides
 
 if TYPE_CHECKING:
+    from ..._shared.bound import Bound
     from ...ops.arrays.plans import Plan
 
 Shape = tuple[int, ...]
@@ -167,6 +168,43 @@ class Choose:
     def reads(self) -> Iterable[int]:
         """The roots it reads."""
         return (self.arg[0],)
+
+
+@dataclass
+class Move:
+    """Numbers moved, one side at places that whole numbers name: ``scale`` times the number, which
+    is below ``limit``, beyond where the loops stand. They are read there, or, where it ``adds``,
+    added up there, in zeros."""
+
+    result: int
+    loops: Shape
+    to: Operand
+    arg: Operand
+    whole: int
+    turns: Shape
+    scale: int
+    limit: int
+    adds: bool
+
+    @property
+    def reads(self) -> Iterable[int]:
+        """The roots it reads."""
+        return (self.arg.root,)
+
+
+@dataclass
+class Called:
+    """A row by NumPy, on operands in order: ``wholes`` are what it reads, then what it finds."""
+
+    result: int
+    row: Bound
+    args: tuple[tuple[int, int], ...]
+    wholes: tuple[tuple[str, int], ...]
+
+    @property
+    def reads(self) -> Iterable[int]:
+        """The roots it reads."""
+        return (root for root, _ in self.args)
 
 
 Step = Any

@@ -9,7 +9,7 @@ from ...ops import OPS
 from .fusing import Group
 from .program import CONSTANT, Program
 from .runs import Run
-from .steps import Choose, Map, Pack, Planned, Product, Reduce, Shape
+from .steps import Called, Choose, Map, Move, Pack, Planned, Product, Reduce, Shape
 from .traces import Family, Trace
 
 MOST_LINES = 200
@@ -48,6 +48,8 @@ def _trace_lines(trace: Trace) -> list[str]:
     for key, run in trace.runs.items():
         asked = key if isinstance(key, str) else f"value and gradients by {key[0]}s {list(key[1])}"
         lines += _run_lines(asked, run)
+    for (asked, *_, count), run in trace.row_runs.items():
+        lines += _run_lines(asked if count is None else f"{asked} of {count} rows", run)
     return lines
 
 
@@ -93,6 +95,11 @@ def group_text(group: Group) -> str:
         return f"  copy {shape_text(step.box)}"
     if isinstance(step, Choose):
         return f"  look along {shape_text(step.sizes)}"
+    if isinstance(step, Move):
+        how = "added at" if step.adds else "read at"
+        return f"  {shape_text(step.loops)} {how} places that whole numbers name"
+    if isinstance(step, Called):
+        return f"  {step.row.name} by NumPy: {shape_text(step.row.shape)}"
     assert isinstance(step, Planned)
     return f"  {step.name}: {shape_text(step.plan.shape)}"
 

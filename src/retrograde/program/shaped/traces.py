@@ -27,14 +27,19 @@ from .reading import Reader
 
 @dataclass(eq=False)
 class Trace:
-    """One recorded path: its program, the leaves it captured, and the outline of its results."""
+    """One recorded path: its program, the leaves it captured, and the outline of its results.
+
+    ``block`` is how many of its rows run at once, 0 until somebody asks.
+    """
 
     program: Program
     captured: list[Any]
     outputs: Nest
     arguments: int
     runs: dict[Any, Any] = field(default_factory=dict)
+    row_runs: dict[Any, Any] = field(default_factory=dict)
     calls: int = 0
+    block: int = 0
 
     @property
     def path(self) -> bytes:
@@ -44,10 +49,14 @@ class Trace:
 
 @dataclass(eq=False)
 class Family:
-    """The traces for arguments of some shapes, all of one snapshot of names."""
+    """The traces for arguments of some shapes, all of one snapshot of names.
+
+    ``arguments`` are like those of the first call, without its numbers.
+    """
 
     traces: list[Trace] = field(default_factory=list)
     names: Any = None
+    arguments: Taken | None = None
 
     def fitting(self, path: bytes) -> Trace | None:
         """A trace that goes this way, if there is one."""
