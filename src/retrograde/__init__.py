@@ -65,6 +65,7 @@ from ._values.functions import sum as sum
 from ._values.graph import backward as backward
 from ._values.graph import order as order
 from ._values.modes import anomaly as anomaly
+from ._values.modes import any_bits as any_bits
 from ._values.modes import grad_enabled as grad_enabled
 from ._values.modes import no_grad as no_grad
 from ._values.scanning import scan as scan

@@ -1146,6 +1146,15 @@ def leave_anomaly() -> None:
 def in_anomaly() -> bool:
     """Whether this thread raises at births."""
 
+def enter_any_bits() -> None:
+    """Allow NumPy's matrix product in this thread."""
+
+def leave_any_bits() -> None:
+    """Undo one enter_any_bits."""
+
+def in_any_bits() -> bool:
+    """Whether this thread allows NumPy's matrix product."""
+
 def enter_recording() -> None:
     """Start to record a function."""
 

@@ -205,6 +205,15 @@ class Core(Protocol[V]):
     def in_anomaly(self) -> bool:
         """Whether this thread raises at births."""
 
+    def enter_any_bits(self) -> None:
+        """Allow NumPy's matrix product in this thread."""
+
+    def leave_any_bits(self) -> None:
+        """Undo one enter_any_bits."""
+
+    def in_any_bits(self) -> bool:
+        """Whether this thread allows NumPy's matrix product."""
+
     def in_recording(self) -> bool:
         """Whether this thread records a function; only the native core ever does."""
 

@@ -53,6 +53,17 @@ def plan(row: Bound, wholes: Mapping[str, Any], make: Make) -> Any:
     return way, kept, len(row.wholes), _choice(row)
 
 
+def by_any_bits(row: Any) -> Any:
+    """The row that a node inside ``any_bits()`` is made by: of a custom op its own."""
+    return row.by_any_bits() if row.statement is not None else row
+
+
+def large_matmul(left: Shape, right: Shape) -> Bound | None:
+    """``@`` on two shapes as NumPy's product carries it out; None where that does not."""
+    row = bound("matmul", (left, right)).by_any_bits()
+    return row if row.any_bits else None
+
+
 def _looked_up(row: Bound, wholes: Mapping[str, Any]) -> dict[str, Shape]:
     """The shapes of all whole numbers of a row: those given, and those it finds by looking."""
     places = {name: np.shape(wholes[name]) for name in row.wholes}

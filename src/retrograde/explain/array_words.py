@@ -40,4 +40,6 @@ receives the upstream gradient at [i, j] times X[i, k], added up over i'
     ]
     said = [line for name, shape in takers for line in sentences(bound.statement, name, shape)]
     spelled = re.compile(rf"\b({'|'.join(map(re.escape, called))})(?=\[|\s|$)")
+    if bound.any_bits:
+        said.append("NumPy's matrix product adds them up, in an order of its own (any_bits)")
     return "; ".join(spelled.sub(lambda found: called[found[1]], line) for line in said)
