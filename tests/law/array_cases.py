@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -199,6 +200,13 @@ MASK = np.array([[True, False, True], [False, True, True]])
 W1 = np.array([1, 3])
 
 
+def with_zeros(shape: tuple[int, ...], axis: int, zeros: Sequence[int]) -> Any:
+    """Factors, of which some along an axis are 0."""
+    made = np.moveaxis(R(*shape), axis, 0)
+    made[list(zeros)] = 0.0
+    return np.moveaxis(made, 0, axis)
+
+
 def lower(engine: Tensors, x: Tensor) -> Tensor:
     """Cholesky of something symmetric, so that PyTorch's symmetric gradient is the same."""
     turned = engine("transpose", x)
@@ -270,6 +278,13 @@ CASES = [
     Case("cumsum", (R(2, 4, 2),), lambda x: x.cumsum(1), {"axis": 1}),
     Case("cumprod", (R(2, 4),), lambda x: x.cumprod(1), {"axis": 1}),
     Case("cumprod", (np.array([2.0, 0.0, 3.0, 0.0, 5.0]),), lambda x: x.cumprod(0), {"axis": 0}),
+    Case("cumprod_along", (R(2, 4),), lambda x: x.cumprod(1), {"axis": 1}),
+    *(
+        Case(name, (with_zeros(shape, axis, zeros),), partial(getattr(torch, name), dim=axis),
+             {"axis": axis})
+        for name in ("prod", "cumprod")
+        for shape, axis, zeros in (((19,), 0, ()), ((2, 9, 2), 1, (3,)), ((70,), 0, (0, 40, 69)))
+    ),
     Case("sort", (R(4, 3),), lambda x: x.sort(0)[0], {"axis": 0}),
     Case("softmax", (R(3, 4),), lambda x: x.softmax(0), {"axis": 0}),
     Case("softmax", (R(3, 4) * 300.0,), lambda x: x.softmax(1), {"axis": 1}),
