@@ -1296,6 +1296,9 @@ def array_node(
 def key(thing: Any, /) -> int:
     """Who a node is."""
 
+def is_written_over(thing: Any, /) -> bool:
+    """Whether t[i] = v has taken over its numbers."""
+
 def stale_input(thing: Any, /) -> Any:
     """The input of an array row whose numbers were changed since."""
 

@@ -63,6 +63,7 @@ from .tensor import Tensor as Tensor
 from .tensor import array as array
 from .tensor import array_node as array_node
 from .tensor import array_row as array_row
+from .tensor import is_written_over as is_written_over
 from .tensor import key as key
 from .tensor import put as put
 from .tensor import stale_input as stale_input

@@ -85,6 +85,9 @@ class Core(Protocol[V]):
     def key(self, thing: Any, /) -> int:
         """Who a node is: the same number for every handle of it, as long as it lives."""
 
+    def is_written_over(self, thing: Any, /) -> bool:
+        """Whether ``t[i] = v`` has taken over the numbers of a tensor's node."""
+
     def stale_input(self, thing: Any, /) -> Any:
         """The input of an array row whose numbers were changed since; None where none was."""
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..ops import OPS
-from ..ops.arrays.places import At
+from ..ops.arrays.places import At, is_one_place
 from ..ops.arrays.plans import plan as planned
 from ..ops.index import Index, Letter, Read, Ref, Shape
 from .bound import Bound, bound
@@ -197,6 +197,15 @@ def made_by(
     if name == "put_at":
         return bound(name, shapes, lengths, count=count), wholes
     return bound(name, shapes, lengths, key=tuple(At(it, ()) for it in wholes)), wholes
+
+
+def one_place(row: Bound, wholes: Mapping[str, Any]) -> tuple[int, ...] | None:
+    """The place of ``x[i]`` and of ``x[i] = v``, whole numbers in front of whole axes; else None."""
+    if row.name not in ("index", "put_at") or row.statement is None:
+        return None
+    if row.name == "index" and not is_one_place(row.arguments["key"]):
+        return None
+    return tuple(int(wholes[f"n{axis + 1}"]) for axis in range(len(wholes)))
 
 
 def unfit(name: str, shapes: tuple[Any, ...]) -> str:
