@@ -1,5 +1,5 @@
-"""Loops that write, ``x[i + 1] = f(x[i])``: derivatives of both orders, stories and ledgers, in time
-that grows as the loop does."""
+"""Loops that write, ``x[i + 1] = f(x[i])``: derivatives of both orders, stories and ledgers, in
+time that grows as the loop does."""
 
 from __future__ import annotations
 
@@ -108,6 +108,25 @@ def test_rows_of_a_matrix_and_other_shapes(rg):
     slopes = [(rg.grad(loss)(w.data + e) - rg.grad(loss)(w.data - e)) / (2 * step)
               for e in step * np.eye(3)]  # fmt: skip
     np.testing.assert_allclose(rg.hessian(loss)(w.data), slopes, rtol=1e-6, atol=1e-8)
+
+
+def test_births_in_such_loops_are_found_where_they_are_made(rg):
+    first = rg.Value(0.7, label="first")
+    found = rg.births(loss_of(rg, 12)(first))
+    assert not found.forward
+    assert not found.backward
+    x = rg.Tensor(np.ones(5), requires_grad=False)
+    x[0] = first
+    x[1] = (x[0] - 0.7).log()  # -inf
+    x[2] = x[0] * 2.0
+    assert [each.op for each in rg.births((x * x).sum()).forward] == ["log"]
+    x = rg.Tensor(np.ones(5), requires_grad=False)
+    x[0] = first
+    x[2] = (x[0] - 0.7).sqrt()  # an infinite slope
+    x[1] = x[0] * 2.0
+    found = rg.births(x.sum())
+    assert not found.forward
+    assert [each.op for each in found.backward] == ["sqrt"]
 
 
 @pytest.mark.sweep

@@ -200,7 +200,7 @@ def made_by(
 
 
 def one_place(row: Bound, wholes: Mapping[str, Any]) -> tuple[int, ...] | None:
-    """The place of ``x[i]`` and of ``x[i] = v``, whole numbers in front of whole axes; else None."""
+    """The place of ``x[i]`` and ``x[i] = v``, whole numbers in front of whole axes; else None."""
     if row.name not in ("index", "put_at") or row.statement is None:
         return None
     if row.name == "index" and not is_one_place(row.arguments["key"]):

@@ -14,7 +14,6 @@ from ..ops.arrays.words import sentences
 from ..ops.index import Shape
 from ..value import core
 
-
 Known = dict[tuple[int, tuple[str, ...]], tuple[object, list[str]]]
 """What was said of a bound row before, by its identity and by what takes gradients."""
 
