@@ -112,9 +112,13 @@ if _TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> object:
-        if name not in _WHEN_ASKED:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from importlib import import_module
+
+        if name not in _WHEN_ASKED:
+            function = import_module(f"{__name__}._tensors.rows").function_of(name)
+            if function is None:
+                raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            return function
 
         room = import_module(f"{__name__}.{_WHEN_ASKED[name] or name}")
         found = globals()[name] = getattr(room, name) if _WHEN_ASKED[name] else room
