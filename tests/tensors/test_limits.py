@@ -1,5 +1,5 @@
-"""How large things may get: tensors of 10⁸ numbers, graphs of 10⁶ tensors. Takes 5 GB, and minutes
-on the reference."""
+"""How large things may get: tensors of 10⁸ numbers, graphs of 10⁶ tensors. Takes 5 GB; the
+reference, which is slow, has a tenth of the second."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ def test_a_tensor_of_a_hundred_million_numbers_on_the_reference(reference):
     assert float(x.grad.min()) == float(x.grad.max()) == 1.0
 
 
-@pytest.mark.parametrize("core", ["native", "reference"])
-def test_a_graph_of_a_million_tensors(core, request):
+@pytest.mark.parametrize(("core", "rounds"), [("native", 500_000), ("reference", 50_000)])
+def test_a_graph_of_a_million_tensors(core, rounds, request):
     rg = request.getfixturevalue(core)
     x = rg.Tensor(np.ones(4), label="x")
     z = x
-    for _ in range(500_000):
+    for _ in range(rounds):
         z = z * 0.999999 + x
     loss = z.sum()
     loss.backward()
-    assert len(rg.order(loss)) == 1_000_002
-    expected = (1.0 - 0.999999**500_000) / 1e-6 + 0.999999**500_000
+    assert len(rg.order(loss)) == 2 * rounds + 2
+    expected = (1.0 - 0.999999**rounds) / 1e-6 + 0.999999**rounds
     np.testing.assert_allclose(x.grad, expected, rtol=1e-9)
     del z, loss  # without recursion
