@@ -52,7 +52,7 @@ Value *rg_tensor_blank(int ndim, int as_value) {
     body->code = 0;
     body->place = 0;
     body->ndim = (uint8_t)ndim;
-    body->saves = body->saves_result = body->contiguous = body->retains = body->open = 0;
+    body->saves = body->saves_result = body->contiguous = body->marks = body->open = 0;
     body->size = 1;
     body->shape = body->axes;
     if (RG_UNLIKELY(ndim > RG_INLINE_AXES)) {

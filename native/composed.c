@@ -490,7 +490,7 @@ static PyObject *keywords(PyObject *const *args, Py_ssize_t count, PyObject *kwn
 PyObject *rg_composed_method(PyObject *name, PyObject *self, PyObject *const *args,
                              Py_ssize_t count, PyObject *kwnames) {
     Py_ssize_t named = kwnames ? PyTuple_GET_SIZE(kwnames) : 0;
-    if (trace == NULL || rg_recording()) return not_ours();
+    if (trace == NULL || rg_recording() || rg_any_bits()) return not_ours();
     Key key = {.size = 0, .full = 0};
     Call call = {.way = "method", .name = name, .operands = &self, .count = 1};
     put_text(&key, name);
@@ -551,7 +551,8 @@ static PyObject *composed(PyObject *Py_UNUSED(module), PyObject *const *args, Py
         return NULL;
     }
     Py_ssize_t operands = PyTuple_GET_SIZE(args[1]), at = 0;
-    if (trace == NULL || rg_recording() || operands > MOST_OPERANDS) return not_ours();
+    if (trace == NULL || rg_recording() || rg_any_bits() || operands > MOST_OPERANDS)
+        return not_ours();
     Key key = {.size = 0, .full = 0};
     Call call = {.way = "row",
                  .name = args[0],

@@ -269,7 +269,7 @@ static inline int take_fresh(Fresh *fresh) {
     body->rule = NULL;
     body->wholes = NULL;
     body->place = 0;
-    body->retains = body->open = 0;
+    body->marks = body->open = 0;
     body->shape = body->axes;
     body->strides = body->axes + RG_INLINE_AXES;
     return 1;

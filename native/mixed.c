@@ -234,8 +234,8 @@ int rg_pull_share(RgPass *pass, uint32_t place, Value *input, const double *upst
 double *rg_pull_over(RgPass *pass, uint32_t place, Value *input, const double *upstream,
                      Py_ssize_t first, Py_ssize_t count) {
     RgTotal *total = &pass->totals[place], *from = &pass->totals[pass->at];
-    int needed = pass->anomaly || pass->keep_all || rg_body(node_at(pass, pass->at))->retains ||
-                 from->array->refs > 1;
+    int needed = pass->anomaly || pass->keep_all ||
+                 (rg_body(node_at(pass, pass->at))->marks & RG_RETAINS) || from->array->refs > 1;
     size_t size = (size_t)rg_body(input)->size;
     double *to;
     if (total->array == NULL && !needed) {
@@ -471,7 +471,7 @@ static inline int pull_in_place(RgPass *pass, Value *v) {
     if (body->row->pull(pass, v, array ? total->array->data : &total->number, places) < 0)
         return -1;
     if (!array) return 0;
-    if (RG_LIKELY(!body->retains && !pass->keep_all)) {
+    if (RG_LIKELY(!(body->marks & RG_RETAINS) && !pass->keep_all)) {
         rg_numbers_drop(total->array);
         total->array = NULL;
     } else {
@@ -530,7 +530,7 @@ static int walk(RgPass *pass) {
         }
         if (failed) return -1;
         if (!array) continue;
-        if (RG_LIKELY(!rg_body(v)->retains && !pass->keep_all)) {
+        if (RG_LIKELY(!(rg_body(v)->marks & RG_RETAINS) && !pass->keep_all)) {
             rg_numbers_drop(total->array);
             total->array = NULL;
         } else {
@@ -568,7 +568,7 @@ static void settle_one(Value *v, RgTotal *total, const double *aside) {
     }
     RgBody *body = rg_body(v);
     RgBuffer *old = body->gradient;
-    if (takes && (body->retains || (rg_is_leaf(v) && total->array))) {
+    if (takes && ((body->marks & RG_RETAINS) || (rg_is_leaf(v) && total->array))) {
         body->gradient = total->array;
         total->array = old;
     }

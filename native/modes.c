@@ -6,6 +6,7 @@ Py_ssize_t rg_modes_active = 0;
 static _Thread_local int no_grad_depth = 0;
 static _Thread_local int anomaly_depth = 0;
 static _Thread_local int recording_depth = 0;
+static _Thread_local int any_bits_depth = 0;
 static Py_ssize_t recordings = 0;                  /* in all threads */
 static _Thread_local uint64_t recording_since = 0; /* the epoch in which the outermost one began */
 static _Thread_local PyObject *made = NULL;        /* in it: the nodes of ops, in the order made */
@@ -15,6 +16,7 @@ static PyObject *told_who = NULL;
 
 int rg_grad_enabled(void) { return rg_modes_active == 0 || no_grad_depth == 0; }
 int rg_anomaly_enabled(void) { return rg_modes_active != 0 && anomaly_depth != 0; }
+int rg_any_bits(void) { return any_bits_depth != 0; }
 int rg_recording(void) { return rg_modes_active != 0 && recording_depth != 0; }
 
 /* In a recording: whether a replay may find another number here. That is what depends on an argument
@@ -100,6 +102,22 @@ DEFINE_LEAVE(anomaly)
 DEFINE_IN(no_grad)
 DEFINE_IN(anomaly)
 DEFINE_IN(recording)
+DEFINE_IN(any_bits)
+
+/* No node that is made quickly asks for this one, so it does not count as active. */
+static PyObject *enter_any_bits(PyObject *Py_UNUSED(m), PyObject *Py_UNUSED(ignored)) {
+    any_bits_depth++;
+    Py_RETURN_NONE;
+}
+
+static PyObject *leave_any_bits(PyObject *Py_UNUSED(m), PyObject *Py_UNUSED(ignored)) {
+    if (any_bits_depth == 0) {
+        PyErr_SetString(PyExc_RuntimeError, "this thread is not in that mode");
+        return NULL;
+    }
+    any_bits_depth--;
+    Py_RETURN_NONE;
+}
 
 static PyObject *enter_recording(PyObject *Py_UNUSED(m), PyObject *Py_UNUSED(ignored)) {
     if (recording_depth == 0) {
@@ -198,6 +216,12 @@ PyMethodDef rg_modes_methods[] = {
      RG_DOC("leave_anomaly($module, /)", "Undo one enter_anomaly.")},
     {"in_anomaly", in_anomaly, METH_NOARGS,
      RG_DOC("in_anomaly($module, /)", "Whether this thread raises at births.")},
+    {"enter_any_bits", enter_any_bits, METH_NOARGS,
+     RG_DOC("enter_any_bits($module, /)", "Allow NumPy's matrix product in this thread.")},
+    {"leave_any_bits", leave_any_bits, METH_NOARGS,
+     RG_DOC("leave_any_bits($module, /)", "Undo one enter_any_bits.")},
+    {"in_any_bits", in_any_bits, METH_NOARGS,
+     RG_DOC("in_any_bits($module, /)", "Whether this thread allows NumPy's matrix product.")},
     {"enter_recording", enter_recording, METH_NOARGS,
      RG_DOC("enter_recording($module, /)", "Start to record a function.")},
     {"leave_recording", leave_recording, METH_NOARGS,

@@ -234,6 +234,7 @@ static int write_in_place(PyObject *self, RgEntry operand, const Block *block) {
     body->at = of->at;
     of->buffer = NULL;
     of->at = NULL;
+    of->marks |= RG_WRITTEN;
     if (takes) {
         z->flags |= flags & RG_INHERITED;
         rg_hold_inputs(z);
@@ -321,6 +322,11 @@ static PyObject *write_tensor(PyObject *Py_UNUSED(module), PyObject *args) {
     Py_RETURN_NONE;
 }
 
+/* is_written_over(thing) */
+static PyObject *is_written_over(PyObject *Py_UNUSED(module), PyObject *thing) {
+    return PyBool_FromLong(rg_is_tensor(thing) && (rg_body(rg_node_of(thing))->marks & RG_WRITTEN));
+}
+
 /* A leaf gets other numbers, in the order of C; takes the buffer over. */
 void rg_tensor_replace(Value *leaf, RgBuffer *buffer) {
     RgBody *body = rg_body(leaf);
@@ -336,6 +342,8 @@ void rg_tensor_replace(Value *leaf, RgBuffer *buffer) {
 PyMethodDef rg_place_methods[] = {
     {"put", put, METH_VARARGS,
      RG_DOC("put($module, tensor, bound, operand, wholes, /)", "tensor[key] = operand.")},
+    {"is_written_over", is_written_over, METH_O,
+     RG_DOC("is_written_over($module, thing, /)", "Whether t[i] = v has taken over its numbers.")},
     {"write_tensor", write_tensor, METH_VARARGS,
      RG_DOC("write_tensor($module, tensor, array, /)", "Give a leaf other numbers.")},
     {NULL, NULL, 0, NULL},

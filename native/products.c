@@ -274,6 +274,23 @@ static Value *matmul_node(Value *left, Value *right) {
     return NULL;
 }
 
+/* left @ right as a node that NumPy's product makes; NULL without an exception where it does not. */
+static PyObject *any_bits_product(Value *left, Value *right) {
+    const RgBody *x = rg_body(left), *y = rg_body(right);
+    Product p;
+    if (!set_lengths(&p, x, y)) return NULL; /* which is said elsewhere */
+    PyObject *bound = rg_call("retrograde._shared.views", "large_matmul", "NN",
+                              rg_shape_tuple(x->ndim, x->shape), rg_shape_tuple(y->ndim, y->shape));
+    if (bound == Py_None) Py_CLEAR(bound);
+    PyObject *operands = bound ? Py_BuildValue("(NN)", rg_face(left), rg_face(right)) : NULL;
+    PyObject *wholes = operands ? PyDict_New() : NULL;
+    PyObject *made = wholes ? rg_array_of_row(bound, operands, wholes) : NULL;
+    Py_XDECREF(wholes);
+    Py_XDECREF(bound);
+    Py_XDECREF(operands);
+    return made;
+}
+
 /* left @ right by NumPy's rules; NotImplemented where an operand is neither tensor nor array. */
 PyObject *rg_tensor_matmul(PyObject *left, PyObject *right) {
     PyObject *operands[] = {left, right};
@@ -290,8 +307,10 @@ PyObject *rg_tensor_matmul(PyObject *left, PyObject *right) {
         nodes[side] = made[side] = rg_leaf_of(operands[side], "an operand of @", 0);
         if (nodes[side] == NULL) known = -1;
     }
-    if (known > 0) z = matmul_node(nodes[0], nodes[1]);
-    PyObject *result = z ? rg_tensor_finish(z, nodes[0]->flags | nodes[1]->flags) : NULL;
+    PyObject *result = NULL;
+    if (known > 0 && RG_UNLIKELY(rg_any_bits())) result = any_bits_product(nodes[0], nodes[1]);
+    if (known > 0 && result == NULL && !PyErr_Occurred()) z = matmul_node(nodes[0], nodes[1]);
+    if (z) result = rg_tensor_finish(z, nodes[0]->flags | nodes[1]->flags);
     Py_XDECREF((PyObject *)made[0]);
     Py_XDECREF((PyObject *)made[1]);
     if (known == 0) return Py_NewRef(Py_NotImplemented);

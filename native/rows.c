@@ -402,9 +402,7 @@ static PyObject *own_row(PyObject *plan, PyObject *operands) {
     return rg_is_tensor(items[0]) ? rg_tensor_sum(items[0]) : Py_NewRef(Py_NotImplemented);
 }
 
-/* One node of a bound row. */
-PyObject *rg_array_of_row(PyObject *bound, PyObject *operands, PyObject *wholes) {
-    if (check_arguments(operands, wholes) < 0) return NULL;
+static PyObject *array_by_plan(PyObject *bound, PyObject *operands, PyObject *wholes) {
     PyObject *plan = rg_plan_of(bound, wholes), *made = NULL;
     if (plan == NULL) return NULL;
     if (RG_UNLIKELY(rg_recording()) && PyDict_GET_SIZE(wholes)) {
@@ -418,6 +416,18 @@ PyObject *rg_array_of_row(PyObject *bound, PyObject *operands, PyObject *wholes)
     }
     Py_DECREF(plan);
     return made;
+}
+
+/* One node of a bound row. */
+PyObject *rg_array_of_row(PyObject *bound, PyObject *operands, PyObject *wholes) {
+    if (check_arguments(operands, wholes) < 0) return NULL;
+    if (RG_UNLIKELY(rg_any_bits())) {
+        bound = rg_call("retrograde._shared.views", "by_any_bits", "(O)", bound);
+        PyObject *made = bound ? array_by_plan(bound, operands, wholes) : NULL;
+        Py_XDECREF(bound);
+        return made;
+    }
+    return array_by_plan(bound, operands, wholes);
 }
 
 static PyObject *array(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count) {

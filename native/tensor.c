@@ -66,7 +66,7 @@ static PyObject *get_data(PyObject *self, void *Py_UNUSED(closure)) {
 
 static int has_gradient(PyObject *self) {
     Value *v = rg_node_of(self);
-    if (rg_is_leaf(v) || rg_body(v)->retains) return 1;
+    if (rg_is_leaf(v) || (rg_body(v)->marks & RG_RETAINS)) return 1;
     rg_fail("LeafError", "tensor_grad", "(O)", self);
     return 0;
 }
@@ -233,7 +233,7 @@ static PyObject *tensor_register_hook(PyObject *self, PyObject *hook) {
 }
 
 static PyObject *tensor_retain(PyObject *self, PyObject *Py_UNUSED(ignored)) {
-    rg_body(rg_node_of(self))->retains = 1;
+    rg_body(rg_node_of(self))->marks |= RG_RETAINS;
     Py_RETURN_NONE;
 }
 

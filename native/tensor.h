@@ -42,6 +42,9 @@ typedef struct {
     int python; /* whether either may run Python code */
 } RgRow;
 
+#define RG_RETAINS 1 /* the gradient of an inner node is kept */
+#define RG_WRITTEN 2 /* t[i] = v has taken its numbers over */
+
 typedef struct RgBody RgBody;
 struct RgBody {
     const RgRow *row;
@@ -53,7 +56,7 @@ struct RgBody {
     uint8_t saves; /* a bit an input whose data the rule reads, as far as there are bits for them */
     uint8_t saves_result;
     uint8_t contiguous;
-    uint8_t retains;    /* the gradient of an inner node is kept */
+    uint8_t marks;      /* of RG_RETAINS and RG_WRITTEN */
     uint8_t open;       /* the law states no slope along an input that takes gradients */
     int32_t keep;       /* handles and rules that read the data */
     uint32_t version;   /* how often the data of this leaf was changed */

@@ -1,10 +1,11 @@
-"""Rehearse adding an op: edit one file, regenerate, build, and use the op on both cores.
+"""Rehearse adding ops: edit one file, regenerate, build, and use the ops on both cores.
 
     python tools/rehearse.py [--keep]
 
-Works on a scratch copy of the checkout. Fails when the new op needs a change in any file but
-``ops/scalar.py`` and the generated ones, or when anything that asks the law (``rehearsed.py`` tries
-all of it) cannot do with it: then the design has slipped.
+Works on a scratch copy of the checkout. Fails when a new op needs a change in any file but
+``ops/scalar.py`` (an op on arrays: ``ops/array.py``) and the generated ones, or when anything that
+asks the law (``rehearsed.py`` and ``rehearsed_arrays.py`` try all of it) cannot do with it: then
+the design has slipped. The tests of the law are run on the new rows of arrays too.
 """
 
 from __future__ import annotations
@@ -19,9 +20,18 @@ from pathlib import Path
 import regenerate
 import scratch
 
-PROGRAM = Path(__file__).with_name("rehearsed.py")
-TABLE = "src/retrograde/ops/scalar.py"
+PROGRAMS = [Path(__file__).with_name(name) for name in ("rehearsed.py", "rehearsed_arrays.py")]
+TABLE, ARRAYS = "src/retrograde/ops/scalar.py", "src/retrograde/ops/array.py"
 END_OF_TABLE = ")  # fmt: skip\n\n\ndef _table("
+END_OF_STATED, END_OF_COMPOSED = (f")  # fmt: skip\n\n_{name}" for name in ("COMPOSED", "IMPLICIT"))
+TESTS = (
+    "tests/law/test_array_torch.py", "tests/law/test_array_words.py",
+    "tests/law/test_array_wrong_rules.py", "tests/law/test_array_page.py",
+    "tests/kernels/test_array_plans.py", "tests/tensors/test_rows.py",
+    "tests/tensors/test_nodes.py", "tests/tensors/test_explained.py",
+    "tests/program/test_shaped_rows.py",
+)  # fmt: skip
+"""The tests of array rows that take every row of the table."""
 ROWS = """\
     Op(
         "rehearsed_damp", x * exp(-(y * x)), (exp(-(y * x)) * (1 - y * x), -(x * z)),
@@ -39,6 +49,30 @@ ROWS = """\
         cure="keep the input away from 0",
     ),
 """
+
+
+STATED = """\
+    Row("rehearsed_mix",
+        lambda shapes: bind(
+            adds(term(z[i, j], x[i, k] * Call("rehearsed_cube", (y[j, k],)), k <= j)), shapes),
+        Example({"x": (3, 4), "y": (5, 4)}), ("x", "y"), why="a product with a cube and a mask"),
+"""
+COMPOSED = """\
+    Composed("rehearsed_centre",
+             lambda do, x, axis=-1: do("sub", x, do("mean", x, axis=axis, keepdims=True)),
+             Example(MATRIX, {"axis": 0}), "what is left without the mean"),
+"""
+
+
+def add_array_rows(checkout: Path) -> None:
+    """Add the made-up rows of arrays at the ends of their tables."""
+    table = checkout / ARRAYS
+    text = table.read_text(encoding="utf-8")
+    for rows, end in ((STATED, END_OF_STATED), (COMPOSED, END_OF_COMPOSED)):
+        if text.count(end) != 1:
+            raise SystemExit(f"{ARRAYS}: the end of a table was not found")
+        text = text.replace(end, rows + end)
+    table.write_text(text, encoding="utf-8")
 
 
 def add_rows(checkout: Path) -> None:
@@ -62,7 +96,8 @@ def rehearse(folder: Path) -> None:
     checkout, installed = scratch.copy_checkout(folder / "checkout"), folder / "installed"
     before = dict(scratch.fingerprints(checkout))
     add_rows(checkout)
-    print(f"added four rows to {TABLE}")
+    add_array_rows(checkout)
+    print(f"added four rows to {TABLE} and two to {ARRAYS}")
     print(scratch.run([sys.executable, checkout / "tools" / "regenerate.py"]), end="")
     scratch.run([sys.executable, checkout / "tools" / "regenerate.py", "--check"])
     quickly = {**os.environ, "CMAKE_ARGS": scratch.QUICKLY}
@@ -70,20 +105,26 @@ def rehearse(folder: Path) -> None:
     print("built the wheel")
 
     touched = changed(before, dict(scratch.fingerprints(checkout)))
-    allowed = {TABLE, *regenerate.generate(checkout)}
+    allowed = {TABLE, ARRAYS, *regenerate.generate(checkout)}
     if touched != allowed:
         raise SystemExit(
             f"an op should change {sorted(allowed)} and nothing else; it changed {sorted(touched)}"
         )
-    print(f"changed besides the table: {', '.join(sorted(touched - {TABLE}))}")
+    print(f"changed besides the tables: {', '.join(sorted(touched - {TABLE, ARRAYS}))}")
 
     for core in ("native", "reference"):
         environment = {**os.environ, "PYTHONPATH": str(installed), "RETROGRADE_CORE": core}
-        print(
-            scratch.run([sys.executable, PROGRAM, core], cwd=folder, environment=environment),
-            end="",
-        )
+        for program in PROGRAMS:
+            printed = scratch.run(
+                [sys.executable, program, core], cwd=folder, environment=environment
+            )
+            print(printed, end="")
         print(f"the {core} engine computes and differentiates them")
+
+    environment = {**os.environ, "PYTHONPATH": str(installed), "RETROGRADE_CORE": ""}
+    asked = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "rehearsed", *TESTS)
+    printed = scratch.run([sys.executable, *asked], cwd=checkout, environment=environment)
+    print(f"the tests of the array law hold for them: {printed.strip().splitlines()[-1]}")
 
 
 def main() -> int:

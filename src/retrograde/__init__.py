@@ -13,6 +13,7 @@ from ._values.functions import sum as sum
 from ._values.graph import backward as backward
 from ._values.graph import order as order
 from ._values.modes import anomaly as anomaly
+from ._values.modes import any_bits as any_bits
 from ._values.modes import grad_enabled as grad_enabled
 from ._values.modes import no_grad as no_grad
 from ._values.scanning import scan as scan
@@ -166,9 +167,13 @@ if _TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> object:
-        if name not in _WHEN_ASKED:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from importlib import import_module
+
+        if name not in _WHEN_ASKED:
+            function = import_module(f"{__name__}._tensors.rows").function_of(name)
+            if function is None:
+                raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            return function
 
         room = import_module(f"{__name__}.{_WHEN_ASKED[name] or name}")
         found = globals()[name] = getattr(room, name) if _WHEN_ASKED[name] else room

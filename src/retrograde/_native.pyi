@@ -1146,6 +1146,15 @@ def leave_anomaly() -> None:
 def in_anomaly() -> bool:
     """Whether this thread raises at births."""
 
+def enter_any_bits() -> None:
+    """Allow NumPy's matrix product in this thread."""
+
+def leave_any_bits() -> None:
+    """Undo one enter_any_bits."""
+
+def in_any_bits() -> bool:
+    """Whether this thread allows NumPy's matrix product."""
+
 def enter_recording() -> None:
     """Start to record a function."""
 
@@ -1286,6 +1295,9 @@ def array_node(
 
 def key(thing: Any, /) -> int:
     """Who a node is."""
+
+def is_written_over(thing: Any, /) -> bool:
+    """Whether t[i] = v has taken over its numbers."""
 
 def stale_input(thing: Any, /) -> Any:
     """The input of an array row whose numbers were changed since."""

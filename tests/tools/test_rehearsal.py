@@ -27,4 +27,6 @@ def test_an_op_is_one_row_and_its_generated_files() -> None:
     for core in ("native", "reference"):
         assert f"the {core} engine computes and differentiates them" in done.stdout
         assert f"{core}: methods_and_functions, derivatives, gradient_check" in done.stdout
+        assert f"{core}: functions, by_plain_loops, derivatives" in done.stdout
     assert "copies, replayed" in done.stdout
+    assert "the tests of the array law hold for them" in done.stdout

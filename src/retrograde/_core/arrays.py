@@ -15,6 +15,7 @@ import numpy as np
 
 from .._shared import hooks
 from .._shared.bound import Bound
+from .._shared.views import by_any_bits
 from ..errors import AnomalyError, NotDifferentiable, StaleGraph
 from ..ops.arrays.places import At
 from .public import Value
@@ -217,6 +218,8 @@ class Applied:
 
 def array(bound: Bound, operands: tuple[Any, ...], wholes: dict[str, Any], /) -> Node:
     """One node of a bound row on nodes, numbers and arrays."""
+    if modes.any_bits:
+        bound = by_any_bits(bound)
     inputs = tuple([v if isinstance(v, Node) else constant(v) for v in operands])
     arrays = {name: np.asarray(v._data) for name, v in zip(bound.operands, inputs)}
     result, found = bound.run({**arrays, **wholes})

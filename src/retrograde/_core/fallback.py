@@ -29,12 +29,15 @@ from .lists import linear as linear
 from .lists import sum as sum
 from .lists import take as take
 from .modes import enter_anomaly as enter_anomaly
+from .modes import enter_any_bits as enter_any_bits
 from .modes import enter_no_grad as enter_no_grad
 from .modes import enter_recording as enter_recording
 from .modes import in_anomaly as in_anomaly
+from .modes import in_any_bits as in_any_bits
 from .modes import in_no_grad as in_no_grad
 from .modes import in_recording as in_recording
 from .modes import leave_anomaly as leave_anomaly
+from .modes import leave_any_bits as leave_any_bits
 from .modes import leave_no_grad as leave_no_grad
 from .modes import leave_recording as leave_recording
 from .modes import swap_no_grad as swap_no_grad
@@ -60,6 +63,7 @@ from .tensor import Tensor as Tensor
 from .tensor import array as array
 from .tensor import array_node as array_node
 from .tensor import array_row as array_row
+from .tensor import is_written_over as is_written_over
 from .tensor import key as key
 from .tensor import put as put
 from .tensor import stale_input as stale_input

@@ -68,6 +68,23 @@ def in_anomaly() -> bool:
     return modes.anomaly > 0
 
 
+def enter_any_bits() -> None:
+    """Allow NumPy's matrix product in this thread."""
+    modes.any_bits += 1
+
+
+def leave_any_bits() -> None:
+    """Undo one enter_any_bits."""
+    if modes.any_bits == 0:
+        raise RuntimeError("this thread is not in that mode")
+    modes.any_bits -= 1
+
+
+def in_any_bits() -> bool:
+    """Whether this thread allows NumPy's matrix product."""
+    return modes.any_bits > 0
+
+
 def in_recording() -> bool:
     """Whether this thread records a function."""
     return recording.here.depth > 0

@@ -36,10 +36,11 @@ from .recording import Recordings, here, inherit, log, refuse, stopped
 
 
 class Modes(local):
-    """How deep this thread is inside ``no_grad()`` and ``anomaly()``."""
+    """How deep this thread is inside ``no_grad()``, ``anomaly()`` and ``any_bits()``."""
 
     no_grad = 0
     anomaly = 0
+    any_bits = 0
 
 
 modes = Modes()

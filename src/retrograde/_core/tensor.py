@@ -232,6 +232,11 @@ def stale_input(thing: Any, /) -> Any:
     return None if changed is None else changed._shown()
 
 
+def is_written_over(thing: Any, /) -> bool:
+    """Whether ``t[i] = v`` has taken over the numbers of a tensor's node."""
+    return isinstance(thing, Tensor) and thing._node._data is None
+
+
 def key(thing: Any, /) -> int:
     """Who a node is: the same number for every handle of it, as long as it lives."""
     return id(thing._node) if isinstance(thing, Tensor) else id(thing)

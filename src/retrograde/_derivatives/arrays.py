@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from .._shared.bound import Back, Bound, numeric
+from .._shared.views import one_place
 from .._tensors.doing import do
-from .._tensors.keys import is_one_place
 from ..errors import AliasError, NotDifferentiable
 from ..tensor import Tensor, in_graph
 from ..value import belongs_to_caller, core
@@ -31,7 +31,7 @@ def contributions(
     An upstream that is ``owned`` may be changed: nobody else asks for it.
     """
     bound, wholes = row
-    at = _one_place(bound, wholes)
+    at = one_place(bound, wholes)
     if at is not None and bound.name == "index":
         return [Placed(at, upstream)]
     if at is not None and bound.shape[len(at) :] == bound.shapes[1]:
@@ -109,15 +109,6 @@ def _assigned(tensor: Any, at: tuple[int, ...], number: Any) -> Any:
     except AliasError:
         return tensor.put(at, number)
     return tensor
-
-
-def _one_place(bound: Bound, wholes: Mapping[str, Any]) -> tuple[int, ...] | None:
-    """The place of x[i] and of x[i] = v, whole numbers in front of whole axes; else None."""
-    if bound.name not in ("index", "put_at") or bound.statement is None:
-        return None
-    if bound.name == "index" and not is_one_place(bound.arguments["key"]):
-        return None
-    return tuple(int(wholes[f"n{axis + 1}"]) for axis in range(len(wholes)))
 
 
 def tangent(

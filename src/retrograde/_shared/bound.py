@@ -19,7 +19,7 @@ from ..ops.array import ARRAYS
 from ..ops.arrays.adjoint import adjoint
 from ..ops.arrays.row import Composed, Implicit
 from ..ops.index import RESULT, Chosen, Read, Ref, Shape, Statement
-from . import factors, loops
+from . import blas, factors, loops
 
 KEPT = 8192
 """How many bound rows are kept."""
@@ -71,8 +71,8 @@ class Bound:
     """
 
     __slots__ = (
-        "_backs", "_picks", "_saves", "arguments", "implicit", "name", "operands", "plan", "scalar",
-        "shape", "shapes", "statement", "wholes",
+        "_any_bits", "_backs", "_picks", "_saves", "any_bits", "arguments", "implicit", "name",
+        "operands", "plan", "scalar", "shape", "shapes", "statement", "wholes",
     )  # fmt: skip
 
     def __init__(
@@ -99,6 +99,9 @@ class Bound:
         self._backs: dict[str, Back | None] = {}
         self._picks: tuple[tuple[str, int, int], ...] | None = None
         self._saves: dict[tuple[str, ...], tuple[str, ...]] = {}
+        #: Whether NumPy's matrix product carries it out, in whatever order that adds.
+        self.any_bits = False
+        self._any_bits: Bound | None = None
 
     def __repr__(self) -> str:
         said = ", ".join(f"{name}: {shape}" for name, shape in zip(self.operands, self.shapes))
@@ -108,7 +111,23 @@ class Bound:
         shape = self.shape if self.implicit is not None else None
         implicit = None if self.implicit is None else self.implicit.name
         parts = (self.name, self.statement, self.operands, self.shapes, shape, implicit)
-        return _again, (*parts, dict(self.arguments))
+        return _again, (*parts, dict(self.arguments), self.any_bits)
+
+    def by_any_bits(self) -> Bound:
+        """The row as nodes inside ``any_bits()`` are made by it: another one, which says so, where
+        it is a large product; else itself."""
+        if self._any_bits is None:
+            self._any_bits = self
+            if self.implicit is None and blas.is_large_product(self.statement):
+                self._any_bits = self._noted()
+        return self._any_bits
+
+    def _noted(self) -> Bound:
+        made = Bound(
+            self.name, self.statement, self.operands, self.shapes, arguments=self.arguments
+        )
+        made.any_bits, made.plan, made._any_bits = True, False, made
+        return made
 
     @property
     def chosen(self) -> tuple[Chosen, ...]:
@@ -136,6 +155,8 @@ class Bound:
         own = "s" if self.implicit is not None else back.own
         shapes.update({back.upstream: self.statement.shape, own: self.shape})
         name = f"{self.name}'"
+        if self.any_bits:
+            return Back(_of(name, back.statement, shapes).by_any_bits(), back.upstream, own, ())
         others = []
         for made, statement in back.others:
             others.append((made, _of(name, statement, shapes)))
@@ -191,7 +212,10 @@ class Bound:
         wholes = {name: arrays[name] for name in self.wholes}
         for chosen in self.chosen:
             wholes.update(zip(chosen.names, loops.choose(chosen, arrays[chosen.array])))
-        return loops.run(self.statement, {**arrays, **wholes}), wholes
+        return self._carried_out({**arrays, **wholes}), wholes
+
+    def _carried_out(self, arrays: Arrays) -> Any:
+        return (blas.product if self.any_bits else loops.run)(self.statement, arrays)
 
     def contributions(
         self, takers: Sequence[str], upstream: Any, arrays: Arrays, result: Any
@@ -210,8 +234,8 @@ class Bound:
                 continue
             known = {**arrays, back.upstream: upstream, back.own: result}
             for name, other in back.others:
-                known[name] = loops.run(other.statement, known)
-            found.append(loops.run(back.statement, known))
+                known[name] = other._carried_out(known)
+            found.append(back.bound._carried_out(known))
         return found
 
     def contribution(self, operand: str, upstream: Any, arrays: Arrays, result: Any) -> Any:
@@ -310,11 +334,13 @@ def _again(
     shape: Shape | None,
     implicit: str | None,
     arguments: Mapping[str, Any],
+    any_bits: bool = False,
 ) -> Bound:
     """A bound row from a pickle."""
     row = None if implicit is None else ARRAYS[implicit]
     assert row is None or isinstance(row, Implicit)
-    return Bound(name, statement, operands, shapes, shape, row, arguments)
+    made = Bound(name, statement, operands, shapes, shape, row, arguments)
+    return made._noted() if any_bits else made
 
 
 def _implicit(row: Implicit, shapes: Sequence[Shape]) -> Bound:

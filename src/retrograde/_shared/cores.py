@@ -85,6 +85,9 @@ class Core(Protocol[V]):
     def key(self, thing: Any, /) -> int:
         """Who a node is: the same number for every handle of it, as long as it lives."""
 
+    def is_written_over(self, thing: Any, /) -> bool:
+        """Whether ``t[i] = v`` has taken over the numbers of a tensor's node."""
+
     def stale_input(self, thing: Any, /) -> Any:
         """The input of an array row whose numbers were changed since; None where none was."""
 
@@ -204,6 +207,15 @@ class Core(Protocol[V]):
 
     def in_anomaly(self) -> bool:
         """Whether this thread raises at births."""
+
+    def enter_any_bits(self) -> None:
+        """Allow NumPy's matrix product in this thread."""
+
+    def leave_any_bits(self) -> None:
+        """Undo one enter_any_bits."""
+
+    def in_any_bits(self) -> bool:
+        """Whether this thread allows NumPy's matrix product."""
 
     def in_recording(self) -> bool:
         """Whether this thread records a function; only the native core ever does."""

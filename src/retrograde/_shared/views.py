@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..ops import OPS
-from ..ops.arrays.places import At
+from ..ops.arrays.places import At, is_one_place
 from ..ops.arrays.plans import plan as planned
 from ..ops.index import Index, Letter, Read, Ref, Shape
 from .bound import Bound, bound
@@ -51,6 +51,17 @@ def plan(row: Bound, wholes: Mapping[str, Any], make: Make) -> Any:
     limits = {name: length for name, length, _ in row.picks}
     kept = tuple((name, shape, limits.get(name, 0)) for name, shape in places.items())
     return way, kept, len(row.wholes), _choice(row)
+
+
+def by_any_bits(row: Any) -> Any:
+    """The row that a node inside ``any_bits()`` is made by: of a custom op its own."""
+    return row.by_any_bits() if row.statement is not None else row
+
+
+def large_matmul(left: Shape, right: Shape) -> Bound | None:
+    """``@`` on two shapes as NumPy's product carries it out; None where that does not."""
+    row = bound("matmul", (left, right)).by_any_bits()
+    return row if row.any_bits else None
 
 
 def _looked_up(row: Bound, wholes: Mapping[str, Any]) -> dict[str, Shape]:
@@ -186,6 +197,15 @@ def made_by(
     if name == "put_at":
         return bound(name, shapes, lengths, count=count), wholes
     return bound(name, shapes, lengths, key=tuple(At(it, ()) for it in wholes)), wholes
+
+
+def one_place(row: Bound, wholes: Mapping[str, Any]) -> tuple[int, ...] | None:
+    """The place of ``x[i]`` and ``x[i] = v``, whole numbers in front of whole axes; else None."""
+    if row.name not in ("index", "put_at") or row.statement is None:
+        return None
+    if row.name == "index" and not is_one_place(row.arguments["key"]):
+        return None
+    return tuple(int(wholes[f"n{axis + 1}"]) for axis in range(len(wholes)))
 
 
 def unfit(name: str, shapes: tuple[Any, ...]) -> str:

@@ -24,13 +24,13 @@ from ..ops import OPS
 from ..ops.array import ARRAYS
 from ..ops.arrays import composed, implicit
 from ..ops.arrays.binding import normal_axes
-from ..ops.arrays.places import located, moved
+from ..ops.arrays.places import is_one_place, located, moved
 from ..ops.arrays.row import Composed
 from ..ops.index import Array, Chosen, Shape, Statement
 from ..tensor import Tensor, in_graph
 from ..value import Value, belongs_to_caller, core, core_name
 from .indices import Indices, follow, refuse
-from .keys import is_one_place, named_key
+from .keys import named_key
 
 _TENSOR_DETACH, _VALUE_DETACH = Tensor.detach, Value.detach  # what rows stop is no cut of a user's
 

@@ -59,13 +59,6 @@ def named_key(key: Any, shape: Shape) -> Named:
     return tuple(entries), wholes
 
 
-def is_one_place(entries: tuple[object, ...]) -> bool:
-    """Whether a named key is whole numbers in front of whole axes."""
-    return bool(entries) and all(
-        isinstance(entry, At) and entry[1] == () for entry in entries
-    )  # fmt: skip
-
-
 def _leading(given: list[Any], axes: int) -> list[int]:
     """The whole numbers in front, where only whole axes follow them."""
     count = next((n for n, entry in enumerate(given) if type(entry) is not int), len(given))

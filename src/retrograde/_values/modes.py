@@ -1,4 +1,4 @@
-"""Modes: no_grad and anomaly. Both are thread-local and nest."""
+"""Modes: no_grad, anomaly and any_bits. All are thread-local and nest."""
 
 from __future__ import annotations
 
@@ -47,6 +47,32 @@ def anomaly() -> Iterator[None]:
         yield
     finally:
         core.leave_anomaly()
+
+
+@contextmanager
+def any_bits() -> Iterator[None]:
+    """Allow NumPy's matrix product, in whatever order that adds.
+
+    Large products of tensors (from 256 cubed on: ``@``, ``einsum``, ``tensordot``, ``dot``) made in
+    here, and their gradients, are computed by the BLAS of NumPy with as many threads as it takes.
+    Their last bits may then differ between machines, versions and runs; elsewhere they depend on
+    the shapes alone. The nodes say so: ``story`` and ``explain`` tell which they are.
+
+    >>> import numpy as np
+    >>> import retrograde as rg
+    >>> x = rg.Tensor(np.ones((300, 300)))
+    >>> with rg.any_bits():
+    ...     y = x @ x
+    >>> y[0, 0].data
+    300.0
+
+    Also a decorator: ``@rg.any_bits()``.
+    """
+    core.enter_any_bits()
+    try:
+        yield
+    finally:
+        core.leave_any_bits()
 
 
 @contextmanager

@@ -1,7 +1,8 @@
 """Births in graphs with tensors: the nodes looked at one by one, and a backward pass kept aside.
 
 Forward, a birth is a node with a NaN where no operand has one, or with an infinity where none has
-one. Backward, it is the first contribution that is not finite though its upstream is.
+one. Backward, it is the first contribution that is not finite though its upstream is. A tensor that
+``t[i] = v`` has written over is passed by: what was written there was looked at where it was made.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 from .._shared import array_birth, birth
 from .._shared.birth import Birth
 from ..passes.handing import handed
+from ..passes.written import Placed, Rest, added, handed_past
 from ..tensor import Tensor
 from ..value import core
 
@@ -43,11 +45,15 @@ def forward(roots: Sequence[Any], most: int) -> Found:
     """The births among the numbers of all nodes."""
     found = Found(most)
     for node in core.order(tuple(roots)):
+        if core.is_written_over(node):
+            continue
         data = np.asarray(node.data)
         odd = int(np.count_nonzero(~np.isfinite(data)))
         if not odd:
             continue
         found.odd += odd
+        if any(map(core.is_written_over, node.inputs)):
+            continue
         operands = [np.asarray(v.data) for v in node.inputs]
         if not _is_birth(data, operands, node.op == "leaf"):
             continue
@@ -73,11 +79,16 @@ def backward(roots: Sequence[Any], seeds: Sequence[Any], most: int) -> Found:
         upstream = totals.pop(core.key(node), None)
         if upstream is None:
             continue
-        found.odd += int(np.count_nonzero(~np.isfinite(upstream)))
-        sound = bool(np.isfinite(upstream).all())
+        passing = core.is_written_over(node)
+        if not passing:
+            found.odd += int(np.count_nonzero(~np.isfinite(upstream)))
+        sound = not passing and bool(np.isfinite(upstream).all())
         for index, amount, partial in _contributions(node, upstream):
             v = node.inputs[index]
             before = totals.get(core.key(v))
+            if core.is_written_over(v):
+                totals[core.key(v)] = added(before, amount, v.shape, passing)
+                continue
             with np.errstate(all="ignore"):
                 total = totals[core.key(v)] = amount if before is None else before + amount
             was = before is None or bool(np.isfinite(before).all())
@@ -106,7 +117,9 @@ def _contributions(node: Any, upstream: Any) -> Iterator[tuple[int, Any, float |
         return
     partials = node.partials if core.array_row(node) is None and node._rule is None else ()
     with np.errstate(all="ignore"):
-        given = handed(node, upstream)
+        past = any(map(core.is_written_over, node.inputs))
+        given = (handed_past if past else handed)(node, upstream)
     for index, amount in enumerate(given):
         if amount is not None:
-            yield index, np.asarray(amount), partials[index] if partials else None
+            kept = amount if isinstance(amount, (Placed, Rest)) else np.asarray(amount)
+            yield index, kept, partials[index] if partials else None

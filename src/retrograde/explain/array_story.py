@@ -14,7 +14,7 @@ from ..passes.flat import Pass
 from ..passes.summary import Summary, shape_text
 from ..value import core
 from .array_names import names_of
-from .array_words import rule_of
+from .array_words import Known, rule_of
 from .columns import ArrayColumns, Columns, Pulled
 from .entries import Place
 from .story import Story, Unfolding
@@ -142,9 +142,10 @@ def _rules(graph: Pass, columns: Columns, arrays: Arrays) -> list[str]:
     """How each value hands on: by the law where it made the value, else by the kind of rule."""
     values = graph.values or ()
     names = {core.key(value): name for value, name in zip(values, columns.names)}
-    found = []
+    found: list[str] = []
+    known: Known = {}
     for index, (kind, symbol) in enumerate(zip(arrays.kinds, columns.symbols)):
-        stated = rule_of(values[index], names) if values else None
+        stated = rule_of(values[index], names, known) if values else None
         rule = RULES.get(kind) or WORDS.get(kind, RULES["custom"])
         found.append(stated or f"{symbol} {rule}")
     return found

@@ -8,12 +8,17 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from .._shared.bound import Bound
 from ..ops import OPS, WORDS
 from ..ops.arrays.words import sentences
+from ..ops.index import Shape
 from ..value import core
 
+Known = dict[tuple[int, tuple[str, ...]], tuple[object, list[str]]]
+"""What was said of a bound row before, by its identity and by what takes gradients."""
 
-def rule_of(node: Any, names: Mapping[int, str]) -> str | None:
+
+def rule_of(node: Any, names: Mapping[int, str], known: Known | None = None) -> str | None:
     """How a node of an array row hands back; None for any other. ``names`` are by ``core.key``.
 
     >>> import retrograde as rg
@@ -38,6 +43,17 @@ receives the upstream gradient at [i, j] times X[i, k], added up over i'
         for name, shape, v in zip(bound.operands, bound.shapes, node.inputs)
         if v.requires_grad and name in bound.statement.reads
     ]
-    said = [line for name, shape in takers for line in sentences(bound.statement, name, shape)]
+    said = _said(bound, takers, {} if known is None else known)
     spelled = re.compile(rf"\b({'|'.join(map(re.escape, called))})(?=\[|\s|$)")
-    return "; ".join(spelled.sub(lambda found: called[found[1]], line) for line in said)
+    told = [spelled.sub(lambda found: called[found[1]], line) for line in said]
+    if bound.any_bits:
+        told.append("NumPy's matrix product adds them up, in an order of its own (any_bits)")
+    return "; ".join(told)
+
+
+def _said(bound: Bound, takers: list[tuple[str, Shape]], known: Known) -> list[str]:
+    key = id(bound), tuple(name for name, _ in takers)
+    if key not in known:
+        lines = [one for name, shape in takers for one in sentences(bound.statement, name, shape)]
+        known[key] = bound, lines  # the row with it, so that no other takes its identity
+    return known[key][1]

@@ -16,6 +16,7 @@ from ..passes.flat import Pass
 from ..passes.pictures import places_drawn
 from ..passes.tensors import operands_of, places_of, summary_of, walked
 from ..passes.values import read
+from ..passes.written import whole
 from ..tensor import Tensor
 from ..value import Value, core
 from .array_ledger import ArrayLedger, Use
@@ -56,10 +57,11 @@ class Accounts:
             for edge, target, amount in turn.handed:
                 if target == place:
                     position = edge - int(graph.starts[turn.node])
-                    found.append(_Found(turn.node, position, turn.upstream, amount))
+                    shape = np.shape(graph.values[place])
+                    found.append(_Found(turn.node, position, turn.kept, whole(amount, shape)))
             if turn.node == place:
                 return found, np.asarray(turn.upstream)
-        return found, np.zeros(np.shape(graph.values[place].data))
+        return found, np.zeros(np.shape(graph.values[place]))
 
     def pictured(self, place: int, most: int) -> list[Ledger]:
         """The ledgers of those numbers of a gradient that its picture shows."""
@@ -90,10 +92,15 @@ class Accounts:
         node = self.graph.values[place]
         kept = operands_of(self.graph, place)
         if kept is None:
-            return Made(node, [v.data for v in node.inputs], node.data)
+            return Made(node, [_numbers(v) for v in node.inputs], _numbers(node))
         assert self.graph.arrays is not None
         assert self.graph.arrays.numbers is not None
         return Made(node, kept, self.graph.arrays.numbers[place])
+
+
+def _numbers(v: Any) -> Any:
+    """The numbers of an operand; of what was written over none that are read."""
+    return np.full(v.shape, np.nan) if core.is_written_over(v) else v.data
 
 
 def tensor_ledger(
@@ -189,7 +196,7 @@ def _by_routes(
     """By linearity: one walk a chosen value, from its whole gradient, that stops at the others."""
     stops = dict.fromkeys(where for where in chosen if where != place)
     root = len(graph) - 1
-    totals = {t.node: t.upstream for t in walked(graph, {root: seed}) if t.node in stops}
+    totals = {t.node: t.kept for t in walked(graph, {root: seed}) if t.node in stops}
     parts: dict[str, Any] = {}
     for where in stops:
         others = set(stops) - {where}

@@ -24,16 +24,24 @@ from .handing import computed, handed
 from .pictures import picture
 from .summary import Summary
 from .values import read, sizes_of
+from .written import Placed, Rest, added, handed_past, written_over
 
 
 @dataclass
 class Walk:
     """A backward pass on arrays, step by step. ``upstream`` of the node whose turn it is, and what
-    it hands on: (edge, input, amount)."""
+    it hands on: (edge, input, amount). The upstream of a ``passing`` one, a tensor that was written
+    over, is changed in the next step: to keep it is to copy it."""
 
     node: int
     upstream: Any
     handed: list[tuple[int, int, Any]] = field(default_factory=list)
+    passing: bool = False
+
+    @property
+    def kept(self) -> Any:
+        """The upstream, to be kept."""
+        return np.array(self.upstream) if self.passing else self.upstream
 
 
 def holds_tensors(roots: Sequence[Any]) -> bool:
@@ -43,26 +51,39 @@ def holds_tensors(roots: Sequence[Any]) -> bool:
 
 def walked(graph: Pass, seeds: Mapping[int, Any], stops: Container[int] = ()) -> Iterator[Walk]:
     """The backward pass over a pass, in the engine's order; leaves have a turn too. What stands at
-    one of the ``stops`` hands nothing on."""
+    one of the ``stops`` hands nothing on. Into tensors that were written over amounts may be those
+    of ``written.py``."""
     assert graph.values is not None
-    totals = dict(seeds)
+    totals, gone = dict(seeds), written_over(graph)
     for index in range(len(graph) - 1, -1, -1):
         upstream = totals.pop(index, None)
         if upstream is None:
             continue
-        turn = Walk(index, upstream)
+        turn = Walk(index, upstream, passing=index in gone)
         start = int(graph.starts[index])
         inner = graph.widths[index] and index not in stops
-        operands = operands_of(graph, index) if inner else None
-        given = handed(graph.values[index], upstream, operands) if inner else []
-        for edge, amount in enumerate(given, start):
+        edges = range(start, start + int(graph.widths[index])) if inner else range(0)
+        past = bool(gone) and any(int(graph.inputs[edge]) in gone for edge in edges)
+        given = _given(graph, index, upstream, past) if inner else []
+        for edge, amount in zip(edges, given):
             target = int(graph.inputs[edge])
-            if amount is None or target < 0:
+            if amount is not None and target >= 0:
+                turn.handed.append((edge, target, amount))
+        yield turn
+        for _, target, amount in turn.handed:
+            if target in gone:
+                shape = graph.values[target].shape
+                totals[target] = added(totals.get(target), amount, shape, turn.passing)
                 continue
-            turn.handed.append((edge, target, amount))
             with np.errstate(all="ignore"):
                 totals[target] = amount if target not in totals else totals[target] + amount
-        yield turn
+
+
+def _given(graph: Pass, index: int, upstream: Any, past: bool) -> list[Any]:
+    assert graph.values is not None
+    if past:
+        return handed_past(graph.values[index], upstream)
+    return handed(graph.values[index], upstream, operands_of(graph, index))
 
 
 def operands_of(graph: Pass, index: int) -> list[Any] | None:
@@ -79,18 +100,24 @@ def operands_of(graph: Pass, index: int) -> list[Any] | None:
 def leaf_numbers(roots: Sequence[Any]) -> dict[int, Any]:
     """The numbers of all leaves under some roots, by ``core.key``: what a pass can be told from
     after an optimizer has changed them. Nothing is copied until that happens."""
-    return {core.key(leaf): leaf.data for leaf in core.leaves_under(tuple(roots))}
+    leaves = core.leaves_under(tuple(roots))
+    return {core.key(leaf): leaf.data for leaf in leaves if not core.is_written_over(leaf)}
 
 
 def _again(graph: Pass, leaves: Mapping[int, Any]) -> list[Any]:
-    """The numbers of every value, computed from those of the leaves."""
+    """The numbers of every value, computed from those of the leaves; None of what was written over.
+    What was made of that holds the numbers it had."""
     assert graph.values is not None
     found: list[Any] = []
+    gone = written_over(graph)
     for index, value in enumerate(graph.values):
-        if core.array_row(value) is None:
-            found.append(leaves.get(core.key(value), value.data))
+        if index in gone:
+            found.append(None)
             continue
         edges = graph.inputs[graph.starts[index] : graph.starts[index + 1]].tolist()
+        if core.array_row(value) is None or not gone.isdisjoint(edges):
+            found.append(leaves.get(core.key(value), value.data))
+            continue
         inputs = zip(edges, value.inputs)
         operands = [v.data if place < 0 else found[place] for place, v in inputs]
         found.append(computed(value, [_constant(each) for each in operands]).data)
@@ -123,12 +150,16 @@ def read_arrays(
     graph = read(roots, sites=True)
     assert graph.values is not None
     numbers = None if leaves is None else _again(graph, leaves)
-    data = [v.data for v in graph.values] if numbers is None else numbers
+    gone = written_over(graph)
+    if numbers is None:
+        data = [None if place in gone else v.data for place, v in enumerate(graph.values)]
+    else:
+        data = list(numbers)
     found = Arrays(
         shapes=[_shape(v) for v in graph.values],
         dtypes=["float64"] * len(graph),
         kinds=[kind_of(v) for v in graph.values],
-        values=[summary_of(each) for each in data],
+        values=[None if each is None else summary_of(each) for each in data],
         grads=[None] * len(graph),
         amounts={},
         groups=[""] * len(graph),
@@ -139,7 +170,11 @@ def read_arrays(
         },
         numbers=numbers,
     )
-    drawn = {i: (picture(each), None) for i, each in enumerate(data)} if pictures else {}
+    drawn = (
+        {i: (picture(each), None) for i, each in enumerate(data) if each is not None}
+        if pictures
+        else {}
+    )  # fmt: skip
     found.pictures = drawn
     del data
     graph = replace(graph, arrays=found, data=np.array([_size(s) for s in found.values]))
@@ -165,19 +200,22 @@ def places_of(graph: Pass, nodes: Sequence[Any]) -> list[int]:
 def _pull(
     graph: Pass, found: Arrays, seeds: dict[int, Any], drawn: dict[int, tuple[Any, Any]]
 ) -> None:
-    uses = {target: len(edges) for target, edges in graph.uses.items()}
+    uses, gone = {target: len(edges) for target, edges in graph.uses.items()}, written_over(graph)
     waiting: dict[int, list[tuple[int, Any]]] = {}
     for turn in walked(graph, seeds):
         index = turn.node
-        found.grads[index] = summary_of(turn.upstream)
-        if drawn:
+        if not turn.passing:
+            found.grads[index] = summary_of(turn.upstream)
+        if index in drawn:
             drawn[index] = (drawn[index][0], picture(turn.upstream))
         if graph.widths[index]:
             found.order.append(index)
         for edge, amount in waiting.pop(index, ()):
             found.shares[edge] = share(np.asarray(amount), np.asarray(turn.upstream))
         for edge, target, amount in turn.handed:
-            if uses[target] > 1:
+            if isinstance(amount, Placed):
+                found.amounts[edge] = summary_of(amount.amount)
+            elif uses[target] > 1 and not isinstance(amount, Rest) and target not in gone:
                 found.amounts[edge] = summary_of(amount)
                 waiting.setdefault(target, []).append((edge, amount))
 
@@ -213,5 +251,6 @@ def _shape(node: Any) -> tuple[int, ...]:
 
 
 def _size(seen: Summary | None) -> float:
-    assert seen is not None
+    if seen is None:
+        return float("nan")
     return seen.low if seen.count == 1 else seen.norm

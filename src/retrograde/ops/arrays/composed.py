@@ -12,10 +12,14 @@ from itertools import pairwise
 from math import inf, prod
 from typing import Any
 
+from ..index import Shape
 from .binding import normal_axes
 from .row import Do, T
 
 Axis = int | Sequence[int] | None
+
+EIGHT = 8
+"""How many factors are multiplied in one node."""
 
 
 def mean(do: Do[T], x: T, axis: Axis = None, keepdims: bool = False) -> T:
@@ -82,11 +86,37 @@ def cross_entropy(do: Do[T], x: T, n: Any) -> T:
 
 
 def product(do: Do[T], x: T, axis: Axis = None, keepdims: bool = False) -> T:
-    """The product, one axis after the other, from the last."""
+    """The product, one axis after the other, from the last; eight numbers at a time.
+
+    The partial of a product along a factor is the product of the others, without a division, so it
+    is right where factors are 0. Of n factors at once that takes n² numbers, by eights 8 n.
+    """
     axes = normal_axes(axis, len(do.shape(x)))
     for one in reversed(axes):
+        while do.shape(x)[one] > EIGHT:
+            x = do("prod_along", _by_eights(do, x, one), axis=one + 1)
         x = do("prod_along", x, axis=one, keepdims=keepdims)
     return x
+
+
+def running_product(do: Do[T], x: T, axis: int = -1) -> T:
+    """Running products along an axis: those of eight numbers at a time, times the running product
+    of all eights before. As for ``product``, no gradient takes a division."""
+    (one,) = normal_axes(axis, len(do.shape(x)))
+    length = do.shape(x)[one]
+    if length <= EIGHT:
+        return do("cumprod_along", x, axis=one)
+    parts = do("cumprod_along", _by_eights(do, x, one), axis=one + 1)
+    before, (count, _), after = _cut(do.shape(parts), one, 2)
+    totals = do("index", parts, key=(*[slice(None)] * (one + 1), slice(EIGHT - 1, EIGHT)))
+    reached = running_product(do, do("reshape", totals, shape=(*before, count, *after)), one)
+    earlier = do("index", reached, key=(*[slice(None)] * one, slice(0, count - 1)))
+    widths = [(0, 0)] * len(do.shape(x))
+    widths[one] = (1, 0)
+    carried = do("pad", earlier, widths=widths, value=1.0)
+    whole = do("mul", parts, do("reshape", carried, shape=(*before, count, 1, *after)))
+    joined = do("reshape", whole, shape=(*before, count * EIGHT, *after))
+    return do("index", joined, key=(*[slice(None)] * one, slice(0, length)))
 
 
 def max_pool(
@@ -178,6 +208,21 @@ def inverse(do: Do[T], x: T) -> T:
 def logabsdet(do: Do[T], x: T) -> T:
     """The logarithm of the size of the determinant, from the diagonal of its LU factors."""
     return do("sum", do("log", do("abs", do("diagonal", do("lu", x), k=0))), axis=-1)
+
+
+def _by_eights(do: Do[T], x: T, axis: int) -> T:
+    """An axis in rows of eight, filled up with ones."""
+    before, (length,), after = _cut(do.shape(x), axis, 1)
+    rows = -(-length // EIGHT)
+    widths = [(0, 0)] * len(do.shape(x))
+    widths[axis] = (0, rows * EIGHT - length)
+    full = do("pad", x, widths=widths, value=1.0) if rows * EIGHT != length else x
+    return do("reshape", full, shape=(*before, rows, EIGHT, *after))
+
+
+def _cut(shape: Shape, axis: int, count: int) -> tuple[Shape, Shape, Shape]:
+    """The lengths before, of and after some axes."""
+    return shape[:axis], shape[axis : axis + count], shape[axis + count :]
 
 
 def _pooled(

@@ -215,6 +215,11 @@ class At(tuple[str, Shape]):
         return self[0], self[1]
 
 
+def is_one_place(entries: tuple[object, ...]) -> bool:
+    """Whether a named key is whole numbers in front of whole axes."""
+    return bool(entries) and all(isinstance(it, At) and it[1] == () for it in entries)
+
+
 def located(shape: Shape, key: Key) -> tuple[list[Index], list[Index], dict[str, int], Shape]:
     """The places a key names: indices of the array, indices of the selection, loops, its shape."""
     named = sum(entry is not None and entry is not Ellipsis for entry in key)

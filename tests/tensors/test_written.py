@@ -1,0 +1,141 @@
+"""Loops that write, ``x[i + 1] = f(x[i])``: derivatives of both orders, stories and ledgers, in
+time that grows as the loop does."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+
+def chain(rg, first, n):
+    x = rg.Tensor(np.zeros(n), requires_grad=False)
+    x[0] = first
+    for i in range(n - 1):
+        x[i + 1] = (x[i] * 0.9).sin() if i % 2 else x[i] * 1.1 + first
+    return x
+
+
+def loss_of(rg, n):
+    return lambda first: (chain(rg, first, n) ** 2).sum()
+
+
+def plainly(rg, n):
+    """The same on values."""
+
+    def loss(first):
+        x = first
+        total = x * x
+        for i in range(n - 1):
+            x = (x * 0.9).sin() if i % 2 else x * 1.1 + first
+            total = total + x * x
+        return total
+
+    return loss
+
+
+def by_label(story):
+    return {node.label: node.grad for node in story.nodes if node.label}
+
+
+def test_both_derivatives_are_those_of_values(rg):
+    loss, plain = loss_of(rg, 12), plainly(rg, 12)
+    for order in (rg.grad, lambda f: rg.grad(rg.grad(f))):
+        np.testing.assert_allclose(order(loss)(0.7), order(plain)(0.7), rtol=1e-13)
+
+
+def test_the_story_tells_the_gradients_of_the_pass(rg):
+    first = rg.Value(0.7, label="first")
+    loss = loss_of(rg, 12)(first)
+    story = rg.story(loss)
+    loss.backward()
+    assert by_label(story)["first"] == pytest.approx(abs(first.grad), rel=1e-14)
+    assert sum(step.words.count("receives") > 0 for step in story.backward) == len(story.backward)
+    assert "put_at" in story.text()
+
+
+def test_the_ledger_adds_up_to_the_bits_of_the_gradient(rg):
+    first = rg.Value(0.7, label="first")
+    loss = loss_of(rg, 12)(first)
+    ledger = rg.ledger(loss, first)
+    loss.backward()
+    assert ledger.gradient == first.grad
+    assert ledger.routes == 7  # once written, and once in every other step
+
+
+def test_ledgers_of_tensors_that_were_written_over(rg):
+    start = rg.Tensor([1.0, 2.0, 3.0], label="start")
+    x = start * 1.0
+    total = x.sum() + x.max() * 10.0  # neither rule reads the numbers
+    x[1] = x[0] * x[2]
+    x[0] = 5.0
+    loss = total + (x * x).sum()
+    ledger = rg.ledger(loss, start, index=0)
+    story = rg.story(loss)
+    loss.backward()
+    assert start.grad.tolist() == [1.0 + 2 * 3.0 * 3.0, 1.0, 1.0 + 10.0 + 2 * 3.0 + 2 * 3.0]
+    assert ledger.gradient == start.grad[0]
+    assert by_label(story)["start"] == pytest.approx(np.linalg.norm(start.grad))
+
+
+def test_a_leaf_that_was_written_over_stands_in_its_ledger(rg):
+    x = rg.Tensor([1.0, 2.0, 3.0], label="x")
+    x[0] = 4.0
+    x[1] = x[0] * 2.0
+    loss = (x * x).sum()
+    place = [v.op for v in rg.order(loss)].index("leaf")
+    found = rg.ledger(loss, place)
+    assert found.exact
+    assert found.gradient.norm == 6.0  # 2 * 3 in the only place that was left alone
+
+
+def test_rows_of_a_matrix_and_other_shapes(rg):
+    def loss(w):
+        x = rg.Tensor(np.zeros((4, 3)), requires_grad=False)
+        x[0] = w
+        for i in range(3):
+            x[i + 1] = rg.exp(x[i] * 0.5) * w[i]
+        x[:, 1] = 0.5
+        return (x * x).sum()
+
+    w = rg.Tensor([0.3, -0.2, 0.9], label="w")
+    root = loss(w)
+    story = rg.story(root)
+    root.backward()
+    assert by_label(story)["w"] == pytest.approx(np.linalg.norm(w.grad))
+    assert rg.ledger(root, w).exact
+    assert rg.gradcheck(loss, w.data)
+    step = 1e-6
+    slopes = [(rg.grad(loss)(w.data + e) - rg.grad(loss)(w.data - e)) / (2 * step)
+              for e in step * np.eye(3)]  # fmt: skip
+    np.testing.assert_allclose(rg.hessian(loss)(w.data), slopes, rtol=1e-6, atol=1e-8)
+
+
+def test_births_in_such_loops_are_found_where_they_are_made(rg):
+    first = rg.Value(0.7, label="first")
+    found = rg.births(loss_of(rg, 12)(first))
+    assert not found.forward
+    assert not found.backward
+    x = rg.Tensor(np.ones(5), requires_grad=False)
+    x[0] = first
+    x[1] = (x[0] - 0.7).log()  # -inf
+    x[2] = x[0] * 2.0
+    assert [each.op for each in rg.births((x * x).sum()).forward] == ["log"]
+    x = rg.Tensor(np.ones(5), requires_grad=False)
+    x[0] = first
+    x[2] = (x[0] - 0.7).sqrt()  # an infinite slope
+    x[1] = x[0] * 2.0
+    found = rg.births(x.sum())
+    assert not found.forward
+    assert [each.op for each in found.backward] == ["sqrt"]
+
+
+@pytest.mark.sweep
+def test_a_hundred_thousand_writes(rg):
+    n = 100_000
+    first = rg.Value(0.7, label="first")
+    loss = loss_of(rg, n)(first)
+    loss.backward()
+    assert by_label(rg.story(loss))["first"] == pytest.approx(abs(first.grad), rel=1e-12)
+    assert rg.ledger(loss, first).gradient == first.grad
+    second = rg.grad(rg.grad(loss_of(rg, n)))(0.7)
+    assert second == pytest.approx(rg.grad(rg.grad(plainly(rg, n)))(0.7), rel=1e-9)
