@@ -448,6 +448,14 @@ class RecordingWarning(UserWarning):
             "there, and rg.scan with a fixed number of rounds in place of a while loop."
         )
 
+    @staticmethod
+    def choices(function: str, sites: list[str]) -> str:
+        return (
+            f"{function}: the branch at {', '.join(sites)} was recorded as a choice, and a row's own "
+            "trace gave other bits. Results are those of the traces; each way through the branch is "
+            "recorded by itself from now on. Please report this."
+        )
+
 
 def _at(site: Any) -> str:
     """Where, with the line itself."""

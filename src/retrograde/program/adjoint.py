@@ -25,7 +25,7 @@ from .program import CONSTANT, Input, Instruction, Program
 from .templates import Operand, Template, templates
 
 
-class _Builder:
+class Builder:
     """Appends instructions and constants to a program."""
 
     def __init__(self, program: Program) -> None:
@@ -104,8 +104,8 @@ def accounted(
 
     The others are partials in the making, and may be infinite without anybody's harm.
     """
-    build = _Builder(program)
-    sweep = _Adjoint(program, wrt, build)
+    build = Builder(program)
+    sweep = Sweeper(program, wrt, build)
     gradients = sweep.run(seeds)
     extended = program.replaced(
         inputs=build.inputs,
@@ -125,8 +125,8 @@ def adjoints(
     Seeds that hold ``apart`` are 0 or 1 in a row: an output with the seed 0 is not gone back from
     there at all.
     """
-    build = _Builder(program)
-    gradients = [_Adjoint(program, wrt, build).run(seeds, apart) for wrt, seeds in sweeps]
+    build = Builder(program)
+    gradients = [Sweeper(program, wrt, build).run(seeds, apart) for wrt, seeds in sweeps]
     extended = program.replaced(
         inputs=build.inputs,
         instructions=build.instructions,
@@ -136,8 +136,10 @@ def adjoints(
     return check(extended, "adjoint"), gradients
 
 
-class _Adjoint:
-    def __init__(self, program: Program, wrt: Sequence[int], build: _Builder) -> None:
+class Sweeper:
+    """One backward pass over a program."""
+
+    def __init__(self, program: Program, wrt: Sequence[int], build: Builder) -> None:
         self.program = program
         self.wrt = wrt
         self.build = build

@@ -35,7 +35,7 @@ class Caller:
     _signature: inspect.Signature
     _sites: CallSites
 
-    def _family(self, bound: Bound, shapes: list[Argument]) -> Family:
+    def _family(self, bound: Bound, shapes: list[Argument], traced: bool = False) -> Family:
         """The traces for these arguments: at least one."""
         raise NotImplementedError
 
@@ -171,6 +171,7 @@ class Caller:
         if core.in_anomaly():
             from ..diagnose.anomalies import check_rows
 
+            family = self._family(bound, shapes, traced=True)
             check_rows(self, family, bound, shapes, wrt, threads, seeds)
 
     def _check_mean(self, reduce: str, bound: Bound) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import inspect
 import sys
 import warnings
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from functools import partial, update_wrapper
 from threading import RLock
 from types import FunctionType
@@ -25,16 +25,22 @@ from ..errors import (
 from ..value import Value, core
 from .calling import Replayable
 from .callsites import MISS, CallSites
+from .choices import Choices, Doubted, Overseer, computes_alike, on_stage, recorded
+from .conditions import Decisions
+from .doubts import DoubtError
 from .entered import Entered, watching
 from .loaded import Loaded
 from .misfits import retold
 from .naming import named
 from .program import Input
+from .proving import agrees
 from .record import record
+from .rewriting import Fork
 from .routing import Recorder
 from .rows import RESERVED, Argument, Bound
-from .settling import add_settled, next_family
+from .settling import RejoinError, add_settled, next_family
 from .shapes import plain
+from .sides import Stage
 from .traces import Family, Trace, collector_paused, outline
 from .writer import Stored
 
@@ -84,6 +90,8 @@ class Compiled(Replayable):
         self._sites = CallSites()
         self._lock = RLock()
         self._warned = False
+        self._choices = Choices()
+        self._by_traces: dict[Any, Family] = {}
         update_wrapper(self, function)
 
     def __call__(
@@ -138,7 +146,7 @@ class Compiled(Replayable):
         70.0
         """
         with self._lock:
-            self._by_shape = {}
+            self._by_shape, self._by_traces = {}, {}
             self._sites.forget()
 
     def __repr__(self) -> str:
@@ -169,34 +177,44 @@ class Compiled(Replayable):
     def _families(self) -> Sequence[Family]:
         return list(self._by_shape.values())
 
-    def _family(self, bound: Bound, shapes: list[Argument]) -> Family:
+    def _family(self, bound: Bound, shapes: list[Argument], traced: bool = False) -> Family:
+        """``traced`` asks for one in which no branch is a choice."""
         key = tuple((shape.name, shape.shape) for shape in shapes)
         with self._lock:
-            former = self._by_shape.get(key)
+            known = self._by_shape
+            if traced and self._choices.on:
+                known = self._by_traces
+            former = known.get(key)
             if former is not None and former.names.unchanged():
                 return former
             self._sites.drop(former)
-            family = next_family(former, self._budget)
-            record = partial(self._record, bound, shapes, bound.numbers, b"")
-            family.keep(family.adopt(add_settled(self._name, record, family)))
+            forks = None if known is self._by_traces else self._choices.on
+            family = next_family(former, self._budget, forks)
+            with self._doubting():
+                record = partial(self._record, bound, shapes, bound.numbers, b"", forks)
+                trace = add_settled(self._name, record, family)
+                self._prove(trace, family, bound, shapes)
+            family.keep(family.adopt(trace))
             family.settle()
             if bound.rows != 0:  # without rows the branches were decided by made-up numbers
-                self._by_shape[key] = family
+                known[key] = family
             return family
 
     def _recorder(self, family: Family, bound: Bound, shapes: list[Argument]) -> Recorder:
         def another(row: int, path: bytes, left: Trace) -> Trace:
             numbers = bound.numbers_of(row) if bound.rows is not None else bound.numbers
-            with self._lock:
-                record = partial(self._record, bound, shapes, numbers, path)
-                trace = add_settled(self._name, record, family)
+            with self._lock, self._doubting():
                 guard = len(path) - 1
+                self._rejoin(family, left, guard)
+                record = partial(self._record, bound, shapes, numbers, path, family.forks)
+                trace = add_settled(self._name, record, family)
                 if trace.path[: guard + 1] != path or trace.site(guard) != left.site(guard):
                     raise RecordingError.unsteady(self._name, left.site(guard))
                 if trace.outputs.paths != left.outputs.paths:
                     raise FunctionResultError.branches(
                         self._name, left.outputs.places, trace.outputs.places
                     )
+                self._prove(trace, family, bound, shapes)
                 if family.splits[left.site(guard)] + 1 == MANY_TRACES and not self._warned:
                     message = RecordingWarning.traces(self._name, MANY_TRACES, left.site(guard))
                     warnings.warn(RecordingWarning(message), stacklevel=_caller_level())
@@ -205,6 +223,51 @@ class Compiled(Replayable):
                 return family.adopt(trace)
 
         return another
+
+    def _rejoin(self, family: Family, left: Trace, guard: int) -> None:
+        """Rows part at a guard: begin again with a choice there, where it can be one."""
+        if family.forks is None or guard >= len(left.asked):
+            return
+        fork = self._choices.wanted(left.asked[guard])
+        if fork is not None:
+            self._choices.turn_on(fork)
+            self._forget_choices()
+            raise RejoinError
+
+    def _forget_choices(self) -> None:
+        """Families of before, in which other branches were choices, are let go."""
+        for key, family in list(self._by_shape.items()):
+            if family.forks != self._choices.on:
+                self._sites.drop(family)
+                del self._by_shape[key]
+
+    @contextmanager
+    def _doubting(self) -> Iterator[None]:
+        """Begin again without choices that there is doubt about."""
+        try:
+            yield
+        except DoubtError as doubt:
+            forks = doubt.forks if isinstance(doubt, Doubted) else self._choices.on
+            self._choices.turn_off(forks)
+            self._forget_choices()
+            raise RejoinError from doubt
+
+    def _prove(
+        self, trace: Trace, family: Family, bound: Bound, shapes: list[Argument]
+    ) -> None:
+        """Compare a trace with choices with the traces of some rows, bit for bit."""
+        if not trace.has_choices:
+            return
+
+        def traced(numbers: Sequence[float]) -> Trace:
+            return self._record(bound, shapes, numbers, b"")
+
+        if not agrees(trace, traced, bound):
+            assert family.forks is not None
+            sites = [f"{fork.code.co_filename}:{fork.line}" for fork in family.forks]
+            message = RecordingWarning.choices(self._name, sites)
+            warnings.warn(RecordingWarning(message), stacklevel=_caller_level())
+            raise Doubted(set(family.forks), "its traces have other bits")
 
     def _warn(self, family: Family, left: Trace, guard: int) -> None:
         """Once: the line that splits the rows into more traces than are kept."""
@@ -222,7 +285,25 @@ class Compiled(Replayable):
         shapes: list[Argument],
         numbers: Sequence[float],
         path: bytes,
+        forks: frozenset[Fork] | None = frozenset(),
         entered: Entered | None = None,
+    ) -> Trace:
+        if forks:
+            stage = Stage(forks, self._choices.off)
+            found: Trace = recorded(
+                stage, lambda: self._record_on(stage, bound, shapes, numbers, path, entered)
+            )
+            return found
+        return self._record_on(None, bound, shapes, numbers, path, entered)
+
+    def _record_on(
+        self,
+        stage: Stage | None,
+        bound: Bound,
+        shapes: list[Argument],
+        numbers: Sequence[float],
+        path: bytes,
+        entered: Entered | None,
     ) -> Trace:
         since = core.begin_epoch()
         values = []
@@ -251,12 +332,24 @@ class Compiled(Replayable):
         call = self._signature.bind_partial()
         call.arguments.update(arguments)
 
-        function = self._function
+        decisions = Decisions(path)
+        chosen: list[Value] = []
 
         def called() -> Any:
+            function: Any = self._function
+            watcher: Any = entered
+            if stage is not None:
+                watcher = Overseer(entered, stage)
             try:
-                with watching(entered) if entered else nullcontext():
-                    return function(*call.args, **call.kwargs)
+                with (
+                    watching(watcher) if watcher else nullcontext(),
+                    on_stage(stage, decisions) if stage else nullcontext(),
+                ):
+                    if stage is not None:
+                        function = stage.called(function)
+                    result = function(*call.args, **call.kwargs)
+                    chosen.extend(stage.nodes if stage is not None else ())
+                    return result
             except (TypeError, ValueError) as error:
                 clearer = retold(error, self._name, shapes)
                 if clearer is None:
@@ -271,11 +364,18 @@ class Compiled(Replayable):
                     list(zip(values, inputs)),
                     flatten,
                     since,
-                    path,
+                    decisions,
+                    chosen,
                 )
         finally:
             core.swap_no_grad(depth)
-        return Trace(program, captured, outputs[0])
+        trace = Trace(program, captured, outputs[0], asked=decisions.asked)
+        if stage is not None and stage.nodes:
+            if core.begin_epoch() != since + 1:
+                raise DoubtError("it differentiates inside")
+            if not computes_alike(trace.program, stage.whole):
+                raise Doubted(stage.numbers, "it computes with a plain number of a side")
+        return trace
 
 
 def _caller_level() -> int:

@@ -1,0 +1,140 @@
+"""The branches of one compiled function that are choices, and recordings with them.
+
+A branch becomes a choice when rows part at it. It stays one unless there is doubt: something in a
+side that not every row may do, a number that a trace would compute otherwise, a trace that gives
+other bits. Then it is a guard again, and rows that part have traces of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import CodeType, FrameType
+from typing import Any
+
+from .branches import asks_for_kinds
+from .choosing import PLAIN
+from .conditions import Decisions
+from .doubts import DoubtError
+from .entered import Entered, is_user_file
+from .program import CHOICE, CONSTANT, Program
+from .rewriting import Fork, rewritten
+from .sides import Stage, Tag, stages
+
+
+class Choices:
+    """Which branches of a function are choices by now, and which may not be."""
+
+    def __init__(self) -> None:
+        self.on: frozenset[Fork] = frozenset()
+        self.off: set[Fork] = set()
+
+    def wanted(self, asked: Any) -> Fork | None:
+        """The branch that rows part at, if it may still become a choice."""
+        fork = asked if isinstance(asked, Fork) else None
+        if fork is None and asked is not None:
+            code, offset = asked
+            found = rewritten(code, Tag) if is_user_file(code.co_filename) else None
+            fork = found.fork_at(offset) if found is not None else None
+        if fork is None or fork.root in self.off or fork.root in self.on:
+            return None
+        return fork.root
+
+    def turn_on(self, fork: Fork) -> None:
+        """Make a choice of a branch."""
+        self.on = self.on | {fork}
+
+    def turn_off(self, forks: set[Fork] | frozenset[Fork]) -> None:
+        """Leave branches to traces from now on."""
+        self.off |= forks
+        self.on = self.on - self.off
+
+
+class Overseer:
+    """Looks at what is entered while a function is recorded with choices."""
+
+    def __init__(self, entered: Entered | None, stage: Stage) -> None:
+        self.entered, self.stage = entered, stage
+
+    def __call__(self, frame: FrameType) -> bool:
+        """A function was entered; whether to be told the next time it is."""
+        code: CodeType = frame.f_code
+        if not is_user_file(code.co_filename):
+            return False
+        if asks_for_kinds(code):
+            self.stage.doubted |= self.stage.forks
+            self.stage.why = f"{code.co_name} asks what kind of thing a value is"
+        if self.stage.open and code not in self.stage.codes:
+            raise self.stage.refuse(f"it enters {code.co_name}")
+        if self.entered is not None:
+            self.entered(frame)
+        return True
+
+    def _release(self) -> None:
+        if self.entered is not None:
+            self.entered._release()
+
+
+@contextmanager
+def on_stage(stage: Stage, decisions: Decisions) -> Iterator[None]:
+    """Record with choices in this thread."""
+    before, stages.now = stages.now, stage
+    stage.decisions = decisions
+    decisions.refuse = lambda: _refuse_in_a_side(stage)
+    try:
+        yield
+    finally:
+        stages.now = before
+
+
+def _refuse_in_a_side(stage: Stage) -> None:
+    if stage.open:
+        raise stage.refuse("it decides what is done")
+
+
+def recorded(stage: Stage, function: Callable[[], Any]) -> Any:
+    """What a recording with choices gives, unless there is a doubt about them."""
+    try:
+        found = function()
+    except Exception as error:
+        doubted = stage.doubted or {entry.fork.root for entry in stage.entries[-1:]}
+        raise Doubted(doubted or set(stage.forks), stage.why or str(error)) from error
+    if stage.doubted or stage.entries:
+        raise Doubted(stage.doubted or set(stage.forks), stage.why)
+    return found
+
+
+class Doubted(DoubtError):
+    """Branches that were choices in a recording and may not be."""
+
+    def __init__(self, forks: set[Fork], why: str) -> None:
+        super().__init__(why)
+        self.forks = forks
+
+
+def computes_alike(program: Program, whole: bool) -> bool:
+    """Whether Python would compute with the plain numbers among the sides as the program does.
+
+    Where a side is a plain number its trace computes with Python's: the same for sums, products and
+    comparisons, another for functions. ``whole`` says whether some may be whole numbers, which have
+    no negative zero.
+    """
+    plain = {
+        i for i, g in program.inputs.items() if g.kind == CONSTANT and i not in program.made
+    }
+    maybe: set[int] = set()
+    for op, results, args, _, _ in program.instructions:
+        if op == CHOICE:
+            if any([side in plain or side in maybe for side in args[1:]]):
+                maybe.update(results)
+            continue
+        if maybe.isdisjoint(args):
+            continue
+        if op == "pow":
+            return False
+        if any([arg not in maybe and arg not in plain for arg in args]):
+            continue  # a value in every trace
+        if op not in PLAIN or (whole and op in ("mul", "neg")):
+            return False
+        maybe.update(results)
+    return True
