@@ -98,7 +98,7 @@ class _ByRows(Sweeper):
     ) -> None:
         super().__init__(program, wrt, build)
         self.sums_of: dict[int, _Sum] = {}
-        self.masks = Masks()
+        self.masks = Masks(program)
         self.ids: dict[int, int] = {}
         self.aliases, self.conflicts = aliases, set[int]()
         self.picked = {i.results[0]: i.args for i in program.instructions if i.results[0] in aliases}

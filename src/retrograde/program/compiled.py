@@ -33,7 +33,7 @@ from .loaded import Loaded
 from .misfits import retold
 from .naming import named
 from .program import Input
-from .proving import agrees
+from .proving import OPERATIONS, agrees
 from .record import record
 from .rewriting import Fork
 from .routing import Recorder
@@ -262,7 +262,9 @@ class Compiled(Replayable):
         def traced(numbers: Sequence[float]) -> Trace:
             return self._record(bound, shapes, numbers, b"")
 
-        if not agrees(trace, traced, bound):
+        operations = agrees(trace, traced, bound, OPERATIONS - family.proved)
+        family.proved += operations or 0
+        if operations is None:
             assert family.forks is not None
             sites = [f"{fork.code.co_filename}:{fork.line}" for fork in family.forks]
             message = RecordingWarning.choices(self._name, sites)

@@ -1,12 +1,17 @@
 """Sets of rows, told by conditions of a program: in which rows something is done.
 
-A set is a decision diagram over the ids of conditions, the lower id asked first, and every set is
-there once: so equal sets are equal numbers, and what is disjoint or contained is found exactly.
+A set is a decision diagram over the ids of conditions, the one met last asked first, and every set
+is there once: so equal sets are equal numbers, and what is disjoint or contained is found exactly.
+Conditions made of others are taken apart, since a loop goes on in the rows in which it went on
+before and its condition holds again.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 from .doubts import DoubtError
+from .program import CHOICE, Program
 
 NONE, ALL = 0, 1
 
@@ -19,7 +24,10 @@ MOST_SETS = 200_000
 class Masks:
     """The sets of one program."""
 
-    def __init__(self) -> None:
+    def __init__(self, program: Program) -> None:
+        self._made_of = _conditions(program)
+        self._holds: dict[int, int] = {}
+        self._levels: dict[int, int] = {}
         self._nodes: list[tuple[int, int, int]] = [(-1, NONE, NONE), (-1, ALL, ALL)]
         self._others: list[int] = [ALL, NONE]
         self._known: dict[tuple[int, int, int], int] = {}
@@ -31,6 +39,37 @@ class Masks:
 
     def where(self, condition: int) -> int:
         """The rows in which a condition holds."""
+        known = self._holds
+        pending = [condition]
+        while pending:
+            now = pending[-1]
+            if now in known:
+                pending.pop()
+                continue
+            op, *parts = self._made_of.get(now, ("asked",))
+            missing = [part for part in parts if part not in known]
+            if missing and op != "known":
+                pending += missing
+                continue
+            known[now] = self._of(now, op, parts)
+        return known[condition]
+
+    def _of(self, condition: int, op: str, parts: list[int]) -> int:
+        if op == "known":
+            return parts[0]
+        given = [self._holds[part] for part in parts]
+        if op == "stop":
+            return given[0]
+        if op == "sub":
+            return self._others[given[1]]
+        if op == "mul":
+            return self.both(given[0], given[1])
+        if op == "maximum":
+            return self.either(given[0], given[1])
+        if op == CHOICE:
+            where, holds, fails = given
+            return self.either(self.both(where, holds), self.both(self._others[where], fails))
+        self._levels[condition] = len(self._levels)
         return self._make(condition, ALL, NONE)
 
     def _make(self, condition: int, holds: int, fails: int) -> int:
@@ -84,7 +123,7 @@ class Masks:
 
     def simpler(self, rows: int, among: int, depth: int = 0) -> int:
         """A set that is told more easily, and is the same among some rows."""
-        if rows in (NONE, ALL) or among == ALL or depth > 2 * 16:
+        if rows in (NONE, ALL) or among == ALL or depth > 3:
             return rows
         if self.both(rows, among) == among:
             return ALL
@@ -103,9 +142,31 @@ class Masks:
         )
 
     def _first(self, one: int, other: int) -> int:
-        asked = [self._nodes[each][0] for each in (one, other) if each > ALL]
-        return min(asked)
+        """The condition that is asked first in two sets."""
+        if one <= ALL:
+            return self._nodes[other][0]
+        if other <= ALL:
+            return self._nodes[one][0]
+        first, second = self._nodes[one][0], self._nodes[other][0]
+        return first if self._levels[first] >= self._levels[second] else second
 
     def _side(self, rows: int, asked: int, side: int) -> int:
         node = self._nodes[rows]
         return node[side] if rows > ALL and node[0] == asked else rows
+
+
+def _conditions(program: Program) -> dict[int, tuple[Any, ...]]:
+    """By id: how a condition is made of others."""
+    found: dict[int, tuple[Any, ...]] = {
+        i: ("known", int(given.number))
+        for i, given in program.inputs.items()
+        if given.is_known and given.number in (0.0, 1.0)
+    }
+    for op, results, args, _, _ in program.instructions:
+        if op in ("less", "less_equal", "equal"):
+            found[results[0]] = ("asked",)
+        elif op in ("stop", "mul", "maximum", CHOICE) and all([arg in found for arg in args]):
+            found[results[0]] = (op, *args)
+        elif op == "sub" and args[1] in found and found.get(args[0]) == ("known", 1):
+            found[results[0]] = (op, *args)
+    return found

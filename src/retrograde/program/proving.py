@@ -24,39 +24,42 @@ if TYPE_CHECKING:
 
 COMBINATIONS = 64
 """Rows that take other sides, of which traces are made."""
-OPERATIONS = 20_000
-"""Operations that are recorded for it; at least LEAST traces are made."""
-LEAST = 4
+OPERATIONS = 8_000
+"""Operations of a function that are recorded for it; of every trace at least one row is."""
 OUTPUTS = 4
 """Outputs of which gradients are compared."""
 
 
-def agrees(trace: Trace, traced: Callable[[Sequence[float]], Trace], bound: Bound) -> bool:
-    """Whether the traces of some rows give what the trace with choices gives there."""
+def agrees(
+    trace: Trace, traced: Callable[[Sequence[float]], Trace], bound: Bound, left: int = OPERATIONS
+) -> int | None:
+    """How many operations were recorded to see that the traces of some rows give what the trace
+    with choices gives there; None where they do not. ``left`` is how many there may be."""
     rows = _some_rows(bound)
     program = trace.program
     conditions = list(
         dict.fromkeys(each.args[0] for each in program.instructions if each.op == CHOICE)
     )
     outcomes, fits = _run(program.replaced(outputs=conditions), trace, rows)
-    most = max(LEAST, min(COMBINATIONS, OPERATIONS // max(full_size(trace.rolled.items), 1)))
+    size = max(full_size(trace.rolled.items), 1)
+    most = max(1, min(COMBINATIONS, left // size))
     picked: dict[bytes, int] = {}
     for row in np.flatnonzero(fits).tolist():
         picked.setdefault((outcomes[row] != 0.0).tobytes(), row)
     chosen = list(picked.values())
     chosen = chosen[:: max(1, len(chosen) // most)][:most]
     if not chosen:
-        return True
+        return 0
     here = rows[chosen]
     numbers, _ = _run(_with_gradients(program), trace, here)
     for row, expected in zip(here, numbers):
         other = traced(row.tolist())
         if other.outputs.paths != trace.outputs.paths:
-            return False
+            return None
         found, fit = _run(_with_gradients(other.program), other, row[None, :])
         if not fit.all() or not _alike(_named(trace, expected), _named(other, found[0])):
-            return False
-    return True
+            return None
+    return size * len(chosen)
 
 
 def _some_rows(bound: Bound) -> Any:

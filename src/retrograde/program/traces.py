@@ -273,6 +273,7 @@ class Family:
         self, budget: int | None = None, forks: frozenset[Fork] | None = frozenset()
     ) -> None:
         self.forks = forks
+        self.proved = 0
         self.names = core.Names()
         self.assigned: set[Any] = set()
         self.former: Family | None = None
