@@ -153,7 +153,9 @@ class Writer:
         elif kind < 0.43:
             self.line(depth, f"{self.pick(*self.numbers)} {self.pick('+=', '-=')} 1")
         elif kind < 0.47:
-            self.line(depth, f"{self.pick(*self.flags)} = {self.pick('True', 'False', self.test())}")
+            self.line(
+                depth, f"{self.pick(*self.flags)} = {self.pick('True', 'False', self.test())}"
+            )
         elif kind < 0.5:
             self.line(depth, f"x, y = {self.value(1)}, {self.value(1)}")
         elif kind < 0.8:
@@ -190,7 +192,9 @@ class Writer:
         if self.random.random() < 0.25:
             self.fresh += 1
             name = f"t{self.fresh}"
-            self.line(len(self.lines[-1]) - len(self.lines[-1].lstrip()) and 1, "") if False else None
+            self.line(
+                len(self.lines[-1]) - len(self.lines[-1].lstrip()) and 1, ""
+            ) if False else None
             return self.pick("x", "y", "a")
         return self.pick("x", "y", "a", "x", "y", *self.numbers)
 

@@ -119,9 +119,7 @@ def computes_alike(program: Program, whole: bool) -> bool:
     comparisons, another for functions. ``whole`` says whether some may be whole numbers, which have
     no negative zero.
     """
-    plain = {
-        i for i, g in program.inputs.items() if g.kind == CONSTANT and i not in program.made
-    }
+    plain = {i for i, g in program.inputs.items() if g.kind == CONSTANT and i not in program.made}
     maybe: set[int] = set()
     for op, results, args, _, _ in program.instructions:
         if op == CHOICE:

@@ -101,7 +101,9 @@ class _ByRows(Sweeper):
         self.masks = Masks(program)
         self.ids: dict[int, int] = {}
         self.aliases, self.conflicts = aliases, set[int]()
-        self.picked = {i.results[0]: i.args for i in program.instructions if i.results[0] in aliases}
+        self.picked = {
+            i.results[0]: i.args for i in program.instructions if i.results[0] in aliases
+        }
         self.handed_on, self.most = 0, 8 * len(program.instructions) + 1000
         self.numbers = self._numbers()
 
@@ -253,9 +255,7 @@ class _ByRows(Sweeper):
             self._either(rows, new_product, old_product, singles, site),
         )
 
-    def _first(
-        self, partial: int | float, upstream: int, site: int
-    ) -> tuple[int, Product | None]:
+    def _first(self, partial: int | float, upstream: int, site: int) -> tuple[int, Product | None]:
         """The first contribution, and the product that it is."""
         build = self.build
         if isinstance(partial, float):
@@ -347,4 +347,3 @@ class _ByRows(Sweeper):
                 else:
                     ids[rows] = build.emit(CHOICE, (condition, ids[holds], ids[fails]), -1)
         return ids[wanted]
-

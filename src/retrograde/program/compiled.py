@@ -252,9 +252,7 @@ class Compiled(Replayable):
             self._forget_choices()
             raise RejoinError from doubt
 
-    def _prove(
-        self, trace: Trace, family: Family, bound: Bound, shapes: list[Argument]
-    ) -> None:
+    def _prove(self, trace: Trace, family: Family, bound: Bound, shapes: list[Argument]) -> None:
         """Compare a trace with choices with the traces of some rows, bit for bit."""
         if not trace.has_choices:
             return

@@ -116,7 +116,10 @@ def _named(trace: Trace, numbers: Any) -> dict[Any, float]:
     outputs = len(program.outputs)
     found: dict[Any, float] = dict(enumerate(numbers[:outputs].tolist()))
     leaves = iter(trace.captured)
-    wrt = [id(next(leaves)) if program.inputs[i].kind == CAPTURED else -1 - i for i in _asked_of(program)]
+    wrt = [
+        id(next(leaves)) if program.inputs[i].kind == CAPTURED else -1 - i
+        for i in _asked_of(program)
+    ]
     for number, value in enumerate(numbers[outputs:].tolist()):
         found[number // len(wrt), wrt[number % len(wrt)]] = value
     return found

@@ -167,9 +167,7 @@ def _node_of(tree: ast.Module, code: CodeType) -> Any:
     if len(found) > 1:  # lambdas in one line
         spans = [span_of((code, at)) for at in range(0, len(code.co_code), 2)]
         there = [span for span in spans if span is not None and span[3] > span[2]]
-        found = [
-            node for node in found if all(_is_in(span, _where(node.body)) for span in there)
-        ]
+        found = [node for node in found if all(_is_in(span, _where(node.body)) for span in there)]
         found = [
             node
             for node in found

@@ -26,6 +26,7 @@ RECORDINGS = 3
 ATTEMPTS = 5
 """How often a call is begun until nothing that it reads is rebound on the way."""
 
+
 class RejoinError(Exception):
     """Other branches are to be choices than those a call began with: it is begun again."""
 

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 UNBOUND: Any = type("Unbound", (), {"__slots__": ()})()
 """What a name means that means nothing."""
-FIRST_ASK = 4
-"""Rounds of a loop with rows of different lengths after which it is first asked whether any row
-goes on; then after twice as many, and so on."""
+ASKS = frozenset(8 * 4**power for power in range(12))
+"""The rounds of a loop with rows of different lengths after which it is asked whether any row goes
+on: where none does, the loop ends; where one does, it has a trace with more rounds."""
 MOST_WHOLE = 1 << 53
 
 
@@ -41,6 +41,30 @@ class Chosen(Condition):
 
     def __invert__(self) -> Any:
         raise DoubtError("~ of a plain True is a number")
+
+    # True + 1 is a whole number
+
+    def __add__(self, other: Any) -> Any:
+        _now().whole = True
+        return super().__add__(other)
+
+    def __sub__(self, other: Any) -> Any:
+        _now().whole = True
+        return super().__sub__(other)
+
+    def __rsub__(self, other: Any) -> Any:
+        _now().whole = True
+        return super().__rsub__(other)
+
+    def __mul__(self, other: Any) -> Any:
+        _now().whole = True
+        return super().__mul__(other)
+
+    def __neg__(self) -> Any:
+        _now().whole = True
+        return super().__neg__()
+
+    __radd__, __rmul__ = __add__, __mul__
 
 
 class _Entry:
@@ -118,7 +142,7 @@ class Stage:
         if kinds == ("truth", "truth"):
             if type(one) is bool and one == other and type(other) is bool:
                 return one
-            return Chosen(self._choice(condition, _number(one), _number(other), whole=True))
+            return Chosen(self._choice(condition, _number(one), _number(other)))
         if set(kinds) <= {"value", "number", "whole"}:
             if "value" not in kinds and type(one) is type(other) and _bits(one) == _bits(other):
                 return one
@@ -129,7 +153,7 @@ class Stage:
             return one
         raise self.refuse("its sides give a name things that cannot be one value")
 
-    def _choice(self, condition: Value, one: Any, other: Any, whole: bool) -> Value:
+    def _choice(self, condition: Value, one: Any, other: Any, whole: bool = False) -> Value:
         if not grad_enabled():
             raise self.refuse("it is under no_grad")
         node = elementwise.where(condition, one, other)
@@ -351,15 +375,13 @@ class Tag:
             stage.open += 1
         elif is_condition:
             value = test.value if isinstance(test, Condition) else _not_zero(test)
-            entry.value = stage._choice(entry.value, value, 0.0, whole=True)
+            entry.value = stage._choice(entry.value, value, 0.0)
         elif not test:
             self._close(stage)
             return False
-        rounds = entry.rounds
-        if rounds >= FIRST_ASK and rounds & (rounds - 1) == 0:
-            if not stage.decisions.decide(entry.value, entry.fork):
-                self._close(stage)
-                return False
+        if entry.rounds in ASKS and not stage.decisions.decide(entry.value, entry.fork):
+            self._close(stage)
+            return False
         entry.rounds += 1
         entry.before = _held(entry)
         return True
@@ -370,7 +392,10 @@ class Tag:
         if entry.value is None:
             return False
         stage.after = tuple(
-            [stage.merged(entry.value, one, other) for one, other in zip(_held(entry), entry.before)]
+            [
+                stage.merged(entry.value, one, other)
+                for one, other in zip(_held(entry), entry.before)
+            ]
         )
         return True
 

@@ -171,9 +171,7 @@ class Trace:
 
 
 def _chooses(items: Sequence[Item]) -> bool:
-    return any(
-        [_chooses(i.body) if isinstance(i, Loop) else i.op == CHOICE for i in items]
-    )
+    return any([_chooses(i.body) if isinstance(i, Loop) else i.op == CHOICE for i in items])
 
 
 def _asked(what: str, outputs: Sequence[int]) -> list[tuple[str, int]]:
