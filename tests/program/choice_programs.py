@@ -7,8 +7,6 @@ import random
 from itertools import count
 from typing import Any
 
-import retrograde as rg
-
 _NUMBERS = count()
 
 
@@ -16,7 +14,7 @@ def function_of(source: str, **names: Any) -> Any:
     """The function ``f`` of a source text that its lines can be read from."""
     file = f"<choice program {next(_NUMBERS)}>"
     linecache.cache[file] = (len(source), None, source.splitlines(True), file)
-    found: dict[str, Any] = {"rg": rg, **names}
+    found: dict[str, Any] = dict(names)
     exec(compile(source, file, "exec"), found)
     return found["f"]
 
@@ -189,13 +187,6 @@ class Writer:
             self.line(depth, f"x = x + sum({self.value(2)} * j for j in (0.5, 1.5))")
 
     def target(self) -> str:
-        if self.random.random() < 0.25:
-            self.fresh += 1
-            name = f"t{self.fresh}"
-            self.line(
-                len(self.lines[-1]) - len(self.lines[-1].lstrip()) and 1, ""
-            ) if False else None
-            return self.pick("x", "y", "a")
         return self.pick("x", "y", "a", "x", "y", *self.numbers)
 
 

@@ -451,9 +451,9 @@ class RecordingWarning(UserWarning):
     @staticmethod
     def choices(function: str, sites: list[str]) -> str:
         return (
-            f"{function}: the branch at {', '.join(sites)} was recorded as a choice, and a row's own "
-            "trace gave other bits. Results are those of the traces; each way through the branch is "
-            "recorded by itself from now on. Please report this."
+            f"{function}: the branch at {', '.join(sites)} was recorded as a choice, and a row's "
+            "own trace gave other bits. Results are those of the traces; each way through the "
+            "branch is recorded by itself from now on. Please report this."
         )
 
 

@@ -37,6 +37,7 @@ class Builder:
         self.functions = dict(program.functions)
 
     def constant(self, number: float) -> int:
+        """The id of a constant."""
         bits = pack("d", number)
         known = self.known.get(bits)
         if known is None:
@@ -46,10 +47,12 @@ class Builder:
         return known
 
     def new(self) -> int:
+        """The next id."""
         self.count += 1
         return self.count - 1
 
     def emit(self, op: str, args: tuple[int, ...], site: int) -> int:
+        """Append an instruction; its result."""
         result = self.count
         self.count += 1
         self.instructions.append(Instruction(op, (result,), args, site))
@@ -63,6 +66,7 @@ class Builder:
         site: int,
         parameters: tuple[Any, ...] = (),
     ) -> tuple[int, ...]:
+        """Append an instruction of several results."""
         results = tuple(self.new() for _ in range(count))
         self.instructions.append(Instruction(op, results, args, site, parameters))
         return results
@@ -162,6 +166,7 @@ class Sweeper:
         return active
 
     def run(self, seeds: Sequence[tuple[int, int]], apart: bool = False) -> list[int]:
+        """Go back from the outputs; the ids of the gradients."""
         for output, seed in seeds:
             self._add(output, 1.0, seed, -1, seed if apart else None)
         for instruction in reversed(self.program.instructions):

@@ -29,7 +29,7 @@ _PURE = frozenset(
 )
 _MADE = (zip, enumerate, reversed)
 _GOES_THROUGH = frozenset((tuple, list, sum, zip, enumerate, reversed, all, any, sorted))
-_READS = {dict: frozenset(("get", "items", "keys", "values"))}
+_READS: dict[Any, frozenset[str]] = {dict: frozenset(("get", "items", "keys", "values"))}
 
 _VIEWS = tuple(map(type, ({}.items(), {}.keys(), {}.values())))
 _REPEATABLE = (list, tuple, range, dict, str, np.ndarray, sequences.ComputingSequence, *_VIEWS)
@@ -53,7 +53,7 @@ def is_repeatable(thing: Any) -> bool:
 
 def is_immutable(thing: Any) -> bool:
     """Whether ``+=`` gives a new thing."""
-    return isinstance(thing, _IMMUTABLE) or isinstance(thing, sequences.ComputingSequence)
+    return isinstance(thing, (*_IMMUTABLE, sequences.ComputingSequence))
 
 
 def checked(function: Any, stage: Stage) -> Any:

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from types import CodeType, FrameType
 from typing import Any
 
+from ..value import core_name
 from .branches import asks_for_kinds
 from .choosing import PLAIN
 from .conditions import Decisions
@@ -30,7 +31,12 @@ class Choices:
         self.off: set[Fork] = set()
 
     def wanted(self, asked: Any) -> Fork | None:
-        """The branch that rows part at, if it may still become a choice."""
+        """The branch that rows part at, if it may still become a choice.
+
+        The reference core keeps to traces: it is there to be simple.
+        """
+        if core_name == "reference":
+            return None
         fork = asked if isinstance(asked, Fork) else None
         if fork is None and asked is not None:
             code, offset = asked
@@ -98,13 +104,13 @@ def recorded(stage: Stage, function: Callable[[], Any]) -> Any:
         found = function()
     except Exception as error:
         doubted = stage.doubted or {entry.fork.root for entry in stage.entries[-1:]}
-        raise Doubted(doubted or set(stage.forks), stage.why or str(error)) from error
+        raise DoubtedError(doubted or set(stage.forks), stage.why or str(error)) from error
     if stage.doubted or stage.entries:
-        raise Doubted(stage.doubted or set(stage.forks), stage.why)
+        raise DoubtedError(stage.doubted or set(stage.forks), stage.why)
     return found
 
 
-class Doubted(DoubtError):
+class DoubtedError(DoubtError):
     """Branches that were choices in a recording and may not be."""
 
     def __init__(self, forks: set[Fork], why: str) -> None:

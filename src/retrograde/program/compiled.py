@@ -25,7 +25,7 @@ from ..errors import (
 from ..value import Value, core
 from .calling import Replayable
 from .callsites import MISS, CallSites
-from .choices import Choices, Doubted, Overseer, computes_alike, on_stage, recorded
+from .choices import Choices, DoubtedError, Overseer, computes_alike, on_stage, recorded
 from .conditions import Decisions
 from .doubts import DoubtError
 from .entered import Entered, watching
@@ -205,7 +205,6 @@ class Compiled(Replayable):
             numbers = bound.numbers_of(row) if bound.rows is not None else bound.numbers
             with self._lock, self._doubting():
                 guard = len(path) - 1
-                self._rejoin(family, left, guard)
                 record = partial(self._record, bound, shapes, numbers, path, family.forks)
                 trace = add_settled(self._name, record, family)
                 if trace.path[: guard + 1] != path or trace.site(guard) != left.site(guard):
@@ -214,6 +213,7 @@ class Compiled(Replayable):
                     raise FunctionResultError.branches(
                         self._name, left.outputs.places, trace.outputs.places
                     )
+                self._rejoin(family, left, guard)
                 self._prove(trace, family, bound, shapes)
                 if family.splits[left.site(guard)] + 1 == MANY_TRACES and not self._warned:
                     message = RecordingWarning.traces(self._name, MANY_TRACES, left.site(guard))
@@ -247,7 +247,9 @@ class Compiled(Replayable):
         try:
             yield
         except DoubtError as doubt:
-            forks = doubt.forks if isinstance(doubt, Doubted) else self._choices.on
+            forks = doubt.forks if isinstance(doubt, DoubtedError) else self._choices.on
+            if not forks - self._choices.off:
+                raise  # nothing would be different
             self._choices.turn_off(forks)
             self._forget_choices()
             raise RejoinError from doubt
@@ -267,7 +269,7 @@ class Compiled(Replayable):
             sites = [f"{fork.code.co_filename}:{fork.line}" for fork in family.forks]
             message = RecordingWarning.choices(self._name, sites)
             warnings.warn(RecordingWarning(message), stacklevel=_caller_level())
-            raise Doubted(set(family.forks), "its traces have other bits")
+            raise DoubtedError(set(family.forks), "its traces have other bits")
 
     def _warn(self, family: Family, left: Trace, guard: int) -> None:
         """Once: the line that splits the rows into more traces than are kept."""
@@ -374,7 +376,7 @@ class Compiled(Replayable):
             if core.begin_epoch() != since + 1:
                 raise DoubtError("it differentiates inside")
             if not computes_alike(trace.program, stage.whole):
-                raise Doubted(stage.numbers, "it computes with a plain number of a side")
+                raise DoubtedError(stage.numbers, "it computes with a plain number of a side")
         return trace
 
 

@@ -165,8 +165,8 @@ def _conditions(program: Program) -> dict[int, tuple[Any, ...]]:
     for op, results, args, _, _ in program.instructions:
         if op in ("less", "less_equal", "equal"):
             found[results[0]] = ("asked",)
-        elif op in ("stop", "mul", "maximum", CHOICE) and all([arg in found for arg in args]):
-            found[results[0]] = (op, *args)
-        elif op == "sub" and args[1] in found and found.get(args[0]) == ("known", 1):
+        elif (op in ("stop", "mul", "maximum", CHOICE) and all([arg in found for arg in args])) or (
+            op == "sub" and args[1] in found and found.get(args[0]) == ("known", 1)
+        ):
             found[results[0]] = (op, *args)
     return found

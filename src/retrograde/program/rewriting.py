@@ -7,7 +7,6 @@ where the source is not there, or is another one by now, nothing is rewritten.
 """
 
 from __future__ import annotations
-
 import __future__
 
 import ast
@@ -210,7 +209,7 @@ class _Rewriter(ast.NodeTransformer):
 
     def _ask(self, method: str, near: ast.AST, *args: Any) -> Any:
         """``tag.method(*args)``, at the place of a node."""
-        given = [each if isinstance(each, ast.AST) else ast.Constant(each) for each in args]
+        given = [each if isinstance(each, ast.expr) else ast.Constant(each) for each in args]
         asked = ast.Call(ast.Attribute(ast.Constant(_MARK), method, ast.Load()), given, [])
         return ast.copy_location(asked, near)
 
@@ -339,7 +338,7 @@ class _Rewriter(ast.NodeTransformer):
     def _untouched(self, node: Any) -> Any:
         return node
 
-    visit_FunctionDef = visit_AsyncFunctionDef = visit_ClassDef = visit_Lambda = _untouched
+    visit_FunctionDef = visit_AsyncFunctionDef = visit_ClassDef = visit_Lambda = _untouched  # noqa: N815
 
     # ---- expressions -------------------------------------------------------------------------
 
@@ -417,7 +416,7 @@ class _Rewriter(ast.NodeTransformer):
                 setattr(node, part, self.visit(getattr(node, part)))
         return node
 
-    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension  # noqa: N815
 
 
 _MAKERS = frozenset(("zip", "enumerate", "reversed", "range"))

@@ -84,7 +84,8 @@ class _Entry:
 class Stage:
     """One recording in which some branches are choices.
 
-    ``forks`` are those; ``nodes`` are the choices made, ``whole`` says whether one may be a whole number.
+    ``forks`` are those; ``nodes`` are the choices made, ``whole`` says whether one may be a whole
+    number.
     """
 
     def __init__(self, forks: frozenset[Fork], off: set[Fork]) -> None:
@@ -108,7 +109,7 @@ class Stage:
 
     def refuse(self, why: str) -> DoubtError:
         """Doubt the innermost side that is open."""
-        self.doubted.add(self.entries[-1].fork.root)
+        self.doubted |= {entry.fork.root for entry in self.entries[-1:]} or self.forks
         self.why = self.why or why
         return DoubtError(why)
 
@@ -156,7 +157,7 @@ class Stage:
     def _choice(self, condition: Value, one: Any, other: Any, whole: bool = False) -> Value:
         if not grad_enabled():
             raise self.refuse("it is under no_grad")
-        node = elementwise.where(condition, one, other)
+        node: Value = elementwise.where(condition, one, other)
         self.nodes.append(node)
         self.whole = self.whole or whole
         return node
@@ -171,7 +172,7 @@ class Stage:
         found = self._rewritten(function)
         if found is not None:
             return found
-        inner = getattr(type(function), "__call__", None)
+        inner = vars(type(function)).get("__call__")
         if type(inner) is FunctionType and type(function) is not type:
             plain = vars(function).get("_function") if _is_compiled(function) else None
             if plain is not None:
@@ -340,18 +341,19 @@ class Tag:
     def between(self, number: int, signs: str, *operands: Any) -> Any:
         """``a < b < c``"""
         stage, fork = _now(), self._forks[number]
-        result: Any = True
-        for sign, left, right in zip(signs.split(), operands, operands[1:]):
+        held: Any = None
+        found: Any = True
+        asked = signs.split()
+        for place, (sign, left, right) in enumerate(zip(asked, operands, operands[1:]), 1):
             found = _COMPARE[sign](left, right)
-            if result is True:
-                result = found
-            else:
-                result = stage.merged(result.value, found, False)
-            if not (isinstance(result, Condition) and stage.chooses(fork)):
-                if not stage.truth(result, fork):
-                    return result
-                result = True if sign is not signs.split()[-1] else result
-        return result
+            if held is not None:
+                found = stage.merged(held.value, found, False)
+            if place == len(asked):
+                break
+            held = found if isinstance(found, Condition) and stage.chooses(fork) else None
+            if held is None and not stage.truth(found, fork):
+                break
+        return found
 
     # ---- loops -------------------------------------------------------------------------------
 
