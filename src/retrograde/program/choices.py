@@ -20,7 +20,8 @@ from .doubts import DoubtError
 from .entered import Entered, is_user_file
 from .program import CHOICE, CONSTANT, Program
 from .rewriting import Fork, rewritten
-from .sides import Stage, Tag, stages
+from .sides import Stage, stages
+from .tags import Tag
 
 
 class Choices:

@@ -7,7 +7,6 @@ merged: value by value, into choices. Whatever might not be what the function do
 
 from __future__ import annotations
 
-import operator
 import sys
 from struct import pack
 from threading import local
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from .._values import elementwise
 from .._values.modes import grad_enabled
 from ..value import Value, belongs_to_caller
-from .calls import checked, is_immutable, is_repeatable
+from .calls import checked
 from .conditions import Condition, Decisions
 from .doubts import DoubtError
 from .entered import is_user_file
@@ -28,9 +27,6 @@ if TYPE_CHECKING:
 
 UNBOUND: Any = type("Unbound", (), {"__slots__": ()})()
 """What a name means that means nothing."""
-ASKS = frozenset(8 * 4**power for power in range(12))
-"""The rounds of a loop with rows of different lengths after which it is asked whether any row goes
-on: where none does, the loop ends; where one does, it has a trace with more rounds."""
 MOST_WHOLE = 1 << 53
 
 
@@ -45,29 +41,29 @@ class Chosen(Condition):
     # True + 1 is a whole number
 
     def __add__(self, other: Any) -> Any:
-        _now().whole = True
+        now().whole = True
         return super().__add__(other)
 
     def __sub__(self, other: Any) -> Any:
-        _now().whole = True
+        now().whole = True
         return super().__sub__(other)
 
     def __rsub__(self, other: Any) -> Any:
-        _now().whole = True
+        now().whole = True
         return super().__rsub__(other)
 
     def __mul__(self, other: Any) -> Any:
-        _now().whole = True
+        now().whole = True
         return super().__mul__(other)
 
     def __neg__(self) -> Any:
-        _now().whole = True
+        now().whole = True
         return super().__neg__()
 
     __radd__, __rmul__ = __add__, __mul__
 
 
-class _Entry:
+class Entry:
     """A branch or loop under way."""
 
     __slots__ = ("active", "before", "fork", "frame", "held", "outcome", "rounds", "test", "value")
@@ -90,7 +86,7 @@ class Stage:
 
     def __init__(self, forks: frozenset[Fork], off: set[Fork]) -> None:
         self.forks, self.off = forks, off
-        self.entries: list[_Entry] = []
+        self.entries: list[Entry] = []
         self.open = 0
         self.nodes: list[Value] = []
         self.whole = False
@@ -128,7 +124,7 @@ class Stage:
         if isinstance(test, Condition):
             return self.decide(test.value, fork)
         if isinstance(test, Value):
-            return self.decide(_not_zero(test), fork)
+            return self.decide(not_zero(test), fork)
         return bool(test)
 
     # ---- merging -----------------------------------------------------------------------------
@@ -141,20 +137,21 @@ class Stage:
         if kinds == ("tuple", "tuple") and len(one) == len(other):
             return tuple([self.merged(condition, x, y) for x, y in zip(one, other)])
         if kinds == ("truth", "truth"):
-            if type(one) is bool and one == other and type(other) is bool:
+            if type(one) is bool and type(other) is bool and one == other:
                 return one
-            return Chosen(self._choice(condition, _number(one), _number(other)))
+            return Chosen(self.choice(condition, _number(one), _number(other)))
         if set(kinds) <= {"value", "number", "whole"}:
             if "value" not in kinds and type(one) is type(other) and _bits(one) == _bits(other):
                 return one
             if kinds != ("value", "value"):
                 self.numbers.update(entry.fork.root for entry in self.entries)
-            return self._choice(condition, one, other, "whole" in kinds)
+            return self.choice(condition, one, other, "whole" in kinds)
         if kinds == ("text", "text") and one == other:
             return one
         raise self.refuse("its sides give a name things that cannot be one value")
 
-    def _choice(self, condition: Value, one: Any, other: Any, whole: bool = False) -> Value:
+    def choice(self, condition: Value, one: Any, other: Any, whole: bool = False) -> Value:
+        """A choice of two values or numbers."""
         if not grad_enabled():
             raise self.refuse("it is under no_grad")
         node: Value = elementwise.where(condition, one, other)
@@ -201,6 +198,8 @@ class Stage:
     def _made(self, function: Any) -> tuple[Rewritten, Any] | None:
         if vars(function):  # wrappers and what else carries something along
             return None
+        from .tags import Tag
+
         found = rewritten(function.__code__, Tag)
         if found is None:
             return None
@@ -225,277 +224,16 @@ class _Stages(local):
 stages = _Stages()
 
 
-class Tag:
-    """What a rewritten function asks, wherever it decides, calls or reads an item."""
-
-    def __init__(self, rewritten: Rewritten) -> None:
-        self._forks = rewritten.forks
-
-    def _entry(self) -> _Entry:
-        stage = stages.now
-        entry = stage.entries[-1] if stage and stage.entries else None
-        if entry is None or entry.frame is not sys._getframe(2):
-            raise DoubtError("a side was left by an exception")
-        return entry
-
-    # ---- branches ----------------------------------------------------------------------------
-
-    def fork(self, test: Any, number: int) -> Any:
-        """A branch begins."""
-        stage, fork = _now(), self._forks[number]
-        entry = _Entry(fork, sys._getframe(1), test)
-        is_open = isinstance(test, (Condition, Value)) and stage.chooses(fork)
-        if not is_open:
-            entry.outcome = stage.truth(test, fork)
-            stage.entries.append(entry)
-            return test
-        entry.value = test.value if isinstance(test, Condition) else _not_zero(test)
-        entry.before = _held(entry)
-        stage.entries.append(entry)
-        stage.open += 1
-        return test
-
-    def then(self) -> bool:
-        """Whether the first side is run."""
-        entry = self._entry()
-        return entry.value is not None or entry.outcome
-
-    def other(self) -> bool:
-        """Whether the second side is run."""
-        entry = self._entry()
-        if entry.value is None:
-            return not entry.outcome
-        entry.held = _held(entry)
-        return True
-
-    def rewound(self) -> bool:
-        """Whether names go back to what they meant before the first side."""
-        return self._entry().value is not None
-
-    def before(self) -> tuple[Any, ...]:
-        """What names meant before the branch."""
-        return self._entry().before
-
-    def joined(self) -> bool:
-        """The branch ends. Whether names are merged."""
-        entry, stage = self._entry(), _now()
-        if entry.value is not None:
-            stage.after = tuple(
-                [
-                    stage.merged(entry.value, one, other)
-                    for one, other in zip(entry.held, _held(entry))
-                ]
-            )
-        self._close(stage)
-        return entry.value is not None
-
-    def after(self) -> tuple[Any, ...]:
-        """What names mean after the branch."""
-        return _now().after
-
-    def _close(self, stage: Stage) -> None:
-        if stage.entries.pop().value is not None:
-            stage.open -= 1
-
-    def unbound(self, thing: Any) -> bool:
-        """Whether a name means nothing."""
-        return thing is UNBOUND
-
-    def pick(self, test: Any, one: Any, other: Any) -> Any:
-        """``one if test else other``"""
-        entry, stage = self._entry(), _now()
-        if entry.value is None:
-            result = one if entry.outcome else other
-        else:
-            result = stage.merged(entry.value, one, other)
-        self._close(stage)
-        return result
-
-    def both(self, test: Any, other: Any) -> Any:
-        """``test and other``"""
-        entry, stage = self._entry(), _now()
-        if entry.value is None:
-            result = other if entry.outcome else test
-        else:
-            result = stage.merged(entry.value, other, _truth_of(test, entry, False))
-        self._close(stage)
-        return result
-
-    def either(self, test: Any, other: Any) -> Any:
-        """``test or other``"""
-        entry, stage = self._entry(), _now()
-        if entry.value is None:
-            result = test if entry.outcome else other
-        else:
-            result = stage.merged(entry.value, _truth_of(test, entry, True), other)
-        self._close(stage)
-        return result
-
-    def negated(self, test: Any, number: int) -> Any:
-        """``not test``"""
-        stage, fork = _now(), self._forks[number]
-        if isinstance(test, Condition) and stage.chooses(fork):
-            return Condition(1.0 - test.value)
-        return not stage.truth(test, fork)
-
-    def between(self, number: int, signs: str, *operands: Any) -> Any:
-        """``a < b < c``"""
-        stage, fork = _now(), self._forks[number]
-        held: Any = None
-        found: Any = True
-        asked = signs.split()
-        for place, (sign, left, right) in enumerate(zip(asked, operands, operands[1:]), 1):
-            found = _COMPARE[sign](left, right)
-            if held is not None:
-                found = stage.merged(held.value, found, False)
-            if place == len(asked):
-                break
-            held = found if isinstance(found, Condition) and stage.chooses(fork) else None
-            if held is None and not stage.truth(found, fork):
-                break
-        return found
-
-    # ---- loops -------------------------------------------------------------------------------
-
-    def loop(self, number: int) -> None:
-        """A ``while`` begins."""
-        _now().entries.append(_Entry(self._forks[number], sys._getframe(1), None))
-
-    def turn(self, test: Any, number: int) -> bool:
-        """Whether there is another round, of all rows or of some."""
-        entry, stage = self._entry(), _now()
-        is_condition = isinstance(test, (Condition, Value))
-        if entry.value is None:
-            if stage.open:
-                raise stage.refuse("it has a while loop")
-            if not (is_condition and stage.chooses(entry.fork)):
-                again = stage.truth(test, entry.fork)
-                if not again:
-                    stage.entries.pop()
-                return again
-            entry.value = test.value if isinstance(test, Condition) else _not_zero(test)
-            stage.open += 1
-        elif is_condition:
-            value = test.value if isinstance(test, Condition) else _not_zero(test)
-            entry.value = stage._choice(entry.value, value, 0.0)
-        elif not test:
-            self._close(stage)
-            return False
-        if entry.rounds in ASKS and not stage.decisions.decide(entry.value, entry.fork):
-            self._close(stage)
-            return False
-        entry.rounds += 1
-        entry.before = _held(entry)
-        return True
-
-    def turned(self) -> bool:
-        """A round ends. Whether names are merged with what they meant before it."""
-        entry, stage = self._entry(), _now()
-        if entry.value is None:
-            return False
-        stage.after = tuple(
-            [
-                stage.merged(entry.value, one, other)
-                for one, other in zip(_held(entry), entry.before)
-            ]
-        )
-        return True
-
-    # ---- calls and what they take ------------------------------------------------------------
-
-    def call(self, function: Any) -> Any:
-        """What is called in the place of a function."""
-        stage = stages.now
-        return function if stage is None else stage.called(function)
-
-    def extreme(self, function: Any, number: int) -> Any:
-        """``min`` or ``max``, if that is what it is."""
-        stage, fork = _now(), self._forks[number]
-        if function is not min and function is not max:
-            return stage.called(function)
-        compare = operator.lt if function is min else operator.gt
-
-        def extreme(*given: Any, **settings: Any) -> Any:
-            items = given[0] if len(given) == 1 else given
-            if settings or not is_repeatable(items) or not len(items):
-                if stage.open:
-                    raise stage.refuse("min and max are given more than values")
-                return function(*given, **settings)
-            best, *rest = items
-            for each in rest:
-                holds = compare(each, best)
-                if isinstance(holds, Condition) and stage.chooses(fork):
-                    best = self._better(stage, fork, holds.value, each, best)
-                elif stage.truth(holds, fork):
-                    best = each
-            return best
-
-        return extreme
-
-    def _better(self, stage: Stage, fork: Fork, holds: Value, one: Any, other: Any) -> Any:
-        stage.entries.append(_Entry(fork, sys._getframe(0), None))
-        result = stage.merged(holds, one, other)
-        stage.entries.pop()
-        return result
-
-    def iterated(self, thing: Any, made: bool) -> Any:
-        """What is gone through in a side can be gone through again, or is ``made`` for it."""
-        stage = stages.now
-        if stage is not None and stage.open and not (made or is_repeatable(thing)):
-            raise stage.refuse("it goes through something that can be gone through once")
-        return thing
-
-    def fresh(self, generator: Any) -> Any:
-        """A generator that is made where it is gone through."""
-        if stages.now is not None:
-            stages.now.fresh.append(generator)
-        return generator
-
-    def item(self, thing: Any) -> Any:
-        """Reading an item in a side changes nothing."""
-        return self.iterated(thing, False)
-
-    def rebinds(self, thing: Any) -> None:
-        """``x += y`` in a side gives the name something new."""
-        stage = stages.now
-        if stage is not None and stage.open and not is_immutable(thing):
-            raise stage.refuse("it changes something in place")
-
-
-_COMPARE = {
-    "Lt": operator.lt,
-    "LtE": operator.le,
-    "Gt": operator.gt,
-    "GtE": operator.ge,
-    "Eq": operator.eq,
-    "NotEq": operator.ne,
-}
-
-
-def _now() -> Stage:
+def now() -> Stage:
+    """The recording with choices that is under way."""
     if stages.now is None:
         raise DoubtError("a recorded function was called after its recording")
     return stages.now
 
 
-def _held(entry: _Entry) -> tuple[Any, ...]:
-    """What the names of a branch mean now."""
-    names = entry.fork.names
-    if not names:
-        return ()
-    held = entry.frame.f_locals
-    return tuple([held.get(name, UNBOUND) for name in names])
-
-
-def _not_zero(value: Value) -> Value:
+def not_zero(value: Value) -> Value:
+    """Whether a value counts as true."""
     return (1.0 - elementwise.equal(value, 0.0)).detach()
-
-
-def _truth_of(test: Any, entry: _Entry, holds: bool) -> Any:
-    """What a test is in the rows where it decides alone."""
-    if isinstance(test, Condition):
-        return holds
-    return test
 
 
 def _kind(thing: Any) -> str:
@@ -538,5 +276,5 @@ def _all_codes(code: CodeType) -> list[CodeType]:
     return found
 
 
-for _each in (sys.modules[__name__], Tag, Stage, Chosen):
+for _each in (sys.modules[__name__], Stage, Chosen):
     belongs_to_caller(_each)
