@@ -12,8 +12,6 @@ import pytest
 
 from .support import CASES, LEVELS, assert_within, eager, flat, kernels, numbers, same
 
-pytestmark = pytest.mark.usefixtures("traces_alone")
-
 X = np.array([0.5, 1.5, 2.0, 3.0])
 MIXED = np.array([1.0, -2.0, 3.0, -4.0, 0.0, math.nan])
 

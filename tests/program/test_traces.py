@@ -20,8 +20,6 @@ from retrograde.program.traces import Trace, routes, shared_length
 from ..contract.support import line_of
 from .support import assert_within, eager, numbers, same, steady
 
-pytestmark = pytest.mark.usefixtures("traces_alone")
-
 # ---- functions with branches ---------------------------------------------------------------------
 
 Script = list[tuple[str, float, float]]

@@ -27,7 +27,8 @@ from .tags import Tag
 class Choices:
     """Which branches of a function are choices by now, and which may not be."""
 
-    def __init__(self) -> None:
+    def __init__(self, allowed: bool = True) -> None:
+        self.allowed = allowed
         self.on: frozenset[Fork] = frozenset()
         self.off: set[Fork] = set()
 
@@ -36,7 +37,7 @@ class Choices:
 
         The reference core keeps to traces: it is there to be simple.
         """
-        if core_name == "reference":
+        if not self.allowed or core_name == "reference":
             return None
         fork = asked if isinstance(asked, Fork) else None
         if fork is None and asked is not None:

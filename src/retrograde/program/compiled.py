@@ -65,7 +65,12 @@ def _found_by_name(function: Any) -> Any:
 class Compiled(Replayable):
     """A compiled function: call it on numbers and arrays. Made by :func:`compile`."""
 
-    def __init__(self, function: Callable[..., Any], trace_budget: int | None = None) -> None:
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        trace_budget: int | None = None,
+        choices: bool = False,
+    ) -> None:
         if not callable(function):
             raise CompileError.not_callable(function)
         if trace_budget is not None and (not isinstance(trace_budget, int) or trace_budget < 1):
@@ -90,7 +95,7 @@ class Compiled(Replayable):
         self._sites = CallSites()
         self._lock = RLock()
         self._warned = False
-        self._choices = Choices()
+        self._choices = Choices(choices)
         self._by_traces: dict[Any, Family] = {}
         update_wrapper(self, function)
 
@@ -113,16 +118,16 @@ class Compiled(Replayable):
 
     def __reduce__(self) -> Any:
         if not isinstance(self._function, FunctionType):
-            return Compiled, (self._function, self._budget)
+            return Compiled, (self._function, self._budget, self._choices.allowed)
         found = _found_by_name(self._function)
         if found is self:
             return self._function.__qualname__  # decorated: found again by its name
         if found is self._function:
-            return Compiled, (self._function, self._budget)
+            return Compiled, (self._function, self._budget, self._choices.allowed)
         return Loaded(self._stored_function()).__reduce__()  # a lambda, a function in a function
 
     def __copy__(self) -> Compiled:
-        return Compiled(self._function, self._budget)
+        return Compiled(self._function, self._budget, self._choices.allowed)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Compiled:
         return self.__copy__()
@@ -334,7 +339,7 @@ class Compiled(Replayable):
         call = self._signature.bind_partial()
         call.arguments.update(arguments)
 
-        decisions = Decisions(path)
+        decisions = Decisions(path, self._choices.allowed)
         chosen: list[Value] = []
 
         def called() -> Any:
@@ -395,21 +400,26 @@ def _holds_values(nest: Any) -> bool:
 
 
 @overload
-def compile(function: Callable[..., Any], *, trace_budget: int | None = None) -> Compiled: ...
+def compile(
+    function: Callable[..., Any], *, trace_budget: int | None = None, choices: bool = False
+) -> Compiled: ...
 
 
 @overload
-def compile(*, trace_budget: int | None = None) -> Callable[[Callable[..., Any]], Compiled]: ...
+def compile(
+    *, trace_budget: int | None = None, choices: bool = False
+) -> Callable[[Callable[..., Any]], Compiled]: ...
 
 
-def compile(function: Any = ..., *, trace_budget: int | None = None) -> Any:
+def compile(function: Any = ..., *, trace_budget: int | None = None, choices: bool = False) -> Any:
     """Record a function on values and replay it over rows, with gradients.
 
     Axis 0 of an array is rows: a 1-D array gives one number a row, a 2-D array a sequence of
     numbers a row. Numbers, lists and ``rg.uniform(array)`` are the same for all rows. Every row
     goes its own way through ``if`` and ``while``; each way that is taken is recorded once.
 
-    ``trace_budget`` is how many ways are kept; by default 500, or more while they are short.
+    ``trace_budget`` is how many ways are kept; by default 500, or more while they are short. With
+    ``choices=True`` branches whose sides only compute values and meet again share one.
 
     >>> import numpy as np
     >>> import retrograde as rg
@@ -422,5 +432,5 @@ def compile(function: Any = ..., *, trace_budget: int | None = None) -> Any:
     array([-0.,  1.,  2.])
     """
     if function is ...:
-        return lambda given: Compiled(given, trace_budget)
-    return Compiled(function, trace_budget)
+        return lambda given: Compiled(given, trace_budget, choices)
+    return Compiled(function, trace_budget, choices)

@@ -22,12 +22,12 @@ from ..value import Value, belongs_to_caller, core, core_name
 class Decisions:
     """The decisions of one recording; the first are forced to the outcomes of ``path``.
 
-    ``asked`` says by whom: the instruction that asked, or the place of a branch. ``refuse`` is
-    called first, where not all rows may be concerned (``sides.py``).
+    ``asked`` says by whom, where it ``tells``: the instruction that asked, or the place of a
+    branch. ``refuse`` is called first, where not all rows may be concerned (``sides.py``).
     """
 
-    def __init__(self, path: bytes = b"") -> None:
-        self.path = path
+    def __init__(self, path: bytes = b"", tells: bool = False) -> None:
+        self.path, self.tells = path, tells
         self.taken: list[tuple[Value, bool]] = []
         self.asked: list[Any] = []
         self.refuse: Callable[[], None] | None = None
@@ -58,7 +58,7 @@ def _decide(value: Value) -> bool:
         decisions = recorders.decisions[-1]
         if decisions.refuse is not None:
             decisions.refuse()
-        return decisions.decide(value, calling_instruction(2))
+        return decisions.decide(value, calling_instruction(2) if decisions.tells else None)
     return bool(core.peek(value) != 0.0)
 
 
