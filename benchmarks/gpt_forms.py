@@ -128,6 +128,57 @@ class Tensors(Fused):
         self._adam = retrograde.optim.Adam(self.model, 0.01, BETAS)
 
 
+class Written:
+    """The same written out on tensors, as the forms of PyTorch and JAX are, without modules."""
+
+    key, title = "written", "retrograde, tensors written out and rg.optim.Adam"
+
+    def __init__(self, shape: Shape, state: State, clock: Clock) -> None:
+        self._shape, self._clock = shape, clock
+        self._p = {name: retrograde.Tensor(array) for name, array in state.items()}
+        self._adam = retrograde.optim.Adam(list(self._p.values()), 0.01, BETAS)
+        self._seen = [
+            retrograde.Tensor(np.tri(count), requires_grad=False)
+            for count in range(1, shape.context + 1)
+        ]
+
+    def _loss(self, given: Any) -> Any:
+        p, shape = self._p, self._shape
+        count, heads = len(given) - 1, shape.heads
+        apart, scale = (count, heads, -1), (shape.embedding // heads) ** -0.5
+
+        def norm(x: Any) -> Any:
+            return x * ((x * x).mean(-1, True) + 1e-5) ** -0.5
+
+        x = norm(p["token.weight"][given[:-1]] + p["position.weight"][:count])
+        for at in range(shape.layers):
+            name, h = f"blocks.{at}", norm(x)
+            q, k, v = (
+                (h @ p[f"{name}.attention.{part}.weight"].T).reshape(apart)
+                for part in ("query", "key", "value")
+            )
+            scores = (q.transpose(1, 0, 2) * scale) @ k.transpose(1, 2, 0)
+            scores = retrograde.where(self._seen[count - 1], scores, -np.inf)
+            mixed = scores.softmax(-1) @ v.transpose(1, 0, 2)
+            mixed = mixed.transpose(1, 0, 2).reshape(count, -1)
+            x = mixed @ p[f"{name}.attention.output.weight"].T + x
+            hidden = (norm(x) @ p[f"{name}.up.weight"].T).relu().square()
+            x = hidden @ p[f"{name}.down.weight"].T + x
+        return retrograde.nn.cross_entropy(x @ p["head.weight"].T, given[1:])
+
+    def step(self, tokens: list[int], rate: float) -> Timed:
+        began = self._clock()
+        self._adam.zero_grad()
+        loss = self._loss(np.array(tokens[: self._shape.context + 1]))
+        loss.backward()
+        differentiated = self._clock()
+        self._adam.param_groups[0]["lr"] = rate
+        self._adam.step()
+        data = loss.data
+        del loss
+        return data, differentiated - began, self._clock() - began
+
+
 class C:
     """limits/gpt.c: the adjoint by hand, positions as lanes, Adam over all parameters at once."""
 

@@ -212,7 +212,9 @@ static PyObject *array_plan(PyObject *Py_UNUSED(module), PyObject *args) {
     return capsule;
 }
 
-RgPlan *rg_plan_of(PyObject *capsule) { return PyCapsule_GetPointer(capsule, capsule_name); }
+RgPlan *rg_plan_of_capsule(PyObject *capsule) {
+    return PyCapsule_GetPointer(capsule, capsule_name);
+}
 
 static int lend_all(PyObject *objects, Lent *lent, int count, char format, const ptrdiff_t *sizes,
                     const void **at) {
@@ -234,7 +236,7 @@ static PyObject *array_run(PyObject *Py_UNUSED(module), PyObject *args) {
     if (!PyArg_ParseTuple(args, "OOO!O!p:array_run", &capsule, &out, &PyTuple_Type, &arrays,
                           &PyTuple_Type, &wholes, &add))
         return NULL;
-    const RgPlan *plan = rg_plan_of(capsule);
+    const RgPlan *plan = rg_plan_of_capsule(capsule);
     if (plan == NULL) return NULL;
     int count = plan->arrays, whole_count = plan->wholes;
     if (PyTuple_GET_SIZE(arrays) != count || PyTuple_GET_SIZE(wholes) != whole_count) {

@@ -7,6 +7,6 @@
 #include "kernels/arrays.h"
 
 /* The plan in a capsule; NULL with an exception where it is none. */
-RgPlan *rg_plan_of(PyObject *capsule);
+RgPlan *rg_plan_of_capsule(PyObject *capsule);
 
 #endif

@@ -11,27 +11,26 @@ PyTypeObject *RgNode_Type = NULL;
 #define MOST_BODIES ((size_t)1 << 16)  /* free ones that are kept */
 #define MOST_HANDLES ((size_t)1 << 12) /* likewise */
 
-static RgBody *free_bodies = NULL; /* linked by `handle` */
-static size_t bodies_free = 0;
-static RgTensor *free_handles = NULL; /* linked by `node` */
-static size_t handles_free = 0;
+RgBody *rg_free_bodies = NULL;
+RgTensor *rg_free_handles = NULL;
+size_t rg_bodies_free = 0, rg_handles_free = 0;
 
 static RgBody *body_new(void) {
-    RgBody *body = free_bodies;
+    RgBody *body = rg_free_bodies;
     if (RG_UNLIKELY(body == NULL || rg_failures_counted()))
         return rg_buffer_resize(NULL, sizeof(RgBody));
-    free_bodies = (RgBody *)body->handle;
-    bodies_free--;
+    rg_free_bodies = (RgBody *)body->handle;
+    rg_bodies_free--;
     return body;
 }
 
 static void body_free(RgBody *body) {
     if (RG_UNLIKELY(body->shape != body->axes)) rg_buffer_free(body->shape);
 #ifndef RG_NO_FREE_LIST
-    if (bodies_free < MOST_BODIES) {
-        body->handle = (PyObject *)free_bodies;
-        free_bodies = body;
-        bodies_free++;
+    if (rg_bodies_free < MOST_BODIES) {
+        body->handle = (PyObject *)rg_free_bodies;
+        rg_free_bodies = body;
+        rg_bodies_free++;
         return;
     }
 #endif
@@ -47,6 +46,7 @@ Value *rg_tensor_blank(int ndim, int as_value) {
     body->buffer = body->gradient = NULL;
     body->at = NULL;
     body->handle = body->rule = NULL;
+    body->wholes = NULL;
     body->keep = 0;
     body->version = 0;
     body->code = 0;
@@ -155,6 +155,8 @@ void rg_tensor_forget(Value *z) {
     z->count = 0;
     body->row = NULL;
     body->rule = NULL;
+    rg_numbers_xdrop(body->wholes);
+    body->wholes = NULL;
     body->saves = body->saves_result = 0;
     for (Py_ssize_t i = 0; i < count; i++) Py_XDECREF((PyObject *)entries[i].input);
     if (entries != body->inputs) rg_entries_free(entries, count);
@@ -173,6 +175,7 @@ Value *rg_drop_body(Value *v, Value *list, Value *(*drop)(Value *, Value *)) {
     v->in[0] = v->in[1] = NULL;
     rg_numbers_xdrop(body->buffer);
     rg_numbers_xdrop(body->gradient);
+    rg_numbers_xdrop(body->wholes);
     for (Py_ssize_t i = 0; i < held; i++) {
         Value *input = entries[i].input;
         if (input && is_saved(body, i) && rg_is_node(input)) rg_unkeep(input);
@@ -188,10 +191,10 @@ Value *rg_drop_body(Value *v, Value *list, Value *(*drop)(Value *, Value *)) {
 
 /* A handle around a node that has none, whose reference it takes over, also in failure. */
 PyObject *rg_tensor_wrap(Value *v) {
-    RgTensor *handle = free_handles;
+    RgTensor *handle = rg_free_handles;
     if (RG_LIKELY(handle != NULL)) {
-        free_handles = (RgTensor *)handle->node;
-        handles_free--;
+        rg_free_handles = (RgTensor *)handle->node;
+        rg_handles_free--;
 #ifdef Py_REF_DEBUG
         _Py_NewReference((PyObject *)handle);
 #else
@@ -223,10 +226,10 @@ void rg_handle_dealloc(PyObject *self) {
     rg_unkeep(v);
     Py_DECREF((PyObject *)v);
 #ifndef RG_NO_FREE_LIST
-    if (handles_free < MOST_HANDLES) {
-        handle->node = (Value *)free_handles;
-        free_handles = handle;
-        handles_free++;
+    if (rg_handles_free < MOST_HANDLES) {
+        handle->node = (Value *)rg_free_handles;
+        rg_free_handles = handle;
+        rg_handles_free++;
         return;
     }
 #endif
@@ -235,9 +238,21 @@ void rg_handle_dealloc(PyObject *self) {
 
 /* ---- finishing ----------------------------------------------------------------------------- */
 
+/* A node of a recording keeps its inputs, whether they take gradients or not; under no_grad() no
+ * gradient goes through it. */
+static PyObject *finish_recorded(Value *z, uint8_t flags) {
+    rg_hold_inputs(z);
+    if (rg_grad_enabled()) z->flags |= flags & RG_REQUIRES_GRAD;
+    rg_record_array(z);
+    PyObject *face = rg_anomaly_enabled() && rg_tensor_watch(z) < 0 ? NULL : rg_face(z);
+    Py_DECREF((PyObject *)z);
+    return face;
+}
+
 /* A node made in some mode, or none of whose inputs takes gradients: it needs none of them. Takes
  * over the node, also in failure; a new reference to what Python sees of it. */
 PyObject *rg_tensor_finish_odd(Value *z, uint8_t flags) {
+    if (RG_UNLIKELY(rg_recording())) return finish_recorded(z, flags);
     int takes = flags & RG_REQUIRES_GRAD, failed = 0;
     PyObject *held = NULL; /* a watcher's handle must not be the last: that lets numbers go */
     if (rg_modes_active) {
@@ -264,6 +279,8 @@ PyObject *rg_tensor_finish_odd(Value *z, uint8_t flags) {
         z->entries = rg_body(z)->inputs;
         z->count = 0;
         Py_CLEAR(rg_body(z)->rule);
+        rg_numbers_xdrop(rg_body(z)->wholes);
+        rg_body(z)->wholes = NULL;
         rg_body(z)->saves = rg_body(z)->saves_result = 0;
         if (!rg_is_node(z)) { /* a number made of numbers: a plain leaf */
             z->op = RG_ARRAY;
@@ -376,6 +393,7 @@ Py_ssize_t rg_body_bytes(const Value *v) {
     if (body->shape != body->axes) bytes += 2 * body->ndim * sizeof(Py_ssize_t);
     if (v->count > 3) bytes += (size_t)v->count * sizeof(RgEntry);
     if (body->buffer) bytes += rg_numbers_held(body->buffer) / (size_t)body->buffer->refs;
+    if (body->wholes) bytes += rg_numbers_held(body->wholes);
     if (body->gradient) bytes += rg_numbers_held(body->gradient) / (size_t)body->gradient->refs;
     return (Py_ssize_t)bytes;
 }

@@ -2,7 +2,7 @@
  *
  * Sizes of up to 2^14 numbers fall into classes, two to every power of two from 32 on; larger buffers
  * are kept in one list, since asking the system for pages costs more than computing with them. What
- * is kept is bounded: 32 MiB of the small, 64 MiB of the large. */
+ * is kept is bounded: 64 MiB of the small, 64 MiB of the large. */
 #include <stdlib.h>
 
 #include "tensor.h"
@@ -10,12 +10,10 @@
 #define MOST_CLASSED ((size_t)1 << 14)
 #define CLASSES 24
 #define KEPT_SMALL ((size_t)32 << 20)
-#define MOST_SMALLEST                                                                              \
-    ((size_t)1 << 18) /* of up to eight numbers, which take as much for themselves */
 #define KEPT_LARGE ((size_t)64 << 20)
 
-RgBuffer *rg_small_numbers = NULL;
-size_t rg_small_free = 0;
+RgBuffer *rg_small_numbers[RG_SMALL];
+size_t rg_small_lines = 0;
 static RgBuffer *kept[CLASSES];
 static size_t room_of[CLASSES];
 static uint8_t class_of[MOST_CLASSED / 8 + 1]; /* by the number of cache lines */
@@ -68,13 +66,11 @@ RgBuffer *rg_numbers_try(size_t count) {
         return buffer ? buffer : fresh((count + 7) / 8 * 8, -1);
     }
     int class = class_of[(count + 7) / 8];
-    RgBuffer **list = class ? &kept[class] : &rg_small_numbers, *buffer = *list;
+    RgBuffer *buffer = class < RG_SMALL ? rg_numbers_pop(room_of[class]) : kept[class];
     if (buffer == NULL) return fresh(room_of[class], class);
-    *list = buffer->next;
-    if (class)
-        small_bytes -= buffer->room * sizeof(double);
-    else
-        rg_small_free--;
+    if (class < RG_SMALL) return buffer;
+    kept[class] = buffer->next;
+    small_bytes -= buffer->room * sizeof(double);
     buffer->refs = 1;
     return buffer;
 }
@@ -100,13 +96,7 @@ static void free_large(void) {
 void rg_numbers_free(RgBuffer *buffer) {
 #ifndef RG_NO_FREE_LIST
     size_t bytes = buffer->room * sizeof(double);
-    if (buffer->kept == 0 && rg_small_free < MOST_SMALLEST) {
-        buffer->next = rg_small_numbers;
-        rg_small_numbers = buffer;
-        rg_small_free++;
-        return;
-    }
-    if (buffer->kept > 0 && small_bytes + bytes <= KEPT_SMALL) {
+    if (buffer->kept >= RG_SMALL && small_bytes + bytes <= KEPT_SMALL) {
         buffer->next = kept[buffer->kept];
         kept[buffer->kept] = buffer;
         small_bytes += bytes;

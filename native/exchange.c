@@ -10,6 +10,7 @@
 
 /* Whether something is an array with at least one axis; -1 with an exception. */
 int rg_is_array(PyObject *object) {
+    if (RG_UNLIKELY(rg_recording()) && PyObject_HasAttrString(object, "recorded_value")) return 0;
     if (!PyObject_HasAttrString(object, "__array__")) return 0;
     PyObject *ndim = PyObject_GetAttrString(object, "ndim");
     long axes = ndim ? PyLong_AsLong(ndim) : -1;
@@ -62,6 +63,7 @@ Value *rg_leaf_of(PyObject *object, const char *what, int requires_grad) {
         } else {
             memcpy(rg_body(v)->at, view.buf, (size_t)view.len);
             if (requires_grad) v->flags |= RG_REQUIRES_GRAD;
+            if (RG_UNLIKELY(rg_recording())) v->flags |= RG_COLLECTED; /* see leaf_origin */
         }
     }
     PyBuffer_Release(&view);

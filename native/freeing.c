@@ -59,11 +59,6 @@ static inline Value *drop_wide(Value *v, Value *list) {
 }
 
 static void free_odd(Value *v) {
-    if (rg_is_node(v)) { /* of the slabs, like plain ones */
-        Py_SET_TYPE((PyObject *)v, RgValue_Type);
-        rg_node_give_back(v);
-        return;
-    }
     PyTypeObject *type = Py_TYPE((PyObject *)v);
     type->tp_free(v);
     Py_DECREF((PyObject *)type);
@@ -92,6 +87,11 @@ static void drain(void) {
         if (RG_LIKELY(!(v->flags & RG_WIDE))) {
             list = drop(v->in[0], list);
             list = drop(v->in[1], list);
+        } else if (rg_is_node(v)) {
+            list = rg_drop_body(v, list, drop);
+            Py_SET_TYPE((PyObject *)v, RgValue_Type); /* of the slabs, like plain ones */
+            rg_node_give_back(v);
+            continue;
         } else {
             list = drop_wide(v, list);
         }

@@ -1,6 +1,6 @@
 /* The rows as functions of the module (`exp(x)`) and as methods of Value (`x.exp()`), generated
  * from the law's list: a new row appears here by itself. */
-#include "retrograde.h"
+#include "tensor.h"
 
 static PyObject *not_enough(int op, Py_ssize_t given, int method) {
     PyErr_Format(PyExc_TypeError, "%s%s takes %d operand(s), got %zd", method ? "Value." : "",
@@ -65,7 +65,9 @@ done:
 
 #define UNARY_FUNCTION(NAME)                                                                       \
     static PyObject *function_##NAME(PyObject *Py_UNUSED(module), PyObject *x) {                   \
-        if (RG_LIKELY(rg_is_value(x))) return rg_unary_##NAME(x);                                  \
+        if (RG_LIKELY(rg_is_plain(x))) return rg_unary_##NAME(x);                                  \
+        if (rg_is_tensor(x)) return rg_tensor_map(RG_OP_##NAME, &x);                               \
+        if (rg_is_value(x)) return rg_unary_##NAME(x);                                             \
         return apply_checked(RG_OP_##NAME, &x);                                                    \
     }                                                                                              \
     static PyObject *method_##NAME(PyObject *self, PyObject *Py_UNUSED(ignored)) {                 \

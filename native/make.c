@@ -100,7 +100,12 @@ RG_BINARY_OPS(DEFINE_BINARY)
 /* An operand that is neither value nor number: an array, a mistake, or another class's business. */
 PyObject *rg_other_operand(int op, PyObject *const *operands, Py_ssize_t count) {
     for (Py_ssize_t i = 0; i < count; i++)
-        if (rg_is_tensor(operands[i])) return rg_tensor_map(op, operands);
+        if (rg_is_tensor(operands[i])) {
+            PyObject *made = rg_tensor_map(op, operands);
+            if (made != Py_NotImplemented || !rg_recording()) return made;
+            Py_DECREF(made); /* while recording another may be a condition */
+            break;
+        }
     PyObject *tuple = PyTuple_New(count);
     if (tuple == NULL) return NULL;
     for (Py_ssize_t i = 0; i < count; i++) PyTuple_SET_ITEM(tuple, i, Py_NewRef(operands[i]));
@@ -115,6 +120,7 @@ static PyObject *apply_ternary(int op, PyObject *const *operands) {
     Value *values[3];
     int any = 0;
     for (int i = 0; i < 3; i++) {
+        if (rg_is_tensor(operands[i])) return rg_tensor_map(op, operands);
         if (rg_is_value(operands[i])) {
             values[i] = (Value *)operands[i];
             numbers[i] = values[i]->data;
@@ -141,6 +147,7 @@ PyObject *rg_apply(int op, PyObject *const *operands) {
     if (RG_OPS[op].arity == 3) return apply_ternary(op, operands);
     double numbers[2];
     for (int i = 0; i < RG_OPS[op].arity; i++) {
+        if (rg_is_tensor(operands[i])) return rg_tensor_map(op, operands);
         if (rg_is_value(operands[i])) {
             switch (op) {
 #define UNARY_CASE(NAME)                                                                           \

@@ -195,9 +195,30 @@ static int settle_shape(int op, Operands *given) {
     return 0;
 }
 
+/* What the rule of a new map reads. */
+static void set_saves(Value *z, int op) {
+    int reads = 0, takers = 0;
+    for (int k = 0; k < (int)z->count; k++) {
+        const Value *input = z->entries[k].input;
+        if (input == NULL || !(input->flags & RG_REQUIRES_GRAD)) continue;
+        takers |= 1 << k;
+        reads |= rg_partial_reads[op][k];
+    }
+    if (RG_UNLIKELY(RG_OPS[op].absent & takers)) rg_absent_met = 1;
+    rg_body(z)->saves = reads & 7;
+    rg_body(z)->saves_result = reads >> RG_RESULT_AT & 1;
+}
+
+/* A node whose inputs and numbers are there becomes one of a map. */
+void rg_map_restored(Value *z, int op) {
+    rg_body(z)->row = &rg_map_row;
+    rg_body(z)->code = (uint16_t)op;
+    set_saves(z, op);
+}
+
 static PyObject *make(int op, Operands *given) {
     const RgBody *first = given->first;
-    int same = given->same, ndim = same ? first->ndim : given->ndim, takers = 0;
+    int same = given->same, ndim = same ? first->ndim : given->ndim;
     Value *z = rg_tensor_blank(ndim, 0);
     if (RG_UNLIKELY(z == NULL)) return NULL;
     RgBody *body = rg_body(z);
@@ -206,27 +227,66 @@ static PyObject *make(int op, Operands *given) {
     body->row = &rg_map_row;
     body->code = (uint16_t)op;
     z->count = given->arity;
-    for (int k = 0; k < given->arity; k++) {
+    for (int k = 0; k < given->arity; k++)
         z->entries[k] = (RgEntry){given->nodes[k], given->numbers[k]};
-        if (given->nodes[k] && given->nodes[k]->flags & RG_REQUIRES_GRAD) takers |= 1 << k;
-    }
     if (RG_UNLIKELY(rg_tensor_room(z) < 0 || map_run(z, body->at) < 0)) {
         Py_DECREF((PyObject *)z);
         return NULL;
     }
-    int reads = 0;
-    for (int k = 0; k < given->arity; k++)
-        if (takers >> k & 1) reads |= rg_partial_reads[op][k];
-    if (RG_UNLIKELY(RG_OPS[op].absent & takers)) rg_absent_met = 1;
-    body->saves = reads & 7;
-    body->saves_result = reads >> RG_RESULT_AT & 1;
+    set_saves(z, op);
     return rg_tensor_finish(z, given->flags);
+}
+
+/* A free node, body and handle, and the site: all or none of them. */
+typedef struct {
+    Value *node;
+    RgBody *body;
+    RgTensor *handle;
+} Fresh;
+
+static inline int take_fresh(Fresh *fresh) {
+    PyCodeObject *code;
+    uint32_t instruction;
+    if (RG_UNLIKELY(rg_free_nodes == NULL || rg_free_bodies == NULL || rg_free_handles == NULL ||
+                    !rg_site_quick(&code, &instruction)))
+        return 0;
+    Value *node = fresh->node = rg_node_pop();
+    RgBody *body = fresh->body = rg_free_bodies;
+    RgTensor *handle = fresh->handle = rg_free_handles;
+    rg_free_bodies = (RgBody *)body->handle;
+    rg_bodies_free--;
+    rg_free_handles = (RgTensor *)handle->node;
+    rg_handles_free--;
+#ifdef Py_REF_DEBUG
+    _Py_NewReference((PyObject *)handle);
+#else
+    Py_SET_REFCNT((PyObject *)handle, 1);
+#endif
+    Py_SET_TYPE((PyObject *)node, RgNode_Type);
+    node->code = code;
+    node->instruction = instruction;
+    node->epoch = (uint16_t)rg_epoch;
+    node->op = RG_ARRAY;
+    node->entries = body->inputs;
+    node->rule = (PyObject *)body;
+    handle->node = node;
+    body->handle = (PyObject *)handle;
+    body->version = 0;
+    body->gradient = NULL;
+    body->rule = NULL;
+    body->wholes = NULL;
+    body->place = 0;
+    body->retains = body->open = 0;
+    body->shape = body->axes;
+    body->strides = body->axes + RG_INLINE_AXES;
+    return 1;
 }
 
 /* The common case, without a turn that could be spared: tensors of one shape that lie in the order of
  * C, and floats, of which something takes gradients, in no mode. NULL, without an exception, where
  * anything is out of the ordinary. */
-static inline PyObject *make_quick(int op, PyObject *const *operands, int arity) {
+static inline __attribute__((always_inline)) PyObject *make_quick(int op, PyObject *const *operands,
+                                                                  const int arity) {
     Value *nodes[2] = {NULL, NULL};
     double numbers[2] = {0.0, 0.0};
     const double *at[3] = {NULL, NULL, NULL};
@@ -243,8 +303,9 @@ static inline PyObject *make_quick(int op, PyObject *const *operands, int arity)
         }
         Value *node = nodes[k] = rg_node_of(operands[k]);
         const RgBody *body = rg_body(node);
-        if (RG_UNLIKELY(body->at == NULL || !body->contiguous ||
-                        (first && first != body && !has_same_shape(first, body))))
+        if (RG_UNLIKELY(body->at == NULL || !body->contiguous)) return NULL;
+        if (first && RG_UNLIKELY(first->size != body->size || first->ndim != body->ndim ||
+                                 (body->ndim != 1 && !has_same_shape(first, body))))
             return NULL;
         first = body;
         at[k] = body->at;
@@ -255,26 +316,28 @@ static inline PyObject *make_quick(int op, PyObject *const *operands, int arity)
     if (RG_UNLIKELY(first == NULL || !(flags & RG_REQUIRES_GRAD) || first->ndim > RG_INLINE_AXES ||
                     RG_OPS[op].absent))
         return NULL;
-    Value *z = rg_tensor_blank(first->ndim, 0);
-    if (RG_UNLIKELY(z == NULL)) goto failed;
-    RgBody *body = rg_body(z);
     RgBuffer *buffer = rg_numbers_new_or_not((size_t)first->size);
-    if (RG_UNLIKELY(buffer == NULL)) {
-        Py_DECREF((PyObject *)z);
-        goto failed;
+    if (RG_UNLIKELY(buffer == NULL)) return NULL; /* the thorough way says it */
+    Fresh fresh;
+    if (RG_UNLIKELY(!take_fresh(&fresh))) {
+        rg_numbers_drop(buffer);
+        return NULL;
     }
+    Value *z = fresh.node;
+    RgBody *body = fresh.body;
     memcpy(body->axes, first->axes, sizeof body->axes);
-    body->size = first->size;
-    body->contiguous = 1;
+    body->row = &rg_map_row;
     body->buffer = buffer;
     body->at = buffer->data;
-    rg_arrays->forward[op](first->size, buffer->data, at, step);
-    body->row = &rg_map_row;
+    body->size = first->size;
     body->code = (uint16_t)op;
+    body->ndim = first->ndim;
+    body->contiguous = 1;
     body->saves = reads & 7;
     body->saves_result = reads >> RG_RESULT_AT & 1;
-    z->op = RG_ARRAY;
-    z->flags |= flags & RG_INHERITED;
+    body->keep = 1 + (reads >> RG_RESULT_AT & 1); /* the handle, and perhaps the rule */
+    z->flags = RG_WIDE | (flags & RG_INHERITED);
+    z->grad = z->data = 0.0;
     z->count = arity;
     for (int k = 0; k < arity; k++) {
         Value *input = nodes[k];
@@ -284,11 +347,8 @@ static inline PyObject *make_quick(int op, PyObject *const *operands, int arity)
         body->inputs[k].partial = (double)rg_body(input)->version;
         rg_body(input)->keep += reads >> k & 1;
     }
-    body->keep += reads >> RG_RESULT_AT & 1;
-    return rg_tensor_wrap(z);
-failed:
-    PyErr_Clear(); /* the thorough way says it */
-    return NULL;
+    rg_arrays->forward[op](first->size, buffer->data, at, step);
+    return (PyObject *)fresh.handle;
 }
 
 static __attribute__((noinline)) PyObject *map_thorough(int op, PyObject *const *operands) {
@@ -297,7 +357,6 @@ static __attribute__((noinline)) PyObject *map_thorough(int op, PyObject *const 
     given.same = 1;
     given.flags = 0;
     given.first = NULL;
-    if (RG_UNLIKELY(rg_modes_active) && rg_refuse_recording(RG_OPS[op].name) < 0) return NULL;
     for (int k = 0; k < given.arity; k++) {
         given.nodes[k] = given.made[k] = NULL;
         given.numbers[k] = 0.0;

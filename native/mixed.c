@@ -457,7 +457,7 @@ static int pull_row_watched(RgPass *pass, Value *v, const uint32_t *places) {
 static inline int pull_in_place(RgPass *pass, Value *v) {
     RgTotal *total = &pass->totals[pass->at];
     const RgBody *body = rg_body(v);
-    uint32_t places[3];
+    uint32_t places[RG_MOST_IN_PLACE];
     int array = rg_is_node(v);
     if (array && total->array == NULL) return 0; /* nothing came: no use depends on it */
     for (Py_ssize_t k = 0; k < v->count; k++) {
@@ -480,7 +480,7 @@ static inline int pull_in_place(RgPass *pass, Value *v) {
     return 0;
 }
 
-/* Where no Python code runs: rows of at most three inputs, and values. */
+/* Where no Python code runs. */
 static int walk_in_place(RgPass *pass) {
     RgTotal *totals = pass->totals;
     for (size_t i = pass->graph->order.count; i-- > 0;) {

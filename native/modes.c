@@ -9,6 +9,7 @@ static _Thread_local int recording_depth = 0;
 static Py_ssize_t recordings = 0;                  /* in all threads */
 static _Thread_local uint64_t recording_since = 0; /* the epoch in which the outermost one began */
 static _Thread_local PyObject *made = NULL;        /* in it: the nodes of ops, in the order made */
+static _Thread_local int arrays_made = 0;          /* in it: whether array rows made any */
 static _Thread_local Py_ssize_t told = 0;          /* at how many of them somebody is told */
 static PyObject *told_who = NULL;
 
@@ -104,6 +105,7 @@ static PyObject *enter_recording(PyObject *Py_UNUSED(m), PyObject *Py_UNUSED(ign
     if (recording_depth == 0) {
         recording_since = rg_epoch;
         told = told_first;
+        arrays_made = 0;
         Py_XSETREF(made, PyList_New(0));
         if (made == NULL) return NULL;
     }
@@ -118,6 +120,17 @@ static PyObject *leave_recording(PyObject *Py_UNUSED(m), PyObject *Py_UNUSED(ign
     Py_SETREF(done, Py_NewRef(made));
     if (recording_depth == 0) Py_CLEAR(made);
     return done;
+}
+
+/* A node of an array row in this thread's recording: what is made inside is marked as leaves are. */
+void rg_record_array(Value *v) {
+    arrays_made = 1;
+    v->flags |= RG_COLLECTED;
+    inherit_tracing(v);
+}
+
+static PyObject *recorded_arrays(PyObject *Py_UNUSED(m), PyObject *Py_UNUSED(ignored)) {
+    return PyBool_FromLong(arrays_made);
 }
 
 /* swap_no_grad(depth) -> the depth before: how a transform records inside no_grad(). */
@@ -193,6 +206,9 @@ PyMethodDef rg_modes_methods[] = {
     {"tell_of", tell_of, METH_VARARGS,
      RG_DOC("tell_of($module, count, function, /)",
             "Have a function called when a recording has made so many nodes.")},
+    {"recorded_arrays", recorded_arrays, METH_NOARGS,
+     RG_DOC("recorded_arrays($module, /)",
+            "Whether array rows made nodes in this thread's latest recording.")},
     {"in_recording", in_recording, METH_NOARGS,
      RG_DOC("in_recording($module, /)", "Whether this thread records a function.")},
     {NULL, NULL, 0, NULL},

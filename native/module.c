@@ -87,6 +87,7 @@ static int make_types(PyObject *module) {
     RgTensor_Type = make_type(module, &rg_tensor_spec, NULL);
     RgNode_Type = (PyTypeObject *)PyType_FromSpec(&rg_node_spec);
     if (RgTensor_Type == NULL || RgNode_Type == NULL || rg_add_tensor_names() < 0) return -1;
+    if (rg_ready_begin() < 0) return -1;
     rg_numbers_begin();
     return rg_add_array_ufunc();
 }
@@ -123,6 +124,8 @@ static int execute(PyObject *module) {
         PyModule_AddFunctions(module, rg_row_methods) < 0 ||
         PyModule_AddFunctions(module, rg_tensor_methods) < 0 ||
         PyModule_AddFunctions(module, rg_place_methods) < 0 ||
+        PyModule_AddFunctions(module, rg_composed_methods) < 0 ||
+        PyModule_AddFunctions(module, rg_shaped_methods) < 0 ||
         PyModule_AddFunctions(module, rg_replay_methods) < 0 || rg_add_names(module) < 0 ||
         rg_add_entering(module) < 0 || rg_add_call_site(module) < 0)
         return -1;

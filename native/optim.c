@@ -3,11 +3,12 @@
  *
  * State lives in float64 arrays, one item a number; `steps` counts how often each was moved, since a
  * frozen leaf is passed over. Everything is checked, and all memory taken, before anything is
- * changed. The same formulas, bit for bit, are in the reference core
- * (retrograde/_core/descent.py). */
+ * changed. The formulas are in kernels/descent.c. */
 #include <math.h>
 
 #include "tensor.h"
+
+#include "kernels/arrays.h"
 
 #define MOST_ARRAYS 4
 
@@ -155,7 +156,7 @@ static void move_run(const Leaves *leaves, Move move, void *settings, Py_ssize_t
     double *steps = leaves->state[0] + at, *state[MOST_ARRAYS];
     for (Py_ssize_t begin = 0, end; begin < count; begin = end) {
         double before = steps[begin];
-        for (end = begin; end < count && steps[end] == before; end++) steps[end] = before + 1.0;
+        end = begin + rg_arrays->descent->count(count - begin, steps + begin, before + 1.0);
         if (end == begin) end++; /* a count that is no number */
         for (int a = 1; a < leaves->arrays; a++) state[a - 1] = leaves->state[a] + at + begin;
         move(settings, before, end - begin, x + begin, g + begin, state);
@@ -204,24 +205,9 @@ static PyObject *move_all(Leaves *leaves, Move move, void *settings) {
     Py_RETURN_NONE;
 }
 
-typedef struct {
-    double lr, momentum, kept, decay;
-    int nesterov;
-} Descent;
-
 static void move_sgd(void *settings, double before, Py_ssize_t count, double *x, const double *g,
                      double *const *state) {
-    const Descent s = *(Descent *)settings;
-    double *velocity = state[0];
-    for (Py_ssize_t i = 0; i < count; i++) {
-        double slope = g[i];
-        if (s.decay != 0.0) slope = slope + s.decay * x[i];
-        if (s.momentum != 0.0) {
-            velocity[i] = before == 0.0 ? slope : s.momentum * velocity[i] + s.kept * slope;
-            slope = s.nesterov ? slope + s.momentum * velocity[i] : velocity[i];
-        }
-        x[i] = x[i] - s.lr * slope;
-    }
+    rg_arrays->descent->sgd(settings, before == 0.0, count, x, g, state[0]);
 }
 
 /* sgd(leaves, steps, velocity, lr, momentum, dampening, weight_decay, nesterov) */
@@ -232,39 +218,26 @@ static PyObject *sgd(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssiz
         release(&leaves);
         return NULL;
     }
-    return move_all(&leaves, move_sgd, &(Descent){s[0], s[1], 1.0 - s[2], s[3], s[4] != 0.0});
+    return move_all(&leaves, move_sgd, &(RgSgd){s[0], s[1], 1.0 - s[2], s[3], s[4] != 0.0});
 }
 
-/* `size` is lr over the first bias correction, `root` the square root of the second, for numbers
- * moved `corrected` times. */
+/* For numbers that were moved `corrected` times. */
 typedef struct {
-    double lr, beta1, beta2, epsilon, decay;
-    int decoupled;
-    double corrected, size, root;
+    RgAdam settings;
+    double corrected;
 } Adam;
 
 static void move_adam(void *settings, double before, Py_ssize_t count, double *x, const double *g,
                       double *const *state) {
     Adam *kept = settings;
-    double now = before + 1.0, *mean = state[0], *square = state[1];
+    RgAdam *a = &kept->settings;
+    double now = before + 1.0;
     if (now != kept->corrected) {
-        kept->size = kept->lr / (1.0 - pow(kept->beta1, now));
-        kept->root = sqrt(1.0 - pow(kept->beta2, now));
+        a->size = a->lr / (1.0 - pow(a->beta1, now));
+        a->root = sqrt(1.0 - pow(a->beta2, now));
         kept->corrected = now;
     }
-    const Adam a = *kept;
-    for (Py_ssize_t i = 0; i < count; i++) {
-        double from = x[i], slope = g[i];
-        if (a.decay != 0.0 && a.decoupled)
-            from = from * (1.0 - a.lr * a.decay);
-        else if (a.decay != 0.0)
-            slope = slope + a.decay * from;
-        double m = mean[i] + (slope - mean[i]) * (1.0 - a.beta1);
-        double s = a.beta2 * square[i] + (1.0 - a.beta2) * slope * slope;
-        mean[i] = m;
-        square[i] = s;
-        x[i] = from - a.size * m / (sqrt(s) / a.root + a.epsilon);
-    }
+    rg_arrays->descent->adam(a, count, x, g, state[0], state[1]);
 }
 
 /* adam(leaves, steps, mean, square, lr, beta1, beta2, epsilon, weight_decay, decoupled) */
@@ -275,35 +248,13 @@ static PyObject *adam(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssi
         release(&leaves);
         return NULL;
     }
-    Adam settings = {s[0], s[1], s[2], s[3], s[4], s[5] != 0.0, 0.0, 0.0, 0.0};
+    Adam settings = {{s[0], s[1], s[2], s[3], s[4], 0.0, 0.0, s[5] != 0.0}, 0.0};
     return move_all(&leaves, move_adam, &settings);
 }
 
-typedef struct {
-    double lr, alpha, epsilon, decay, momentum;
-    int centered;
-} Spread;
-
 static void move_rmsprop(void *settings, double Py_UNUSED(before), Py_ssize_t count, double *x,
                          const double *g, double *const *state) {
-    const Spread s = *(Spread *)settings;
-    double *square = state[0], *mean = state[1], *velocity = state[2];
-    for (Py_ssize_t i = 0; i < count; i++) {
-        double slope = g[i];
-        if (s.decay != 0.0) slope = slope + s.decay * x[i];
-        square[i] = s.alpha * square[i] + (1.0 - s.alpha) * slope * slope;
-        double spread = square[i];
-        if (s.centered) {
-            mean[i] = mean[i] + (slope - mean[i]) * (1.0 - s.alpha);
-            spread = square[i] - mean[i] * mean[i];
-        }
-        double root = sqrt(spread) + s.epsilon, step = s.lr * slope / root;
-        if (s.momentum != 0.0) {
-            velocity[i] = s.momentum * velocity[i] + slope / root;
-            step = s.lr * velocity[i];
-        }
-        x[i] = x[i] - step;
-    }
+    rg_arrays->descent->rmsprop(settings, count, x, g, state[0], state[1], state[2]);
 }
 
 /* rmsprop(leaves, steps, square, mean, velocity, lr, alpha, epsilon, weight_decay, momentum,
@@ -315,7 +266,7 @@ static PyObject *rmsprop(PyObject *Py_UNUSED(module), PyObject *const *args, Py_
         release(&leaves);
         return NULL;
     }
-    Spread settings = {s[0], s[1], s[2], s[3], s[4], s[5] != 0.0};
+    RgRmsprop settings = {s[0], s[1], s[2], s[3], s[4], s[5] != 0.0};
     return move_all(&leaves, move_rmsprop, &settings);
 }
 

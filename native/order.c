@@ -127,7 +127,7 @@ entered: /* an inner node met for the first time */
         if (v->op == RG_CLOSURE) graph->callbacks = graph->closures = 1;
         if (v->op == RG_ARRAY) {
             graph->tensors = 1;
-            graph->python |= rg_body(v)->row->python;
+            graph->python |= rg_body(v)->row->python || v->count > RG_MOST_IN_PLACE;
         }
         if (v->flags & RG_HOOKED) graph->callbacks = 1;
         next = 0;

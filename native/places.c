@@ -88,8 +88,12 @@ PyObject *rg_tensor_item(PyObject *self, PyObject *key) {
     Value *x = rg_node_of(self);
     const RgBody *of = rg_body(x);
     Block block;
-    if (rg_recording() || !block_of(of, key, &block))
+    if (rg_recording() || !block_of(of, key, &block)) {
+        PyObject *made = rg_composed_item(self, key);
+        if (made != Py_NotImplemented) return made;
+        Py_DECREF(made);
         return rg_call_method("__getitem__", self, key);
+    }
     if (rg_tensor_restore(x) < 0) return NULL;
     int ndim = of->ndim - block.count;
     Value *z = rg_tensor_blank(ndim, ndim == 0);

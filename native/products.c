@@ -36,7 +36,7 @@ static const RgRow sum_row = {"sum", sum_run, sum_pull, 0};
 
 PyObject *rg_tensor_sum(PyObject *tensor) {
     Value *x = rg_node_of(tensor);
-    if (rg_refuse_recording("sum") < 0 || rg_tensor_restore(x) < 0) return NULL;
+    if (rg_tensor_restore(x) < 0) return NULL;
     Value *z = rg_tensor_blank(0, 1);
     if (z == NULL) return NULL;
     rg_body(z)->row = &sum_row;
@@ -237,6 +237,18 @@ static int matmul_pull(RgPass *pass, Value *z, const double *upstream, const uin
 
 static const RgRow matmul_row = {"matmul", matmul_run, matmul_pull, 0};
 
+static void save_factors(Value *z) {
+    const Value *left = z->entries[0].input, *right = z->entries[1].input;
+    rg_body(z)->saves = (uint8_t)((right->flags & RG_REQUIRES_GRAD ? 1 : 0) |
+                                  (left->flags & RG_REQUIRES_GRAD ? 2 : 0));
+}
+
+/* A node whose inputs and numbers are there becomes a sum or a product. */
+void rg_product_restored(Value *z, int sums) {
+    rg_body(z)->row = sums ? &sum_row : &matmul_row;
+    if (!sums) save_factors(z);
+}
+
 static Value *matmul_node(Value *left, Value *right) {
     const RgBody *x = rg_body(left), *y = rg_body(right);
     Product p;
@@ -255,8 +267,7 @@ static Value *matmul_node(Value *left, Value *right) {
     RgEntry *entries = rg_body_entries(z, 2);
     entries[0].input = left;
     entries[1].input = right;
-    body->saves = (uint8_t)((right->flags & RG_REQUIRES_GRAD ? 1 : 0) |
-                            (left->flags & RG_REQUIRES_GRAD ? 2 : 0));
+    save_factors(z);
     double *to = ndim ? (rg_tensor_room(z) < 0 ? NULL : body->at) : &z->data;
     if (to && matmul_run(z, to) == 0) return z;
     Py_DECREF((PyObject *)z);
@@ -267,7 +278,7 @@ static Value *matmul_node(Value *left, Value *right) {
 PyObject *rg_tensor_matmul(PyObject *left, PyObject *right) {
     PyObject *operands[] = {left, right};
     Value *nodes[2], *made[2] = {NULL, NULL}, *z = NULL;
-    int known = rg_refuse_recording("matmul") == 0 ? 1 : -1;
+    int known = 1;
     for (int side = 0; side < 2 && known > 0; side++) {
         if (rg_is_tensor(operands[side])) {
             nodes[side] = rg_node_of(operands[side]);

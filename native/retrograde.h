@@ -146,6 +146,7 @@ extern Py_ssize_t rg_modes_active;
 int rg_grad_enabled(void);
 int rg_anomaly_enabled(void);
 int rg_recording(void);
+void rg_record_array(Value *v);
 int rg_remember(Value *v); /* keep a new node in the log of this thread's recording, if any */
 int rg_is_read_afresh(const Value *v);
 int rg_hides_number(const Value *v);

@@ -1,11 +1,8 @@
 /* Rows of the array law that come bound to shapes (retrograde._shared.bound).
  *
- * Maps, products and sums go to kernels of their own, views need no numbers of their own, other
- * statements have plans, and implicit rows are carried out by NumPy through the bound row. A node
- * keeps (bound row, whole numbers), and behind them its plan. */
-#include "tensor.h"
-
-#include "kernels/arrays.h"
+ * Maps, products and sums go to kernels of their own; views and other statements are ready rows
+ * (ready.h). Implicit rows are carried out by NumPy: such a node keeps (bound row, whole numbers). */
+#include "ready.h"
 
 /* ---- operands --------------------------------------------------------------------------------- */
 
@@ -24,10 +21,10 @@ static int take_operand(PyObject *object, RgEntry *entry, Value **made) {
     return entry->input ? 0 : -1;
 }
 
-/* The inputs of a new node from a tuple; what was made for it has to be given up afterwards. */
-static int take_operands(Value *z, PyObject *operands, Value **made, uint8_t *flags) {
+/* The inputs of a new node; what was made for it has to be given up afterwards. */
+static int take_operands(Value *z, PyObject *const *operands, Value **made, uint8_t *flags) {
     for (Py_ssize_t k = 0; k < z->count; k++) {
-        if (take_operand(PyTuple_GET_ITEM(operands, k), &z->entries[k], &made[k]) < 0) return -1;
+        if (take_operand(operands[k], &z->entries[k], &made[k]) < 0) return -1;
         if (z->entries[k].input) *flags |= z->entries[k].input->flags;
     }
     return 0;
@@ -207,6 +204,114 @@ static int set_saves(Value *z, PyObject *bound) {
 
 /* ---- new nodes ----------------------------------------------------------------------------------- */
 
+/* Room for the numbers of a new node; of a Value, its own. */
+static double *room_of(Value *z) {
+    if (!rg_is_node(z)) return &z->data;
+    return rg_tensor_room(z) < 0 ? NULL : rg_body(z)->at;
+}
+
+/* Operands of a new node, and what has to be given up afterwards. */
+typedef struct {
+    PyObject *const *operands;
+    Py_ssize_t count;
+    Value *few[4], **made;
+    uint8_t flags;
+} Given;
+
+static int take_given(Given *given, Value *z, PyObject *const *operands, Py_ssize_t count) {
+    *given = (Given){.operands = operands, .made = given->few};
+    if (count > 4) given->made = rg_buffer_resize(NULL, (size_t)count * sizeof(Value *));
+    if (given->made == NULL || rg_body_entries(z, count) == NULL) return -1;
+    for (Py_ssize_t k = 0; k < count; k++) given->made[k] = NULL;
+    given->count = count;
+    return take_operands(z, operands, given->made, &given->flags);
+}
+
+static void give_up(Given *given) {
+    for (Py_ssize_t k = 0; k < given->count; k++) Py_XDECREF((PyObject *)given->made[k]);
+    if (given->made != given->few) rg_buffer_free(given->made);
+}
+
+/* A copy is no new computation: no mode applies. */
+static PyObject *finish_copy(Value *z, uint8_t flags) {
+    Py_ssize_t modes = rg_modes_active;
+    rg_modes_active = 0;
+    PyObject *result = rg_tensor_finish(z, flags);
+    rg_modes_active = modes;
+    return result;
+}
+
+/* A new node that is whole, or not: a new reference to what Python sees of it. */
+static PyObject *finished(Value *z, Given *given, int failed, int copied) {
+    PyObject *result = NULL;
+    if (failed)
+        Py_DECREF((PyObject *)z);
+    else
+        result = copied ? finish_copy(z, given->flags) : rg_tensor_finish(z, given->flags);
+    give_up(given);
+    return result;
+}
+
+/* Whole numbers that Python finds by looking, of axes that do not lie together. */
+static int choose_by_numpy(const RgReady *ready, Value *z, PyObject *wholes) {
+    PyObject *arrays = shown_arrays(z, ready->bound, wholes);
+    PyObject *found =
+        arrays ? rg_call("retrograde._shared.views", "chosen", "OO", ready->bound, arrays) : NULL;
+    RgBuffer *before = rg_body(z)->wholes;
+    int failed = found == NULL || rg_ready_take_wholes(ready, z, found) < 0;
+    if (rg_body(z)->wholes != before) rg_numbers_xdrop(before);
+    Py_XDECREF(found);
+    Py_XDECREF(arrays);
+    return failed ? -1 : 0;
+}
+
+static int compute_ready(const RgReady *ready, Value *z, PyObject *wholes) {
+    if (ready->kind != RG_PLANNED) return rg_view_numbers(ready, z);
+    double *to = room_of(z);
+    if (to == NULL) return -1;
+    if (ready->choices > 0 && rg_planned_choose(ready, z) < 0) return -1;
+    if (ready->choices < 0 && choose_by_numpy(ready, z, wholes) < 0) return -1;
+    return rg_planned_compute(ready, z, to);
+}
+
+/* A node of a ready row whose whole numbers come in a buffer, room for the chosen ones included; it
+ * takes the buffer over. `flat`: no gradient will pass. */
+PyObject *rg_ready_make(RgReady *ready, PyObject *const *operands, RgBuffer *wholes, int flat) {
+    Value *z = rg_ready_blank(ready);
+    Given given;
+    if (z == NULL) {
+        rg_numbers_xdrop(wholes);
+        return NULL;
+    }
+    rg_body(z)->wholes = wholes;
+    rg_body(z)->row = ready->kind == RG_PLANNED ? &rg_planned_row : &rg_view_row;
+    int failed =
+        take_given(&given, z, operands, ready->operands) < 0 || compute_ready(ready, z, NULL) < 0;
+    if (flat) given.flags = 0;
+    if (!failed && (given.flags & RG_REQUIRES_GRAD)) failed = rg_ready_saves(ready, z) < 0;
+    return finished(z, &given, failed, 0);
+}
+
+/* The same with whole numbers from a dict, and with data that is there already or NULL. */
+static PyObject *ready_made(RgReady *ready, PyObject *operands, PyObject *wholes, PyObject *data) {
+    Value *z = rg_ready_blank(ready);
+    Given given;
+    if (z == NULL) return NULL;
+    rg_body(z)->row = ready->kind == RG_PLANNED ? &rg_planned_row : &rg_view_row;
+    int failed = PyTuple_GET_SIZE(operands) != ready->operands;
+    if (failed) PyErr_SetString(PyExc_SystemError, "a bound row takes as many operands as it has");
+    failed |= take_given(&given, z, PySequence_Fast_ITEMS(operands), failed ? 0 : ready->operands);
+    failed = failed || rg_ready_take_wholes(ready, z, wholes) < 0;
+    if (!failed && data) {
+        double *to = room_of(z);
+        failed = to == NULL || copy_numbers(data, to, ready->size) < 0;
+    } else if (!failed) {
+        failed = compute_ready(ready, z, wholes) < 0;
+    }
+    if (!failed) failed = rg_ready_saves(ready, z) < 0;
+    return finished(z, &given, failed, data != NULL);
+}
+
 /* A blank node of a bound row's shape: a Value where it has no axes. */
 static Value *blank_of(PyObject *bound) {
     PyObject *shape = PyObject_GetAttrString(bound, "shape");
@@ -229,178 +334,47 @@ static Value *blank_of(PyObject *bound) {
     return z;
 }
 
-/* Room for the numbers of a new node; of a Value, its own. */
-static double *room_of(Value *z) {
-    if (!rg_is_node(z)) return &z->data;
-    return rg_tensor_room(z) < 0 ? NULL : rg_body(z)->at;
-}
-
-/* The numbers and the whole numbers of a new node: by its plan where it has one. */
-static int compute(Value *z, PyObject *bound, PyObject *plan, PyObject *wholes, double *to,
-                   PyObject **found) {
-    if (plan == NULL) return run_bound(z, bound, wholes, to, found);
-    if (PyList_GET_ITEM(plan, 2) == Py_False) {
-        *found = Py_NewRef(wholes);
-    } else { /* some are found by looking */
-        PyObject *arrays = shown_arrays(z, bound, wholes);
-        *found = arrays ? rg_call("retrograde._shared.views", "chosen", "OO", bound, arrays) : NULL;
-        Py_XDECREF(arrays);
-        if (*found == NULL) return -1;
-    }
-    return rg_plan_forward(z, plan, *found, to);
-}
-
-/* A node of a bound row: by its plan, by NumPy, or with data that is there already. */
-static PyObject *array_made(PyObject *bound, PyObject *plan, PyObject *operands, PyObject *wholes,
-                            PyObject *data) {
-    Py_ssize_t count = PyTuple_GET_SIZE(operands);
-    Value *z = blank_of(bound), **made = NULL;
-    PyObject *result = NULL, *found = NULL;
-    uint8_t flags = 0;
+/* A node of a row that NumPy carries out, or with data that is there already. */
+static PyObject *array_made(PyObject *bound, PyObject *operands, PyObject *wholes, PyObject *data) {
+    Value *z = blank_of(bound);
+    PyObject *found = NULL;
+    Given given;
     if (z == NULL) return NULL;
-    made = rg_buffer_resize(NULL, ((size_t)count + 1) * sizeof(Value *));
-    for (Py_ssize_t k = 0; made && k < count; k++) made[k] = NULL;
-    double *to = made && rg_body_entries(z, count) ? room_of(z) : NULL;
-    rg_body(z)->row = plan ? &rg_planned_row : &bound_row;
-    int failed = to == NULL || take_operands(z, operands, made, &flags) < 0;
+    rg_body(z)->row = &bound_row;
+    int failed =
+        take_given(&given, z, PySequence_Fast_ITEMS(operands), PyTuple_GET_SIZE(operands)) < 0;
+    double *to = failed ? NULL : room_of(z);
+    failed = to == NULL;
     if (!failed && data) {
         failed = copy_numbers(data, to, rg_body(z)->size) < 0;
         found = Py_NewRef(wholes);
     } else if (!failed) {
-        failed = compute(z, bound, plan, wholes, to, &found) < 0;
+        failed = run_bound(z, bound, wholes, to, &found) < 0;
     }
     if (!failed) {
-        rg_body(z)->rule =
-            plan ? PyTuple_Pack(3, bound, found, plan) : PyTuple_Pack(2, bound, found);
+        rg_body(z)->rule = PyTuple_Pack(2, bound, found);
         failed = rg_body(z)->rule == NULL || set_saves(z, bound) < 0;
     }
-    if (!failed && data) { /* a copy is no new computation: no mode applies */
-        Py_ssize_t modes = rg_modes_active;
-        rg_modes_active = 0;
-        result = rg_tensor_finish(z, flags);
-        rg_modes_active = modes;
-    } else if (!failed) {
-        result = rg_tensor_finish(z, flags);
-    } else {
-        Py_DECREF((PyObject *)z);
-    }
-    for (Py_ssize_t k = 0; made && k < count; k++) Py_XDECREF((PyObject *)made[k]);
-    rg_buffer_free(made);
     Py_XDECREF(found);
-    return result;
+    return finished(z, &given, failed, data != NULL);
 }
 
-/* ---- views --------------------------------------------------------------------------------------- */
-
-static int is_packed(const RgBody *body) {
-    Py_ssize_t stride = 1;
-    for (int d = body->ndim; d-- > 0;) {
-        if (body->shape[d] != 1 && body->strides[d] != stride && body->size > 1) return 0;
-        stride *= body->shape[d];
-    }
-    return 1;
-}
-
-/* The steps of a view over the gradient of what it looks at, which lies in the order of C. Where it
- * begins is returned. */
-static Py_ssize_t view_steps(PyObject *plan, PyObject *wholes, int ndim, int own_ndim,
-                             const Py_ssize_t *strides, Py_ssize_t *steps) {
-    Py_ssize_t begin = 0;
-    for (int d = 0; d < ndim; d++) steps[d] = 0;
-    for (int axis = 0; axis < own_ndim; axis++) {
-        PyObject *entry = PyTuple_GET_ITEM(plan, axis), *name = PyTuple_GET_ITEM(entry, 1);
-        begin += PyLong_AsSsize_t(PyTuple_GET_ITEM(entry, 0)) * strides[axis];
-        if (name != Py_None) {
-            PyObject *whole = PyDict_GetItemWithError(wholes, name);
-            PyObject *number = whole ? PyNumber_Long(whole) : NULL;
-            if (number) begin += PyLong_AsSsize_t(number) * strides[axis];
-            Py_XDECREF(number);
-        }
-        for (int d = 0; d < ndim; d++)
-            steps[d] += PyLong_AsSsize_t(PyTuple_GET_ITEM(entry, 2 + d)) * strides[axis];
-    }
-    return begin;
-}
-
-static Py_ssize_t packed_view(const Value *z, Py_ssize_t *steps) {
-    PyObject *rule = rg_body(z)->rule;
-    const RgBody *of = rg_body(z->entries[0].input);
-    Py_ssize_t strides[RG_MOST_AXES], size = 1;
-    for (int d = of->ndim; d-- > 0; size *= of->shape[d]) strides[d] = size;
-    return view_steps(PyTuple_GET_ITEM(rule, 2), PyTuple_GET_ITEM(rule, 1), rg_body(z)->ndim,
-                      of->ndim, strides, steps);
-}
-
-/* Add numbers in order to places that lie apart. */
-static void add_apart(int ndim, const Py_ssize_t *shape, double *to, const Py_ssize_t *steps,
-                      const double *from) {
-    Py_ssize_t at[RG_MOST_AXES] = {0}, rows = 1;
-    Py_ssize_t n = ndim ? shape[ndim - 1] : 1, step = ndim ? steps[ndim - 1] : 0;
-    for (int d = 0; d + 1 < ndim; d++) rows *= shape[d];
-    for (Py_ssize_t row = 0; row < rows && n; row++) {
-        for (Py_ssize_t i = 0; i < n; i++) to[i * step] += from[i];
-        from += n;
-        for (int d = ndim - 2; d >= 0; d--) {
-            to += steps[d];
-            if (++at[d] < shape[d]) break;
-            to -= steps[d] * shape[d];
-            at[d] = 0;
-        }
-    }
-}
-
-static int view_pull(RgPass *pass, Value *z, const double *upstream, const uint32_t *places) {
-    const RgBody *body = rg_body(z);
-    Value *input = z->entries[0].input;
-    if (!(input->flags & RG_REQUIRES_GRAD) || places[0] == RG_NOWHERE) return 0;
-    if (PyTuple_GET_SIZE(body->rule) == 2) /* a reshape: the same numbers in the same order */
-        return rg_pull_share(pass, places[0], input, upstream);
-    Py_ssize_t steps[RG_MOST_AXES], begin = packed_view(z, steps);
-    int fresh;
-    double *to = rg_pull_into(pass, places[0], input, &fresh);
-    if (to == NULL) return -1;
-    if (fresh) memset(to, 0, (size_t)rg_body(input)->size * sizeof(double));
-    add_apart(body->ndim, body->shape, to + begin, steps, upstream);
-    return 0;
-}
-
-static const RgRow view_row = {NULL, bound_run, view_pull, 1};
-
-/* A view of its operand; a Value reads its one number. `plan` is NULL for a reshape, which may have
- * to copy. */
-static PyObject *array_view(PyObject *bound, PyObject *plan, PyObject *operand, PyObject *wholes) {
-    Value *x = rg_node_of(operand);
-    if (rg_tensor_restore(x) < 0) return NULL;
-    const RgBody *of = rg_body(x);
+/* A copy of a node that a row of the core's own made: the same row, so the same bits again. */
+static PyObject *own_made(PyObject *bound, PyObject *plan, PyObject *operands, PyObject *data) {
     Value *z = blank_of(bound);
+    Given given;
     if (z == NULL) return NULL;
-    RgBody *body = rg_body(z);
-    Py_ssize_t begin = 0, size = 1;
-    for (int d = body->ndim; d-- > 0; size *= body->shape[d]) body->strides[d] = size;
-    body->size = size;
-    if (plan) begin = view_steps(plan, wholes, body->ndim, of->ndim, of->strides, body->strides);
-    body->rule = plan ? PyTuple_Pack(3, bound, wholes, plan) : PyTuple_Pack(2, bound, wholes);
-    if (body->rule == NULL || PyErr_Occurred()) {
-        Py_DECREF((PyObject *)z);
-        return NULL;
+    int failed =
+        take_given(&given, z, PySequence_Fast_ITEMS(operands), PyTuple_GET_SIZE(operands)) < 0;
+    double *to = failed ? NULL : room_of(z);
+    failed = to == NULL || copy_numbers(data, to, rg_body(z)->size) < 0;
+    if (!failed) {
+        if (PyLong_Check(plan))
+            rg_map_restored(z, (int)PyLong_AsLong(plan));
+        else
+            rg_product_restored(z, PyUnicode_CompareWithASCIIString(plan, "sum") == 0);
     }
-    body->contiguous = (uint8_t)is_packed(body);
-    body->row = &view_row;
-    if (!rg_is_node(z)) {
-        z->data = of->at[begin];
-    } else if (plan || of->contiguous) {
-        body->buffer = rg_numbers_share(of->buffer);
-        body->at = of->at + begin;
-    } else { /* in another order than they lie in: a copy */
-        body->buffer = rg_packed(x);
-        if (body->buffer == NULL) {
-            Py_DECREF((PyObject *)z);
-            return NULL;
-        }
-        body->at = body->buffer->data;
-    }
-    rg_body_entries(z, 1)[0] = (RgEntry){x, 0.0};
-    return rg_tensor_finish(z, x->flags);
+    return finished(z, &given, failed, 1);
 }
 
 /* ---- core.array ------------------------------------------------------------------------------------ */
@@ -418,51 +392,31 @@ static int any_tensor(PyObject *operands) {
     return 0;
 }
 
-static PyObject *array_as_planned(PyObject *bound, PyObject *plan, PyObject *operands,
-                                  PyObject *wholes) {
+/* A row of the core's own; NotImplemented where an operand is not for it. */
+static PyObject *own_row(PyObject *plan, PyObject *operands) {
     PyObject *const *items = PySequence_Fast_ITEMS(operands);
-    PyObject *made = NULL;
-    if (PyLong_CheckExact(plan)) {
-        made = rg_tensor_map((int)PyLong_AsLong(plan), items);
-    } else if (PyUnicode_Check(plan)) {
-        if (PyUnicode_CompareWithASCIIString(plan, "matmul") == 0)
-            made = rg_tensor_matmul(items[0], items[1]);
-        else if (PyUnicode_CompareWithASCIIString(plan, "sum") == 0 && rg_is_tensor(items[0]))
-            made = rg_tensor_sum(items[0]);
-        else if (rg_is_tensor(items[0]))
-            made = array_view(bound, NULL, items[0], wholes);
-    } else if (PyTuple_Check(plan) && rg_is_tensor(items[0])) {
-        made = array_view(bound, plan, items[0], wholes);
-    }
-    if (made == NULL && PyErr_Occurred()) return NULL;
-    return made ? made : Py_NewRef(Py_NotImplemented);
-}
-
-/* How the core carries a bound row out; a new reference. */
-static PyObject *plan_of(PyObject *bound, PyObject *wholes) {
-    PyObject *plan = PyObject_GetAttrString(bound, "plan");
-    if (plan == Py_None)
-        Py_SETREF(plan,
-                  rg_call("retrograde._shared.views", "plan", "OOO", bound, wholes, rg_plan_maker));
-    return plan;
+    if (!any_tensor(operands)) return Py_NewRef(Py_NotImplemented);
+    if (PyLong_Check(plan)) return rg_tensor_map((int)PyLong_AsLong(plan), items);
+    if (PyUnicode_CompareWithASCIIString(plan, "matmul") == 0)
+        return rg_tensor_matmul(items[0], items[1]);
+    return rg_is_tensor(items[0]) ? rg_tensor_sum(items[0]) : Py_NewRef(Py_NotImplemented);
 }
 
 /* One node of a bound row. */
 PyObject *rg_array_of_row(PyObject *bound, PyObject *operands, PyObject *wholes) {
     if (check_arguments(operands, wholes) < 0) return NULL;
-    if (RG_UNLIKELY(rg_recording())) {
-        PyObject *name = PyObject_GetAttrString(bound, "name");
-        if (name) rg_fail("RecordingError", "tensor", "(O)", name);
-        Py_XDECREF(name);
-        return NULL;
+    PyObject *plan = rg_plan_of(bound, wholes), *made = NULL;
+    if (plan == NULL) return NULL;
+    if (RG_UNLIKELY(rg_recording()) && PyDict_GET_SIZE(wholes)) {
+        made = array_made(bound, operands, wholes,
+                          NULL); /* which keeps the arrays: some are arguments */
+    } else if (rg_is_ready(plan)) {
+        made = ready_made((RgReady *)plan, operands, wholes, NULL);
+    } else {
+        made = plan == Py_False ? Py_NewRef(Py_NotImplemented) : own_row(plan, operands);
+        if (made == Py_NotImplemented) Py_SETREF(made, array_made(bound, operands, wholes, NULL));
     }
-    PyObject *plan = plan_of(bound, wholes), *made = plan ? Py_NewRef(Py_NotImplemented) : NULL;
-    if (plan && any_tensor(operands))
-        Py_SETREF(made, array_as_planned(bound, plan, operands, wholes));
-    if (made == Py_NotImplemented)
-        Py_SETREF(made,
-                  array_made(bound, PyList_Check(plan) ? plan : NULL, operands, wholes, NULL));
-    Py_XDECREF(plan);
+    Py_DECREF(plan);
     return made;
 }
 
@@ -478,9 +432,14 @@ static PyObject *array_node(PyObject *Py_UNUSED(module), PyObject *args) {
     if (!PyArg_ParseTuple(args, "OOO!O!:array_node", &bound, &data, &PyTuple_Type, &operands,
                           &PyDict_Type, &wholes))
         return NULL;
-    PyObject *plan = plan_of(bound, wholes);
+    PyObject *plan = rg_plan_of(bound, wholes), *made = NULL;
     if (plan == NULL) return NULL;
-    PyObject *made = array_made(bound, PyList_Check(plan) ? plan : NULL, operands, wholes, data);
+    if (rg_is_ready(plan))
+        made = ready_made((RgReady *)plan, operands, wholes, data);
+    else if (plan != Py_False && any_tensor(operands))
+        made = own_made(bound, plan, operands, data);
+    else
+        made = array_made(bound, operands, wholes, data);
     Py_DECREF(plan);
     return made;
 }
@@ -508,6 +467,10 @@ static PyObject *array_row(PyObject *Py_UNUSED(module), PyObject *thing) {
     }
     if (v->op != RG_ARRAY) Py_RETURN_NONE;
     PyObject *rule = rg_body(v)->rule;
+    if (rg_is_ready(rule)) {
+        PyObject *wholes = rg_ready_wholes(v);
+        return wholes ? Py_BuildValue("(ON)", ((RgReady *)rule)->bound, wholes) : NULL;
+    }
     if (rule) return PyTuple_Pack(2, PyTuple_GET_ITEM(rule, 0), PyTuple_GET_ITEM(rule, 1));
     PyObject *shapes = input_shapes(v), *name = shapes ? rg_row_name(v) : NULL;
     PyObject *made = name ? rg_call("retrograde._shared.views", "made_by", "ONnn", name, shapes,

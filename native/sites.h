@@ -17,7 +17,7 @@
 #undef Py_BUILD_CORE
 #endif
 
-#define RG_SKIP_FILTER 4096
+#define RG_SKIP_FILTER 65536 /* few enough of a program's own fall into those of the package */
 extern uint8_t rg_skip_filter[RG_SKIP_FILTER];
 void rg_site_capture_caller(Value *v);
 

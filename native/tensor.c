@@ -1,11 +1,19 @@
 /* The Tensor type: a handle around a node. Construction, attributes, methods, operators.
  *
  * What need not be fast is written once in Python (retrograde._tensors) for both cores. */
-#include "tensor.h"
+#include "ready.h"
 
 int rg_refuse_recording(const char *what) {
     if (!rg_recording()) return 0;
     rg_fail("RecordingError", "tensor", "s", what);
+    return -1;
+}
+
+/* The numbers of a tensor must not leave a graph that is being recorded. */
+int rg_refuse_hidden(Value *v) {
+    if (RG_LIKELY(!rg_hides_number(v))) return 0;
+    const char *which = v->flags & RG_TRACED ? "tensor_data" : "captured_tensor_data";
+    rg_fail("RecordingError", which, "N", rg_face(v));
     return -1;
 }
 
@@ -30,8 +38,7 @@ static PyObject *tensor_new(PyTypeObject *Py_UNUSED(type), PyObject *args, PyObj
     PyObject *data, *label = Py_None;
     int requires_grad = 1;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$Op:Tensor", names, &data, &label,
-                                     &requires_grad) ||
-        rg_refuse_recording("Tensor") < 0)
+                                     &requires_grad))
         return NULL;
     Value *v = rg_leaf_of(data, "Tensor(data)", requires_grad);
     if (v == NULL) return NULL;
@@ -53,7 +60,7 @@ static PyObject *tensor_new(PyTypeObject *Py_UNUSED(type), PyObject *args, PyObj
 static PyObject *get_data(PyObject *self, void *Py_UNUSED(closure)) {
     Value *v = rg_node_of(self);
     const RgBody *body = rg_body(v);
-    if (rg_refuse_recording("data") < 0 || rg_tensor_restore(v) < 0) return NULL;
+    if (rg_refuse_hidden(v) < 0 || rg_tensor_restore(v) < 0) return NULL;
     return rg_export(body->buffer, body->at, body->ndim, body->shape, body->strides);
 }
 
@@ -149,7 +156,8 @@ PyObject *rg_row_name(const Value *v) {
     if (v->op == RG_LEAF) return PyUnicode_FromString("leaf");
     if (body->row == &rg_map_row) return PyUnicode_FromString(RG_OPS[body->code].name);
     if (body->row->name) return PyUnicode_FromString(body->row->name);
-    return PyObject_GetAttrString(PyTuple_GET_ITEM(body->rule, 0), "name");
+    const RgReady *ready = rg_ready_of(v);
+    return PyObject_GetAttrString(ready ? ready->bound : PyTuple_GET_ITEM(body->rule, 0), "name");
 }
 
 static PyObject *get_op(PyObject *self, void *Py_UNUSED(closure)) {
@@ -169,6 +177,8 @@ static PyObject *get_site(PyObject *self, void *closure) {
     return rg_site_get((PyObject *)rg_node_of(self), closure);
 }
 
+static PyObject *get_transposed(PyObject *self, void *closure);
+
 static PyGetSetDef tensor_getset[] = {
     {"data", get_data, NULL, "Its numbers: an array that cannot be written to.", NULL},
     {"grad", get_grad, set_grad,
@@ -181,6 +191,7 @@ static PyGetSetDef tensor_getset[] = {
     {"op", get_op, NULL, "The row that made it; 'leaf' for a leaf.", NULL},
     {"inputs", get_inputs, NULL, "What it was made from: values and tensors, in order.", NULL},
     {"site", get_site, NULL, "Where it was made: file, line, function; or None.", NULL},
+    {"T", get_transposed, NULL, "The axes the other way round.", NULL},
     {"_op", get_symbol, NULL, NULL, NULL},
     {"_children", get_inputs, NULL, NULL, NULL},
     {"_hooks", get_hooks, set_hooks, NULL, NULL},
@@ -258,7 +269,7 @@ static PyObject *call_with(const char *name, PyObject *self, PyObject *args, PyO
 }
 
 PyObject *rg_call_method(const char *name, PyObject *self, PyObject *argument) {
-    PyObject *args = PyTuple_Pack(1, argument);
+    PyObject *args = argument ? PyTuple_Pack(1, argument) : PyTuple_New(0);
     PyObject *result = args ? call_with(name, self, args, NULL) : NULL;
     Py_XDECREF(args);
     return result;
@@ -273,9 +284,10 @@ int rg_call_set_item(PyObject *self, PyObject *key, PyObject *object) {
 }
 
 /* The same numbers as a leaf that takes no gradient; they are shared. */
-static PyObject *tensor_detach(PyObject *self, PyObject *Py_UNUSED(ignored)) {
+PyObject *rg_tensor_detached(PyObject *self) {
     Value *x = rg_node_of(self);
-    if (rg_refuse_recording("detach") < 0 || rg_tensor_restore(x) < 0) return NULL;
+    if (RG_UNLIKELY(rg_recording())) return rg_call_method("_stopped", self, NULL);
+    if (rg_tensor_restore(x) < 0) return NULL;
     const RgBody *from = rg_body(x);
     Value *z = rg_tensor_blank(from->ndim, 0);
     if (z == NULL) return NULL;
@@ -293,20 +305,94 @@ static PyObject *tensor_detach(PyObject *self, PyObject *Py_UNUSED(ignored)) {
     return handle;
 }
 
+static PyObject *tensor_detach(PyObject *self, PyObject *Py_UNUSED(ignored)) {
+    return rg_tensor_detached(self);
+}
+
 static PyObject *tensor_sizeof(PyObject *self, PyObject *Py_UNUSED(ignored)) {
     return PyLong_FromSsize_t((Py_ssize_t)(sizeof(RgTensor) + sizeof(Value)) +
                               rg_body_bytes(rg_node_of(self)));
 }
 
-/* The sum of all numbers here, along axes in Python. */
-static PyObject *tensor_sum(PyObject *self, PyObject *args, PyObject *kwargs) {
-    if (RG_LIKELY(PyTuple_GET_SIZE(args) == 0 && kwargs == NULL)) return rg_tensor_sum(self);
-    return call_with("sum", self, args, kwargs);
+/* A method that is a row or a composition of rows, in Python where it is out of the ordinary. */
+static PyObject *composed(PyObject **interned, const char *name, PyObject *self,
+                          PyObject *const *args, Py_ssize_t count, PyObject *kwnames) {
+    if (*interned == NULL && (*interned = PyUnicode_InternFromString(name)) == NULL) return NULL;
+    PyObject *made = rg_composed_method(*interned, self, args, count, kwnames);
+    if (made != Py_NotImplemented) return made;
+    Py_DECREF(made);
+    Py_ssize_t named = kwnames ? PyTuple_GET_SIZE(kwnames) : 0;
+    PyObject *given = PyTuple_New(count), *kwargs = named ? PyDict_New() : NULL;
+    for (Py_ssize_t i = 0; given && i < count; i++) PyTuple_SET_ITEM(given, i, Py_NewRef(args[i]));
+    for (Py_ssize_t i = 0; kwargs && i < named; i++)
+        if (PyDict_SetItem(kwargs, PyTuple_GET_ITEM(kwnames, i), args[count + i]) < 0)
+            Py_CLEAR(kwargs);
+    made = given && (kwargs || !named) ? call_with(name, self, given, kwargs) : NULL;
+    Py_XDECREF(given);
+    Py_XDECREF(kwargs);
+    return made;
+}
+
+#define COMPOSED(NAME)                                                                             \
+    static PyObject *tensor_##NAME(PyObject *self, PyObject *const *args, Py_ssize_t count,        \
+                                   PyObject *kwnames) {                                            \
+        static PyObject *name = NULL;                                                              \
+        return composed(&name, #NAME, self, args, count, kwnames);                                 \
+    }
+COMPOSED(mean)
+COMPOSED(prod)
+COMPOSED(max)
+COMPOSED(min)
+COMPOSED(var)
+COMPOSED(std)
+COMPOSED(logsumexp)
+COMPOSED(norm)
+COMPOSED(softmax)
+COMPOSED(log_softmax)
+COMPOSED(reshape)
+COMPOSED(ravel)
+COMPOSED(transpose)
+COMPOSED(swapaxes)
+COMPOSED(squeeze)
+
+static PyObject *tensor_sum(PyObject *self, PyObject *const *args, Py_ssize_t count,
+                            PyObject *kwnames) {
+    static PyObject *name = NULL;
+    if (RG_LIKELY(count == 0 && kwnames == NULL)) return rg_tensor_sum(self);
+    return composed(&name, "sum", self, args, count, kwnames);
+}
+
+static PyObject *get_transposed(PyObject *self, void *Py_UNUSED(closure)) {
+    return tensor_transpose(self, NULL, 0, NULL);
 }
 
 static PyMethodDef tensor_own_methods[] = {
-    {"sum", (PyCFunction)(void (*)(void))tensor_sum, METH_VARARGS | METH_KEYWORDS,
-     "sum($self, axis=None, keepdims=False)\n--\n\nThe sum of all numbers, or along axes."},
+#define ENTRY(NAME, SIGNATURE, TEXT)                                                               \
+    {#NAME, (PyCFunction)(void (*)(void))tensor_##NAME, METH_FASTCALL | METH_KEYWORDS,             \
+     #NAME "($self" SIGNATURE ")\n--\n\n" TEXT}
+#define ALONG ", axis=None, keepdims=False"
+    ENTRY(sum, ALONG, "The sum of all numbers, or along axes."),
+    ENTRY(mean, ALONG, "The mean of all numbers, or along axes."),
+    ENTRY(prod, ALONG, "The product of all numbers, or along axes."),
+    ENTRY(max, ALONG,
+          "The largest number, or along axes; the first of several receives the whole gradient."),
+    ENTRY(min, ALONG,
+          "The smallest number, or along axes; the first of several receives the whole gradient."),
+    ENTRY(var, ", axis=None, ddof=0, keepdims=False",
+          "The variance of all numbers, or along axes."),
+    ENTRY(std, ", axis=None, ddof=0, keepdims=False",
+          "The standard deviation of all numbers, or along axes."),
+    ENTRY(logsumexp, ALONG, "``log(sum(exp(t)))`` without overflow."),
+    ENTRY(norm, ALONG, "The Euclidean length of all numbers, or along axes; its slope at 0 is 0."),
+    ENTRY(softmax, ", axis=-1",
+          "Positive shares that add up to one along an axis, without overflow."),
+    ENTRY(log_softmax, ", axis=-1", "The logarithm of ``softmax``, without computing it."),
+    ENTRY(reshape, ", *shape",
+          "The same numbers in the same order along other axes; one length may be -1."),
+    ENTRY(ravel, "", "The same numbers along one axis."),
+    ENTRY(transpose, ", *axes", "The axes in another order, reversed unless told."),
+    ENTRY(swapaxes, ", axis1, axis2", "Two axes in each other's place."),
+    ENTRY(squeeze, ", axis=None", "Without axes of length 1."),
     {"__sizeof__", tensor_sizeof, METH_NOARGS, "Bytes of the node, its numbers and its gradient."},
     {"backward", (PyCFunction)(void (*)(void))tensor_backward, METH_VARARGS | METH_KEYWORDS,
      "backward($self, seed=None)\n--\n\n"
@@ -430,13 +516,19 @@ static const char *const operators[] = {"__add__",     "__radd__",    "__sub__",
                                         "__mul__",     "__rmul__",    "__truediv__", "__rtruediv__",
                                         "__pow__",     "__rpow__",    "__matmul__",  "__rmatmul__",
                                         "__neg__",     "__abs__",     "__pos__",     "__hash__",
-                                        "__getitem__", "__setitem__", "__delitem__", "sum"};
+                                        "__getitem__", "__setitem__", "__delitem__", "T"};
 
 int rg_add_tensor_names(void) {
     PyObject *names = PyList_New(0);
     int failed = names == NULL;
     for (size_t i = 0; i < sizeof operators / sizeof *operators && !failed; i++) {
         PyObject *name = PyUnicode_FromString(operators[i]);
+        failed = name == NULL || PyList_Append(names, name) < 0;
+        Py_XDECREF(name);
+    }
+    for (PyMethodDef *method = tensor_own_methods; method->ml_name && !failed; method++) {
+        if (method->ml_flags != (METH_FASTCALL | METH_KEYWORDS)) continue;
+        PyObject *name = PyUnicode_FromString(method->ml_name);
         failed = name == NULL || PyList_Append(names, name) < 0;
         Py_XDECREF(name);
     }

@@ -47,19 +47,21 @@ struct RgBody {
     const RgRow *row;
     RgBuffer *buffer; /* NULL: let go, or never had (a Value) */
     double *at;
-    RgBuffer *gradient; /* of a leaf, or retained; NULL: zeros */
-    PyObject *handle;   /* borrowed; NULL while Python holds none */
-    PyObject *rule;   /* what the row needs besides: a bound row with its whole numbers; or NULL */
-    int32_t keep;     /* handles and rules that read the data */
-    uint32_t version; /* how often the data of this leaf was changed */
+    Py_ssize_t size;
     uint16_t code; /* which row of the scalar law, of a map; how many whole numbers, of an index */
     uint8_t ndim;
     uint8_t saves; /* a bit an input whose data the rule reads, as far as there are bits for them */
     uint8_t saves_result;
     uint8_t contiguous;
-    uint8_t retains; /* the gradient of an inner node is kept */
-    uint8_t open;    /* the law states no slope along an input that takes gradients */
-    Py_ssize_t size;
+    uint8_t retains;    /* the gradient of an inner node is kept */
+    uint8_t open;       /* the law states no slope along an input that takes gradients */
+    int32_t keep;       /* handles and rules that read the data */
+    uint32_t version;   /* how often the data of this leaf was changed */
+    PyObject *handle;   /* borrowed; NULL while Python holds none */
+    RgBuffer *gradient; /* of a leaf, or retained; NULL: zeros */
+    PyObject
+        *rule; /* what the row needs besides: a ready row, or (bound row, whole numbers); or NULL */
+    RgBuffer *wholes;            /* of a ready row: its whole numbers, as int64_t */
     Py_ssize_t place;            /* where an index begins, in the order of C */
     Py_ssize_t *shape, *strides; /* in doubles; into `axes`, or one block of their own */
     Py_ssize_t axes[2 * RG_INLINE_AXES];
@@ -96,27 +98,36 @@ RgBuffer *rg_numbers_try(size_t count); /* sets no exception */
 void rg_numbers_free(RgBuffer *buffer);
 void rg_numbers_begin(void);
 size_t rg_numbers_held(const RgBuffer *buffer);
-extern RgBuffer *rg_small_numbers; /* free ones of up to eight numbers */
-extern size_t rg_small_free;       /* how many there are */
 
-/* Room for so many numbers; NULL with an exception. */
-static inline RgBuffer *rg_numbers_new(size_t count) {
-    RgBuffer *buffer = rg_small_numbers;
-    if (RG_UNLIKELY(count > 8 || buffer == NULL)) return rg_numbers_allocate(count);
-    rg_small_numbers = buffer->next;
-    rg_small_free--;
+/* Free ones of one to four cache lines of numbers, by how many less one; and how many lines they
+ * take together. */
+#define RG_SMALL 4
+#define RG_MOST_SMALL ((size_t)1 << 19)
+extern RgBuffer *rg_small_numbers[RG_SMALL];
+extern size_t rg_small_lines;
+
+/* A small one that is free, or NULL. */
+static inline RgBuffer *rg_numbers_pop(size_t count) {
+    size_t class = (count + 7) / 8 - 1;
+    if (RG_UNLIKELY(class >= RG_SMALL)) return NULL;
+    RgBuffer *buffer = rg_small_numbers[class];
+    if (RG_UNLIKELY(buffer == NULL)) return NULL;
+    rg_small_numbers[class] = buffer->next;
+    rg_small_lines -= class + 2;
     buffer->refs = 1;
     return buffer;
 }
 
+/* Room for so many numbers; NULL with an exception. */
+static inline RgBuffer *rg_numbers_new(size_t count) {
+    RgBuffer *buffer = rg_numbers_pop(count);
+    return RG_LIKELY(buffer != NULL) ? buffer : rg_numbers_allocate(count);
+}
+
 /* The same without an exception. */
 static inline RgBuffer *rg_numbers_new_or_not(size_t count) {
-    RgBuffer *buffer = rg_small_numbers;
-    if (RG_UNLIKELY(count > 8 || buffer == NULL)) return rg_numbers_try(count);
-    rg_small_numbers = buffer->next;
-    rg_small_free--;
-    buffer->refs = 1;
-    return buffer;
+    RgBuffer *buffer = rg_numbers_pop(count);
+    return RG_LIKELY(buffer != NULL) ? buffer : rg_numbers_try(count);
 }
 
 static inline RgBuffer *rg_numbers_share(RgBuffer *buffer) {
@@ -125,7 +136,17 @@ static inline RgBuffer *rg_numbers_share(RgBuffer *buffer) {
 }
 
 static inline void rg_numbers_drop(RgBuffer *buffer) {
-    if (--buffer->refs == 0) rg_numbers_free(buffer);
+    if (--buffer->refs != 0) return;
+#ifndef RG_NO_FREE_LIST
+    size_t class = (size_t)buffer->kept;
+    if (RG_LIKELY(class < RG_SMALL && rg_small_lines < RG_MOST_SMALL)) {
+        buffer->next = rg_small_numbers[class];
+        rg_small_numbers[class] = buffer;
+        rg_small_lines += class + 2;
+        return;
+    }
+#endif
+    rg_numbers_free(buffer);
 }
 
 static inline void rg_numbers_xdrop(RgBuffer *buffer) {
@@ -133,6 +154,9 @@ static inline void rg_numbers_xdrop(RgBuffer *buffer) {
 }
 
 /* bodies.c */
+extern RgBody *rg_free_bodies;    /* linked by `handle` */
+extern RgTensor *rg_free_handles; /* linked by `node` */
+extern size_t rg_bodies_free, rg_handles_free;
 Value *rg_tensor_blank(int ndim, int as_value);
 PyObject *rg_tensor_handle(Value *v);
 PyObject *rg_tensor_wrap(Value *v);
@@ -215,24 +239,37 @@ void rg_spread_packed(Py_ssize_t *steps, int ndim, const Py_ssize_t *shape, int 
 /* maps.c */
 PyObject *rg_tensor_map(int op, PyObject *const *operands);
 PyObject *rg_tensor_power(PyObject *base, PyObject *exponent);
+void rg_map_restored(Value *z, int op);
 extern const RgRow rg_map_row;
 
 /* products.c, rows.c */
 PyObject *rg_tensor_sum(PyObject *tensor);
 PyObject *rg_tensor_matmul(PyObject *left, PyObject *right);
+void rg_product_restored(Value *z, int sums);
 PyObject *rg_array_of_row(PyObject *bound, PyObject *operands, PyObject *wholes);
 extern PyMethodDef rg_row_methods[];
 
-/* planned.c */
-extern const RgRow rg_planned_row;
+/* ready.c, see ready.h */
 extern PyObject *rg_plan_maker;
-int rg_plan_forward(Value *z, PyObject *plan, PyObject *wholes, double *to);
+int rg_ready_begin(void);
+
+/* composed.c */
+PyObject *rg_composed_method(PyObject *name, PyObject *self, PyObject *const *args,
+                             Py_ssize_t count, PyObject *kwnames);
+PyObject *rg_composed_item(PyObject *self, PyObject *item);
+extern PyMethodDef rg_composed_methods[];
+
+/* shaped.c */
+extern PyMethodDef rg_shaped_methods[];
 
 /* places.c */
 PyObject *rg_tensor_item(PyObject *self, PyObject *key);
 int rg_tensor_set_item(PyObject *self, PyObject *key, PyObject *object);
 void rg_tensor_replace(Value *leaf, RgBuffer *buffer);
 extern PyMethodDef rg_place_methods[];
+
+/* A node of more inputs is walked over by copied edges. */
+#define RG_MOST_IN_PLACE 64
 
 /* No place in a pass. */
 #define RG_NOWHERE UINT32_MAX
@@ -256,9 +293,11 @@ extern PyMethodDef rg_tensor_methods[];
 PyObject *rg_call_method(const char *name, PyObject *self, PyObject *argument);
 int rg_call_set_item(PyObject *self, PyObject *key, PyObject *object);
 int rg_refuse_recording(const char *what);
+int rg_refuse_hidden(Value *v);
 void rg_call_unfit(const char *op, Value *left, Value *right);
 RgBuffer *rg_seed_of(Value *root, PyObject *seed);
 PyObject *rg_row_name(const Value *v);
+PyObject *rg_tensor_detached(PyObject *self);
 
 #pragma GCC visibility pop
 

@@ -264,6 +264,13 @@ static PyObject *value_sizeof(PyObject *self, PyObject *Py_UNUSED(ignored)) {
 /* A fresh argument of a function being recorded. */
 PyObject *rg_argument(PyObject *Py_UNUSED(module), PyObject *number) {
     double data;
+    if (!PyFloat_Check(number) && rg_is_array(number) > 0) {
+        Value *array = rg_leaf_of(number, "an argument", 1);
+        PyObject *handle = array ? rg_tensor_handle(array) : NULL;
+        if (array) array->flags |= RG_TRACED | RG_COLLECTED;
+        Py_XDECREF((PyObject *)array);
+        return handle;
+    }
     if (rg_number_or_fail(number, "an argument", &data) < 0) return NULL;
     Value *v = rg_blank(RgValue_Type);
     if (v == NULL) return NULL;
@@ -283,11 +290,12 @@ PyObject *rg_peek(PyObject *Py_UNUSED(module), PyObject *object) {
 
 /* hides(value): whether a function is recorded now to which the number of the value must not leak. */
 PyObject *rg_hides(PyObject *Py_UNUSED(module), PyObject *object) {
-    if (!rg_is_value(object)) {
+    const Value *v = rg_any_node(object);
+    if (v == NULL) {
         rg_fail("NotAValueError", "of", "sO", "hides", object);
         return NULL;
     }
-    return PyBool_FromLong(rg_hides_number((Value *)object));
+    return PyBool_FromLong(rg_hides_number(v));
 }
 
 static PyMethodDef value_own_methods[] = {

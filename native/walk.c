@@ -123,9 +123,14 @@ static PyObject *begin_epoch(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ig
  * "constant" made inside since the epoch, or "argument" of another recording. Leaves made while
  * recording are marked: an age alone could be mistaken after 2^16 epochs. */
 static PyObject *leaf_origin(PyObject *Py_UNUSED(module), PyObject *args) {
-    Value *leaf;
+    PyObject *object;
     unsigned long long since;
-    if (!PyArg_ParseTuple(args, "O!K:leaf_origin", RgValue_Type, &leaf, &since)) return NULL;
+    if (!PyArg_ParseTuple(args, "OK:leaf_origin", &object, &since)) return NULL;
+    const Value *leaf = rg_any_node(object);
+    if (leaf == NULL) {
+        PyErr_SetString(PyExc_TypeError, "leaf_origin takes a value or a tensor");
+        return NULL;
+    }
     RgGraph graph = {.oldest = rg_age_limit(since)};
     if (leaf->flags & RG_TRACED) return PyUnicode_FromString("argument");
     int inside = (leaf->flags & RG_COLLECTED) && !rg_is_old(&graph, leaf);

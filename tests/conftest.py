@@ -6,6 +6,7 @@ reference is a second copy of the package, named ``retrograde_reference``.
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import os
 import shutil
@@ -28,6 +29,8 @@ settings.load_profile("steady")  # nothing depends on the clock
 
 HERE = Path(__file__).parent
 REFERENCE = "retrograde_reference"
+CORES = ("rg", "core", "run", "cli")
+"""The fixtures that choose a core."""
 BYTECODE = HERE.parent / ".cache" / "bytecode"
 
 
@@ -61,7 +64,24 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Sweeps take half an hour: they run where ``-m`` names them, whatever else it says."""
+    _shorten_banks(items)
+    if "sweep" in config.option.markexpr:
+        return
+    left_out = [item for item in items if item.get_closest_marker("sweep")]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not item.get_closest_marker("sweep")]
+
+
+def pytest_collection_finish() -> None:
+    """What is there by now stays: no collection of garbage needs to walk it again."""
+    gc.collect()
+    gc.freeze()
+
+
+def _shorten_banks(items: list[pytest.Item]) -> None:
     """Banks of what stands above the cores: the reference meets a few or none, in a sweep all.
 
     The code they test is the same on both; what it asks a core for is held equal elsewhere.
@@ -71,7 +91,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         bank, call = item.get_closest_marker("bank"), getattr(item, "callspec", None)
         if call is None:
             continue
-        if bank is None or "reference" not in (call.params.get(k) for k in ("rg", "core", "run")):
+        if bank is None or "reference" not in (
+            call.params.get(k) for k in ("rg", "core", "run", "cli")
+        ):
             continue
         function = item.nodeid.partition("[")[0]
         if "every" not in bank.kwargs or met[function] % bank.kwargs["every"]:

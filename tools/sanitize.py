@@ -30,7 +30,7 @@ sys.modules.update(dict.fromkeys(("torch", "jax", "jaxlib")))
 # so tests that measure the process are left out.
 NATIVE_TESTS = (
     "-n", "2", "-k", "not reference and not take_no_memory and not gives_back",
-    "tests/contract", "tests/program", "tests/compat", "tests/derivatives",
+    "tests/contract", "tests/program", "tests/compat", "tests/derivatives", "tests/tensors",
 )  # fmt: skip
 LEFT_OUT = ("tests/tools", "tests/docs", "tests/notebooks")
 

@@ -19,6 +19,7 @@
 #include "../ops.gen.h"
 #endif
 
+#include "descent.h"
 #include "products.h"
 
 /* ---- the tables --------------------------------------------------------------------------------- */
@@ -39,6 +40,7 @@ typedef void (*RgPartial)(ptrdiff_t n, double *out, const double *const in[RG_BA
 typedef struct {
     const char *level;
     const RgProducts *products;
+    const RgDescent *descent;
     RgForward forward[RG_OP_COUNT];
     RgPartial partial[RG_OP_COUNT][3];
 } RgArrays;

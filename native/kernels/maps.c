@@ -125,6 +125,7 @@ RG_PARTIAL_MAPS(PARTIAL)
 const RgArrays NAMED(rg_arrays_, RG_LEVEL) = {
     .level = QUOTED(RG_LEVEL),
     .products = &NAMED(rg_products_, RG_LEVEL),
+    .descent = &NAMED(rg_descent_, RG_LEVEL),
     .forward = {RG_FORWARD_MAPS(FORWARD_ENTRY)},
     .partial = {RG_PARTIAL_MAPS(PARTIAL_ENTRY)},
 };

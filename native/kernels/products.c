@@ -317,11 +317,28 @@ static int blocked(Count m, Count n, Count k, RgMatrix a, RgMatrix b, double *c,
 
 enum { SMALL = 1 << 15 }; /* numbers of a and b up to which copying them does not pay */
 
+enum { TURNED = 1 << 12 }; /* numbers of b up to which it is turned on the stack */
+
+/* The same where b's columns lie apart. */
+static void direct_turned(Count m, Count n, Count k, RgMatrix a, RgMatrix b, double *c, Count c_row,
+                          RgHow how) {
+    _Alignas(64) double turned[TURNED];
+    for (Count j = 0; j < n; j++) {
+        const double *from = b.at + j * b.column;
+        for (Count p = 0; p < k; p++) turned[p * n + j] = from[p * b.row];
+    }
+    direct(m, n, k, a.at, a.row, a.column, turned, n, c, c_row, how);
+}
+
 /* At most RG_CHAIN terms a number. */
 static int one_chain(Count m, Count n, Count k, RgMatrix a, RgMatrix b, double *c, Count c_row,
                      RgHow how) {
     if (b.column == 1 && (m <= ROWS || m * k + k * n <= SMALL)) {
         direct(m, n, k, a.at, a.row, a.column, b.at, b.row, c, c_row, how);
+        return 0;
+    }
+    if (k * n <= TURNED && m * k <= SMALL) {
+        direct_turned(m, n, k, a, b, c, c_row, how);
         return 0;
     }
     if (how == RG_REPLACE || k <= DEEP) return blocked(m, n, k, a, b, c, c_row, how);

@@ -1084,7 +1084,7 @@ class Tensor:
 def begin_epoch() -> int:
     """Start a new epoch and return its number."""
 
-def leaf_origin(leaf: Value, epoch: int, /) -> str:
+def leaf_origin(leaf: Any, epoch: int, /) -> str:
     """Where a leaf met in a recording comes from."""
 
 def order_since(roots: tuple[Value, ...], epoch: int, /) -> list[Value]:
@@ -1151,6 +1151,9 @@ def enter_recording() -> None:
 
 def leave_recording() -> list[Value]:
     """Undo one enter_recording. Returns the nodes of ops, in the order they were made."""
+
+def recorded_arrays() -> bool:
+    """Whether array rows made nodes in this thread's latest recording."""
 
 def tell_of(count: int, function: Callable[[int], int], /) -> None:
     """Have a function called when a recording has made so many nodes."""
@@ -1258,13 +1261,13 @@ def recompute(value: Value, /) -> float | None:
 def recorded_op(value: Value, /) -> str:
     """What only recordings make: stop, take, or neither."""
 
-def argument(given: _Number, /) -> Value:
+def argument(given: Any, /) -> Any:
     """A fresh argument of a function being recorded."""
 
 def peek(value: Value, /) -> float:
     """The number of a value, also while recording."""
 
-def hides(value: Value, /) -> bool:
+def hides(value: Any, /) -> bool:
     """Whether a recording hides the number of a value now."""
 
 def take(values: list[Value | _Number], index: Value, /) -> Value:
@@ -1295,6 +1298,14 @@ def put(tensor: Any, bound: Bound, operand: Any, wholes: dict[str, Any], /) -> N
 
 def take_tensors(operated: Callable[..., Any], methods: type, /) -> None:
     """Who answers what is out of the ordinary."""
+
+def composed(name: str, operands: tuple[Any, ...], arguments: dict[str, Any], /) -> Any:
+    """A row of the array law by its name; NotImplemented where Python does it."""
+
+def take_compositions(
+    trace: Callable[..., Any], whole_names: dict[str, Any], asarray: Callable[..., Any], /
+) -> None:
+    """Who traces rows and compositions."""
 
 def take_ufuncs(codes: dict[Any, int], call: Callable[..., Any], /) -> None:
     """How NumPy's functions are answered."""
@@ -1337,6 +1348,25 @@ def array_run(
     plan: Any, out: Any, arrays: tuple[Any, ...], wholes: tuple[Any, ...], add: bool, /
 ) -> None:
     """Carry a plan out."""
+
+def shaped_plan(
+    words: bytes,
+    slots: bytes,
+    wholes: bytes,
+    constants: tuple[Any, ...],
+    data: tuple[Any, ...],
+    plans: tuple[Any, ...],
+    shapes: tuple[tuple[int, ...], ...],
+    outcomes: bytes,
+    sizes: tuple[int, int, int, int, bool],
+    /,
+) -> Any:
+    """A program with shapes, ready to run."""
+
+def shaped_run(
+    plan: Any, leaves: list[Any], captured: list[Any], takers: tuple[int, ...] | None, /
+) -> Any:
+    """Run a program with shapes."""
 
 def array_threads(most: int, /) -> None:
     """How many threads a product may take; 0: all."""

@@ -10,14 +10,13 @@ from .faults import FAULTS, injected, is_right
 
 RIGHT = 0.95
 """The least share of right diagnoses."""
-HOW_MANY = {"retrograde": 680, "retrograde_reference": 68}
 
 
 @pytest.mark.bank
-@pytest.mark.slow
-def test_the_rate_of_right_diagnoses(rg, record_property):
+@pytest.mark.parametrize("count", [204, pytest.param(680, marks=pytest.mark.sweep)])
+def test_the_rate_of_right_diagnoses(rg, record_property, count):
     wrong, tried = [], Counter()
-    for seed in range(HOW_MANY[rg.__name__]):
+    for seed in range(count):
         fault, case, report = injected(rg, seed)
         tried[fault.__name__] += 1
         if not is_right(case, report):

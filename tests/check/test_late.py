@@ -46,8 +46,8 @@ def test_a_fault_that_has_ended_is_a_note(rg, seed):
 
 @pytest.mark.bank
 @pytest.mark.slow
-def test_the_rate_of_late_faults(rg):
-    count = 150 if rg.__name__ == "retrograde" else 15
+@pytest.mark.parametrize("count", [50, pytest.param(150, marks=pytest.mark.sweep)])
+def test_the_rate_of_late_faults(rg, count):
     wrong, many = [], 0
     for seed in range(count):
         fault, case, report = injected_late(rg, 100 + seed, 2 + seed % 5, 99, 9 + seed % 5)

@@ -57,9 +57,8 @@ def test_a_fault_of_the_loop_is_one_alarm(rg, fault, seed):
 
 
 @pytest.mark.bank
-@pytest.mark.slow
-def test_the_rate_of_faults_of_the_loop(rg):
-    count = 260 if rg.__name__ == "retrograde" else 26
+@pytest.mark.parametrize("count", [65, pytest.param(260, marks=pytest.mark.sweep)])
+def test_the_rate_of_faults_of_the_loop(rg, count):
     wrong, many = [], []
     for seed in range(100, 100 + count):
         fault = STEP_FAULTS[seed % len(STEP_FAULTS)]
@@ -112,9 +111,9 @@ def test_a_healthy_loop_raises_no_alarm_at_any_time(rg, loop, seed):
                 assert [str(v) for v in watched.report().alarms] == []
 
 
-@pytest.mark.slow
-def test_many_healthy_loops_raise_no_alarm(native):
-    for seed in range(144):
+@pytest.mark.parametrize("count", [24, pytest.param(144, marks=pytest.mark.sweep)])
+def test_many_healthy_loops_raise_no_alarm(native, count):
+    for seed in range(count):
         network = Network(native, 95_000 + seed)
         loop = LOOPS[seed % len(LOOPS)]
         with native.doctor.watch(named(network)) as watched:

@@ -120,7 +120,7 @@ def test_eager_values_take_a_few_rows(alone, capsys, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("threads", [pytest.param(1, marks=pytest.mark.sweep), 2])
 def test_every_peer_that_is_installed_agrees(native, shell, threads):
     done = shell(*TINY, "--json", "--threads", str(threads))
     assert (done.returncode, done.stderr) == (0, "")

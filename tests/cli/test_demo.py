@@ -190,6 +190,7 @@ def test_no_color_is_honoured(cli, terminal, monkeypatch):
     assert ESCAPE not in stream.getvalue()
 
 
+@pytest.mark.bank(every=8)
 @pytest.mark.parametrize("columns", [12, 30, 45, 60, 72, 80, 120, 500])
 def test_it_keeps_to_the_width_of_the_terminal(cli, terminal, quick, monkeypatch, columns):
     monkeypatch.setenv("NO_COLOR", "1")

@@ -66,9 +66,11 @@ def test_not_finite_numbers_are_drawn_and_unfolded(
 
 
 def test_large_arrays_are_not_unfolded(native: Any, show: Callable[..., Opened]) -> None:
-    many = [native.Tensor(np.ones((40, 40)), label=f"w{i}") for i in range(5)]
+    many = [native.Tensor(np.ones((40, 40)), label=f"w{i}") for i in range(6)]  # 400 cells each
     small = native.Tensor([1.0, 2.0], label="small")
     loss = native.sum([(w * w).sum() for w in many]) + small.sum()
     page = show(native.story(loss))
     page.box("small").click()
     assert "Click a cell" in page.text(".unfolded")
+    page.box("w5").click()
+    assert page.text(".unfolded") == ""

@@ -63,11 +63,11 @@ def one_input(op: Op, dense: int) -> Iterator[float]:
     rng = random.Random(op.name)
     for size in ENDS:
         yield from (size, -size)
-    for _ in range(40 * dense):
+    for _ in range(10 * dense):
         yield rng.choice((-1.0, 1.0)) * spread(rng)
         yield rng.choice((-1.0, 1.0)) * 10.0 ** rng.uniform(-20.0, 5.0)
     for width in RANGES:
-        for _ in range(20 * dense):
+        for _ in range(5 * dense):
             yield rng.uniform(-width, width)
     for _ in range(20 * dense):
         yield rng.uniform(*op.domain[0])
@@ -81,10 +81,10 @@ def several_inputs(op: Op, dense: int) -> Iterator[Point]:
     """Crossed points, those of the domain, and pairs whose sizes belong together."""
     rng = random.Random(op.name)
     crossed = [*product(CROSSED, repeat=op.arity)]
-    for sizes in crossed if op.arity < 3 else rng.sample(crossed, 600 * min(dense, 20)):
+    for sizes in rng.sample(crossed, min(len(crossed), 200 * dense)):
         for _ in range(min(dense, 4)):
             yield tuple(rng.choice((-1.0, 1.0)) * size for size in sizes)
-    for _ in range(60 * dense):
+    for _ in range(20 * dense):
         yield tuple(rng.uniform(*bounds) for bounds in op.domain)
         yield tuple(rng.choice((-1.0, 1.0)) * spread(rng) for _ in op.inputs)
         first = rng.choice((-1.0, 1.0)) * spread(rng)

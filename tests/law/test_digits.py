@@ -24,7 +24,7 @@ from . import exact
 from .digits import Point, Truth, points, truth, truths, ulp, ulps_off
 from .exact import Undefined, mp
 
-DENSE = 20
+DENSE = 60
 
 Numbers = list[tuple[float, ...]]
 """For each point the value, and the partials."""
@@ -161,7 +161,7 @@ def is_slope(op: Op, index: int, point: Point, claimed: Truth) -> bool | None:
 def test_partials_are_the_slopes_of_the_value_over_the_whole_range(name: str) -> None:
     op = OPS[name]
     tried = 0
-    for point, (_, *partials) in truths(name)[::3]:
+    for point, (_, *partials) in truths(name)[::2]:
         for index, claimed in enumerate(partials):
             if claimed is not None and claimed.number:
                 verdict = is_slope(op, index, point, claimed)

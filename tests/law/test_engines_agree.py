@@ -35,7 +35,7 @@ def awkward_points(op: Op) -> Iterator[tuple[float, ...]]:
     """Every combination of awkward and random numbers; fewer of them the more inputs there are."""
     rng = random.Random(op.name)
     numbers = SPECIAL + EXTREME if op.arity < 3 else SPECIAL + EXTREME[:6]
-    count = {1: 200, 2: 8}.get(op.arity, 2)
+    count = {1: 200, 2: 4}.get(op.arity, 2)
     numbers += [rng.uniform(-5.0, 5.0) for _ in range(count)]
     numbers += [rng.choice((-1.0, 1.0)) * 2.0 ** rng.uniform(-60.0, 60.0) for _ in range(count)]
     yield from product(numbers, repeat=op.arity)

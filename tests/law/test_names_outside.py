@@ -41,6 +41,7 @@ ALLOWED = {
     "check/rounding.py": ({"sign"}, "a kind"),
     "check/subject.py": ({"sum"}, "how rows are reduced"),
     "program/calling.py": ({"sum"}, "how rows are reduced"),
+    "program/shaped/calls.py": ({"sum"}, "how rows are reduced"),
     "cli/_page.py": ({"equal"}, "a word"),
     "models/training.py": ({"round"}, "a key of a checkpoint"),
     "optim/methods.py": ({"square"}, "a key of an optimizer's state"),

@@ -68,6 +68,7 @@ def compare(rg: Any, checked: Any, seed: int, trips: Any = TRIPS) -> int:
     return kept
 
 
+@pytest.mark.bank(every=4)
 @pytest.mark.parametrize("seed", [3, 4, 9, 11, 18, 21, 22, 25, 27, 35, 37, 38, 39])
 def test_random_programs_have_the_same_bits_and_instructions(
     rg: Any, checked: Any, seed: int
@@ -266,7 +267,7 @@ def wave(rg: Any) -> Any:
     def f(Z: Any, a: Any) -> Any:
         state = [rg.sin(Z[0] * k) for k in range(40)]
         state[-1] = a
-        for _ in range(300):
+        for _ in range(100):
             state = [rg.sin(x) * 0.9 for x in state[1:]] + [state[0] * 1.01]
         return rg.sum(state)
 

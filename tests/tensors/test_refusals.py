@@ -102,11 +102,12 @@ REFUSED: dict[str, tuple[Any, str, str]] = {
     "@ value": (lambda rg, x: rg.Value(2.0) @ x, "OperandError", "write * to multiply"),
     "assign": (lambda rg, x: rg.assign(x, np.zeros(3)), "ShapeError", "make them agree"),
     "assign interior": (lambda rg, x: rg.assign(x * 2, A), "LeafError", "to leaves only"),
-    "compiled": (
-        lambda rg, x: rg.compile(lambda v: rg.sum(x * v))(2.0), "RecordingError", "rg.compile"),
-    "made in a recording": (
-        lambda rg, x: rg.compile(lambda v: rg.Tensor(A).sum() * v)(2.0), "RecordingError",
-        "compiled functions do not take tensors yet"),
+    "its numbers in a recording": (
+        lambda rg, x: rg.compile(lambda v: x.data.sum() * v)(2.0), "RecordingError",
+        "which comes from outside"),
+    "rows and tensors": (
+        lambda rg, x: rg.compile(lambda v: (x * v).sum())(np.ones(3)), "CompileError",
+        "Annotate it, v: rg.Tensor"),
     "pad": (lambda rg, x: np.pad(x, 1, mode="edge"), "TensorError", "'constant'"),
     "an argument too many": (lambda rg, x: np.sum(x, 0, 1, 2), "TensorError", "np.sum("),
     "parts": (lambda rg, x: rg.assign([x, x], [A]), "ShapeError", "2 parts of a nest"),

@@ -15,10 +15,10 @@ import numpy as np
 
 from .._shared import hooks
 from .._shared.bound import Bound
-from ..errors import AnomalyError, NotDifferentiable, RecordingError, StaleGraph
+from ..errors import AnomalyError, NotDifferentiable, StaleGraph
 from ..ops.arrays.places import At
 from .public import Value
-from .recording import Recordings, here
+from .recording import Recordings, here, inherit
 from .reference import Cuts, Node, modes
 
 
@@ -217,8 +217,6 @@ class Applied:
 
 def array(bound: Bound, operands: tuple[Any, ...], wholes: dict[str, Any], /) -> Node:
     """One node of a bound row on nodes, numbers and arrays."""
-    if here.depth:
-        raise RecordingError.tensor(bound.name)
     inputs = tuple([v if isinstance(v, Node) else constant(v) for v in operands])
     arrays = {name: np.asarray(v._data) for name, v in zip(bound.operands, inputs)}
     result, found = bound.run({**arrays, **wholes})
@@ -227,7 +225,11 @@ def array(bound: Bound, operands: tuple[Any, ...], wholes: dict[str, Any], /) ->
     node._array = Applied(bound, inputs, arrays, found)
     if modes.anomaly:
         watch(node)
-    if modes.no_grad or not takes:
+    if here.depth:
+        node._requires_grad = takes and not modes.no_grad
+        here.arrays = True
+        inherit(node)
+    elif modes.no_grad or not takes:
         if Cuts.watcher is not None and takes:
             Cuts.watcher(node._shown())
         node._inputs, node._array, node._op_name, node._requires_grad = (), None, "leaf", False

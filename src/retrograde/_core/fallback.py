@@ -54,6 +54,7 @@ from .rebuild import recompute as recompute
 from .rebuild import recorded_op as recorded_op
 from .recording import hides as hides
 from .recording import leaf_origin as leaf_origin
+from .recording import recorded_arrays as recorded_arrays
 from .recording import tell_of as tell_of
 from .tensor import Tensor as Tensor
 from .tensor import array as array

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from .._shared.operands import is_real_scalar, of_tensors
 from ..errors import NumberError, ShapeError, TakeError
 from ..ops import Structural
 from ..ops.structural import DOT, SUM, TAKE
+from .arrays import tensor_node
 from .public import FUNCTIONS, Value, number
 from .reference import constant, made
 from .tensor import Tensor
 
 if TYPE_CHECKING:
-    from .._shared.cores import Number
+    pass
 
 
 def _terms(function: str, terms: Iterable[Any]) -> tuple[tuple[Value, ...], list[float], bool]:
@@ -97,8 +100,12 @@ def linear(rows: Iterable[Any], xs: Iterable[Any], biases: Iterable[Any] | None,
     return results
 
 
-def argument(given: Number, /) -> Value:
-    """A fresh argument of a function being recorded."""
+def argument(given: Any, /) -> Any:
+    """A fresh argument of a function being recorded: a value, or the tensor of an array."""
+    if isinstance(given, np.ndarray) and given.ndim:
+        node = tensor_node("leaf", np.array(given, dtype=float))
+        node._traced = True
+        return node._shown()
     value = Value.__new__(Value)
     value._become("leaf", number(given, "an argument"))
     value._traced = True

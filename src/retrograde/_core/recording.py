@@ -23,6 +23,7 @@ class Recording(local):
     since = 0
     made: ClassVar[list[Any]] = []
     told = 0
+    arrays = False  # whether array rows made any of it
 
 
 class Recordings:
@@ -42,6 +43,7 @@ def enter(epoch: int) -> None:
     if here.depth == 0:
         here.since = epoch
         here.made = []  # type: ignore[misc]
+        here.arrays = False
         here.told = Recordings.told_first
     here.depth += 1
     with _lock:
@@ -56,6 +58,11 @@ def leave() -> list[Any]:
     with _lock:
         Recordings.now -= 1
     return here.made
+
+
+def recorded_arrays() -> bool:
+    """Whether array rows made nodes in this thread's latest recording."""
+    return here.arrays
 
 
 def log(value: Any) -> None:
@@ -86,6 +93,7 @@ def hides(value: Any, /) -> bool:
 
     What is made in a recording is hidden from other threads as well, as long as any lasts.
     """
+    value = getattr(value, "_node", value)
     if not Recordings.now:
         return False
     return bool(is_read_afresh(value) if here.depth else value._traced)
@@ -126,6 +134,7 @@ def stopped(make: type, value: Any) -> Any:
 def leaf_origin(leaf: Any, epoch: int, /) -> str:
     """Where a leaf met in a recording comes from: "captured" from outside, "constant" made inside
     since the epoch, or "argument" of another recording."""
+    leaf = getattr(leaf, "_node", leaf)
     if leaf._traced:
         return "argument"
     return "constant" if leaf._inside and leaf._epoch >= epoch else "captured"

@@ -18,7 +18,7 @@ from ..errors import AliasError, LeafError, RecordingError, TensorError
 from . import arrays
 from .arrays import Applied, TensorNode, read_only, tensor_node, watch
 from .public import _checked_label
-from .recording import here
+from .recording import Recordings, here, hides
 from .reference import Node, modes, run_backward
 
 
@@ -38,8 +38,6 @@ class Tensor:
     _node: TensorNode
 
     def __init__(self, data: Any, *, label: str | None = None, requires_grad: bool = True) -> None:
-        if here.depth:
-            raise RecordingError.tensor("Tensor")
         given = floats(data, "Tensor(data)")
         if given.ndim == 0:
             raise TensorError.no_axes(data)
@@ -56,6 +54,9 @@ class Tensor:
         """Its numbers: an array that cannot be written to."""
         if self._node._data is None:
             raise AliasError.gone(self)
+        if Recordings.now and hides(self._node):
+            traced = self._node._traced
+            raise getattr(RecordingError, f"{'' if traced else 'captured_'}tensor_data")(self)
         return self._node._data.view()
 
     @property
@@ -166,6 +167,8 @@ class Tensor:
 
     def detach(self) -> Tensor:
         """The same numbers as a leaf that takes no gradient."""
+        if here.depth:
+            return self._stopped()  # type: ignore[attr-defined, no-any-return]
         return handle(tensor_node("leaf", self.data, (), False))
 
 

@@ -222,13 +222,19 @@ class Bound:
 
     def counted(self, wholes: Mapping[str, Any]) -> dict[str, Any]:
         """Given whole numbers that pick places, counted from the front; out of range is refused."""
-        found = {name: np.asarray(it, np.intp, order="C") for name, it in wholes.items()}
-        if self._picks is None:
-            self._picks = self._made_picks()
-        for name, length, axis in self._picks:
+        found = {name: np.array(it, np.intp, order="C") for name, it in wholes.items()}
+        for name, length, axis in self.picks:
             if name in found:
                 found[name] = _from_the_front(found[name], length, axis)
         return found
+
+    @property
+    def picks(self) -> tuple[tuple[str, int, int], ...]:
+        """The arrays of whole numbers that pick places: the name, the length of the axis, and which
+        axis it is."""
+        if self._picks is None:
+            self._picks = self._made_picks()
+        return self._picks
 
     def _made_picks(self) -> tuple[tuple[str, int, int], ...]:
         """The arrays of whole numbers that pick places, each with the length of the axis and its

@@ -227,7 +227,7 @@ class Core(Protocol[V]):
     def peek(self, value: V, /) -> float:
         """The number of a value, also while recording."""
 
-    def hides(self, value: V, /) -> bool:
+    def hides(self, value: Any, /) -> bool:
         """Whether a recording hides the number of a value now."""
 
     def instruction_of(self, value: V, /) -> tuple[CodeType, int] | None:
@@ -336,13 +336,16 @@ class Core(Protocol[V]):
     def leave_recording(self) -> list[V]:
         """Undo one enter_recording. Returns the nodes of ops, in the order they were made."""
 
+    def recorded_arrays(self) -> bool:
+        """Whether array rows made nodes in this thread's latest recording."""
+
     def tell_of(self, count: int, function: Callable[[int], int], /) -> None:
         """Have a function called when a recording has made so many nodes."""
 
-    def argument(self, given: Number, /) -> V:
-        """A fresh argument of a function being recorded."""
+    def argument(self, given: Any, /) -> Any:
+        """A fresh argument of a function being recorded: a value, or the tensor of an array."""
 
-    def leaf_origin(self, leaf: V, epoch: int, /) -> str:
+    def leaf_origin(self, leaf: Any, epoch: int, /) -> str:
         """Where a leaf met in a recording comes from."""
 
     def take(self, values: list[V | Number], index: V, /) -> V:
@@ -419,6 +422,15 @@ class NativeCore(Core[V], Protocol[V]):
     def take_tensors(self, operated: Callable[..., Any], methods: type[Any], /) -> None:
         """Who answers for tensors what is out of the ordinary."""
 
+    def take_compositions(
+        self,
+        trace: Callable[..., Any],
+        whole_names: dict[str, Any],
+        asarray: Callable[..., Any],
+        /,
+    ) -> None:
+        """Who traces rows and compositions."""
+
     def array_map(self, op: int, out: Any, operands: tuple[Any, ...], /) -> None:
         """One row of the law on whole arrays."""
 
@@ -443,6 +455,26 @@ class NativeCore(Core[V], Protocol[V]):
         self, plan: Any, out: Any, arrays: tuple[Any, ...], wholes: tuple[Any, ...], add: bool, /
     ) -> None:
         """Carry a plan out."""
+
+    def shaped_plan(
+        self,
+        words: bytes,
+        slots: bytes,
+        wholes: bytes,
+        constants: tuple[Any, ...],
+        data: tuple[Any, ...],
+        plans: tuple[Any, ...],
+        shapes: tuple[tuple[int, ...], ...],
+        outcomes: bytes,
+        sizes: tuple[int, int, int, int, bool],
+        /,
+    ) -> Any:
+        """A program with shapes, ready to run: see ``program/shaped/packing.py``."""
+
+    def shaped_run(
+        self, plan: Any, leaves: list[Any], captured: list[Any], takers: tuple[int, ...] | None, /
+    ) -> Any:
+        """Run a program with shapes."""
 
     def array_threads(self, most: int, /) -> None:
         """How many threads a product may take; 0: all."""

@@ -6,7 +6,7 @@ the loops, needs no loops at all: its result is the operand with other strides.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from typing import Any
 
@@ -26,44 +26,59 @@ _CODES = {name: code for code, name in enumerate(OPS)}
 
 
 def plan(row: Bound, wholes: Mapping[str, Any], make: Make) -> Any:
-    """How the native core carries out a row, kept on it.
+    """How the native core carries out a row; ``wholes`` have the shapes of those that are given.
 
-    The number of a scalar row; the name of a row that it has itself; a view: for each axis of
-    the operand where it begins, the name of a whole number to add to that or None, and how far each
-    axis of the result steps; or a list: the step forward, those backward by operand as they are
-    asked for, and whether whole numbers have to be chosen. False where NumPy does it.
+    The number of a scalar row; the name of a row that it has itself; False where NumPy does it; or
+    what a ready row is made of: its way, its whole numbers with their shapes and the length of the
+    axis they pick from, how many of them are given, and what is to be chosen. A way is "reshape", a
+    view (for each axis of the operand where it begins, the name of a whole number to add to that or
+    None, and how far each axis of the result steps), or a list of the one step forward.
 
     >>> plan(bound("transpose", ((2, 3),)), {}, print), plan(bound("mul", ((2,), ())), {}, print)
-    (((0, None, 0, 1), (0, None, 1, 0)), 2)
+    ((((0, None, 0, 1), (0, None, 1, 0)), (), 0, None), 2)
     """
-    if row.plan is None:
-        row.plan = _plan(row, wholes, make)
-    return row.plan
-
-
-def _plan(row: Bound, wholes: Mapping[str, Any], make: Make) -> Any:
     if row.scalar is not None and len(row.operands) == OPS[row.scalar].arity:
         return _CODES[row.scalar]
-    if row.name == "matmul" or row.name == "reshape":
+    if row.name == "matmul" or (row.name == "sum" and row.shape == ()):
         return row.name
-    if row.name == "sum" and row.shape == ():
-        return "sum"
-    found = _view(row)
-    if found is not False or row.implicit is not None:
-        return found
+    if row.implicit is not None:
+        return False
     places = _looked_up(row, wholes)
-    sources = {name: number for number, name in enumerate(row.operands)}
-    return [_step(row, sources, places, make), {}, bool(row.chosen)]
+    way = row.name if row.name == "reshape" else view_of(row)
+    if way is False:
+        sources = {name: number for number, name in enumerate(row.operands)}
+        way = [_step(row, sources, places, make)]
+    limits = {name: length for name, length, _ in row.picks}
+    kept = tuple((name, shape, limits.get(name, 0)) for name, shape in places.items())
+    return way, kept, len(row.wholes), _choice(row)
 
 
 def _looked_up(row: Bound, wholes: Mapping[str, Any]) -> dict[str, Shape]:
     """The shapes of all whole numbers of a row: those given, and those it finds by looking."""
-    places = {name: np.shape(it) for name, it in wholes.items()}
+    places = {name: np.shape(wholes[name]) for name in row.wholes}
     for it in row.chosen:
         shape = row.shapes[row.operands.index(it.array)]
         free = tuple(n for axis, n in enumerate(shape) if axis not in it.axes)
         places.update(dict.fromkeys(it.names, shape if it.by == "argsort" else free))
     return places
+
+
+_BY = {"argmax": 0, "argmin": 1, "argsort": 2}
+
+
+def _choice(row: Bound) -> Any:
+    """What the native core finds by looking: how, in which operand, the lengths before, along and
+    behind its axes. None where there is nothing to find, False where NumPy does it."""
+    if not row.chosen:
+        return None
+    it, *others = row.chosen
+    operand = row.operands.index(it.array)
+    shape = row.shapes[operand]
+    first, count = it.axes[0] if it.axes else 0, len(it.axes)
+    if others or not it.axes or it.axes != tuple(range(first, first + count)) or 0 in shape:
+        return False
+    inner = prod(shape[first + count :])
+    return _BY[it.by], operand, prod(shape[:first]), shape[first : first + count], inner
 
 
 def _step(
@@ -79,12 +94,14 @@ UPSTREAM, RESULT, FIRST_MADE = -1, -2, -3
 """Sources of a step backward besides operands; what is made first counts on down."""
 
 
-def back(row: Bound, operand: int, wholes: Mapping[str, Any], make: Make) -> tuple[Any, ...] | None:
-    """The steps that make an operand's gradient; None where it receives none."""
+def back(
+    row: Bound, operand: int, places: Mapping[str, Shape], make: Make
+) -> tuple[Any, ...] | None:
+    """The steps that make an operand's gradient; None where it receives none. ``places`` are the
+    shapes of all whole numbers."""
     found = row.adjoint(row.operands[operand])
     if found is None:
         return None
-    places = _looked_up(row, wholes)
     sources = {name: number for number, name in enumerate(row.operands)}
     sources.update({found.upstream: UPSTREAM, found.own: RESULT})
     steps = []
@@ -103,7 +120,23 @@ def chosen(row: Bound, arrays: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _view(row: Bound) -> Any:
+def whole_numbers(names: Sequence[str], shapes: Sequence[Shape], kept: bytes) -> dict[str, Any]:
+    """The whole numbers of a node, from how it keeps them."""
+    numbers = np.frombuffer(kept, dtype=np.int64)
+    found, at = {}, 0
+    for name, shape in zip(names, shapes):
+        found[name] = numbers[at : at + prod(shape)].reshape(shape)
+        at += prod(shape)
+    return found
+
+
+def view_of(row: Bound) -> Any:
+    """For each axis of the operand where it begins, the name of a whole number to add to that or
+    None, and how far each axis of the result steps; False where a row is no view.
+
+    >>> view_of(bound("sum", ((2, 3),)))
+    False
+    """
     statement = row.statement
     if row.implicit is not None or statement.chosen or len(row.operands) != 1:
         return False

@@ -29,6 +29,7 @@ from ..ops.arrays.row import Composed
 from ..ops.index import Array, Chosen, Shape, Statement
 from ..tensor import Tensor, in_graph
 from ..value import Value, belongs_to_caller, core, core_name
+from .indices import Indices, follow, refuse
 from .keys import is_one_place, named_key
 
 _TENSOR_DETACH, _VALUE_DETACH = Tensor.detach, Value.detach  # what rows stop is no cut of a user's
@@ -36,6 +37,9 @@ _TENSOR_DETACH, _VALUE_DETACH = Tensor.detach, Value.detach  # what rows stop is
 _MAPS = {name: getattr(core, name) for name in OPS} if core_name == "native" else {}
 _COMPUTED = {Tensor, Value, float}
 """Scalar rows that the native core has as functions, and what those compute with."""
+
+_composed = getattr(core, "composed", None)
+"""Rows and compositions that the native core knows from earlier calls."""
 
 WIDEST = 32
 """How many operands one node of a row that takes any number of them has at most."""
@@ -47,6 +51,8 @@ def operand(thing: Any, op: str) -> Any:
         return thing
     if is_real_scalar(thing):
         return float(thing)
+    if hasattr(thing, "recorded_value"):  # a condition, while recording
+        return thing.recorded_value
     if isinstance(thing, (list, tuple)) and any(map(in_graph, thing)):
         return do.stacked(thing)
     if isinstance(thing, (str, bytes, complex, dict, set)) or thing is None:
@@ -55,6 +61,12 @@ def operand(thing: Any, op: str) -> Any:
         return floats(thing, op)
     except TypeError:
         raise TensorError.operand(op, thing) from None
+
+
+class StandIn:
+    """Stands for an operand while a call is traced: see ``tracing.py``."""
+
+    writer: Any
 
 
 class Doing:
@@ -70,6 +82,12 @@ class Doing:
         """One row; split gives a list, every other row one result."""
         if not arguments and name in _MAPS and _COMPUTED.issuperset(map(type, operands)):
             return _MAPS[name](*operands)
+        if _composed is not None:
+            found = _composed(name, operands, arguments)
+            if found is not NotImplemented:
+                return found
+        if (trace := _trace_of(operands)) is not None:
+            return trace(name, *operands, **arguments)
         row = ARRAYS[name]
         given = [operand(it, name) for it in operands]
         if not any(map(in_graph, given)):
@@ -85,9 +103,12 @@ class Doing:
         self, name: str, operands: Sequence[Any], wholes: dict[str, Any], arguments: dict[str, Any]
     ) -> Any:
         """A node of a stated or implicit row."""
+        if (trace := _trace_of(operands)) is not None:
+            return trace.node(name, operands, wholes, arguments)
         made = self.bound(name, operands, wholes, arguments)
         try:
-            return core.array(made, tuple(operands), made.counted(wholes) if wholes else {})
+            counted = follow(wholes, made.counted(wholes)) if wholes else {}
+            return core.array(made, tuple(operands), counted)
         except IndexError as error:
             raise TensorIndexError.of(f"{name}: {error}", operands[0]) from None
         except (ValueError, np.linalg.LinAlgError) as error:
@@ -160,6 +181,7 @@ class Doing:
     def putting(self, x: Any, key: Any) -> tuple[str, dict[str, Any], dict[str, Any]]:
         """The row that replaces ``x[key]``, its whole numbers and its arguments."""
         entries, wholes = self.key(x, key)
+        refuse(wholes, "writing at places")
         if is_one_place(entries):
             return "put_at", wholes, {"count": len(entries)}
         try:
@@ -200,6 +222,11 @@ class Doing:
         return found if np.ndim(found) else int(found)
 
 
+def _trace_of(operands: Sequence[Any]) -> Any:
+    """Who writes down rows on stand-ins; None for operands."""
+    return next((it.writer for it in operands if isinstance(it, StandIn)), None)
+
+
 def axes_of(it: Any) -> int:
     """How many axes an operand has; np.ndim would ask a tensor the long way round."""
     return int(getattr(it, "ndim", 0))
@@ -238,12 +265,14 @@ def _wholes(numbers: Any, name: str) -> Any:
     """Whole numbers as an array; anything else is refused."""
     if in_graph(numbers):
         raise TensorIndexError.kind(numbers)
+    if isinstance(numbers, Indices):
+        return numbers.tracked()
     array = np.asarray(numbers)
     if array.size == 0 and array.dtype.kind == "f":
         array = array.astype(np.intp)
     if array.dtype.kind not in "iu":
         raise NumberError.wholes(name, numbers)
-    return array.astype(np.intp)
+    return array.astype(np.intp, copy=False)
 
 
 def _counted(turns: Statement, x: Any, wholes: dict[str, Any]) -> dict[str, Any]:

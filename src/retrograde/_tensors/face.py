@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..ops import OPS
+from ..ops.array import ARRAYS
 from ..tensor import Tensor
 from ..value import core_name, native_core
 from . import methods
@@ -40,4 +43,9 @@ from .protocols import Protocols  # noqa: E402  its table asks for methods
 
 put_on(Tensor, Protocols)
 if core_name == "native":
+    from .tracing import traced
+
     native_core.take_tensors(operated, Methods)
+    native_core.take_compositions(
+        traced, {name: row.wholes for name, row in ARRAYS.items() if row.wholes}, np.asarray
+    )

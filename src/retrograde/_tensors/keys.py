@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import TensorIndexError
+from ..errors import RecordingError, TensorIndexError
 from ..ops.arrays.places import At
 from ..ops.index import Shape
 from ..tensor import in_graph
+from .indices import Indices
 
 Named = tuple[tuple[object, ...], dict[str, Any]]
 
@@ -35,6 +36,12 @@ def named_key(key: Any, shape: Shape) -> Named:
     for place, (entry, span) in enumerate(zip(given, spans)):
         if entry is Ellipsis:
             axis = len(shape) - sum(spans[place:])
+        if isinstance(entry, Indices):
+            name = f"n{len(wholes) + 1}"
+            wholes[name] = entry.tracked()
+            entries.append(At(name, entry.shape))
+            axis += span
+            continue
         if not isinstance(entry, np.ndarray):
             entries.append(entry)
             axis += span
@@ -87,10 +94,12 @@ def _entry(entry: Any) -> Any:
         raise IndexError("a single True or False is no index here; use a mask with axes")
     if isinstance(entry, (int, np.integer)):
         return int(entry)
-    if entry is None or entry is Ellipsis or isinstance(entry, slice):
+    if entry is None or entry is Ellipsis or isinstance(entry, (slice, Indices)):
         return entry
     if in_graph(entry):
         raise TensorIndexError.kind(entry)
+    if hasattr(entry, "recorded_value"):
+        raise RecordingError.mask("t[mask]")
     array = np.asarray(entry)
     if array.size == 0 and array.dtype.kind == "f" and isinstance(entry, (list, tuple)):
         array = array.astype(np.intp)

@@ -113,6 +113,14 @@ class Methods:
         """Refused: NumPy's sorts in place. Write ``rg.sort(t)``."""
         raise TensorError.in_place("t.sort()", "t = rg.sort(t)")
 
+    def _stopped(self: Any) -> Any:
+        """While recording: the same numbers with their history, without a gradient."""
+        core.enter_no_grad()
+        try:
+            return do.node("reshape", [self], {}, {"shape": self.shape})
+        finally:
+            core.leave_no_grad()
+
     # ---- places --------------------------------------------------------------------------------
 
     def reshape(self: Any, *shape: Any) -> Any:

@@ -11,7 +11,8 @@ import numpy as np
 from .._shared.operands import COMPARISONS, is_real_scalar
 from ..errors import FitError, GraphExitError, OperandError, TensorError
 from ..tensor import Tensor, in_graph, number_of
-from ..value import belongs_to_caller
+from ..value import belongs_to_caller, core
+from .conditions import conditions, is_hidden
 from .doing import do
 
 
@@ -57,7 +58,9 @@ def _comparison(symbol: int) -> Callable[[Any, Any], Any]:
 
 
 def compared(compare: Callable[..., Any], left: Any, right: Any) -> Any:
-    """A comparison by numbers: an array of bools."""
+    """A comparison by numbers: an array of bools; while recording conditions."""
+    if core.in_recording() and (is_hidden(left) or is_hidden(right)):
+        return conditions(compare, left, right)
     try:
         return compare(np.asarray(number_of(left)), number_of(right))
     except ValueError as error:
@@ -137,6 +140,8 @@ class Operators:
     def __bool__(self: Any) -> bool:
         if self.size != 1:
             raise TensorError.truth(self.shape)
+        if core.in_recording() and is_hidden(self):
+            return bool(self.reshape(()) != 0.0)
         return bool(self.data.item() != 0.0)
 
     __float__, __int__, __complex__ = map(_conversion, ("float(t)", "int(t)", "complex(t)"))

@@ -298,8 +298,12 @@ def _ptp(a: Any, axis: Any = None) -> Any:
 
 
 def _meshgrid(*xi: Any, indexing: Any = "xy") -> list[Any]:
-    shapes: Any = np.meshgrid(*[np.arange(np.size(number_of(x))) for x in xi], indexing=indexing)
+    shapes: Any = np.meshgrid(*[np.arange(np.size(x)) for x in xi], indexing=indexing)
     return [functions.flat(operand(x, "meshgrid"))[grid] for x, grid in zip(xi, shapes)]
+
+
+def _size(a: Any, axis: int | None = None) -> Any:
+    return a.size if axis is None else a.shape[axis]
 
 
 def _numbers(function: Any) -> Callable[..., Any]:
@@ -320,6 +324,7 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.cumprod: _method("cumprod"), np.argmax: _choosing("argmax", None),
     np.argmin: _choosing("argmin", None), np.argsort: _choosing("argsort", -1),
     np.sort: lambda a, axis=-1: functions.sort(a, axis),
+    np.shape: lambda a: a.shape, np.ndim: lambda a: a.ndim, np.size: _size,
     np.reshape: _reshape, np.ravel: lambda a: functions.flat(a), np.transpose: _transpose,
     np.swapaxes: _method("swapaxes"), np.moveaxis: _moveaxis, np.squeeze: _method("squeeze"),
     np.expand_dims: _expand_dims, np.broadcast_to: _broadcast_to,
@@ -360,7 +365,7 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     **{
         function: _numbers(function)
         for function in (
-            np.shape, np.ndim, np.size, np.array_equal, np.allclose, np.isclose, np.any, np.all,
+            np.array_equal, np.allclose, np.isclose, np.any, np.all,
             np.count_nonzero, np.nonzero, np.flatnonzero, np.argwhere, np.array2string,
             np.array_repr, np.array_str, np.isreal, np.iscomplexobj, np.isrealobj,
         )

@@ -76,9 +76,9 @@ class Beside:
 
 _WHOLE = tuple(
     """
-    passes nodes edges loss past zeros units _unit_at births birth_pass not_finite zero_loss growing
-    nodes_at_first _growth profile vanishing exploding steep fall rise moments _stride findings
-    beside examined
+    passes nodes edges loss past zeros units _unit_at _layers births birth_pass not_finite zero_loss
+    growing nodes_at_first _growth profile vanishing exploding steep fall rise moments _stride
+    findings beside examined
     """.split()
 )
 """What does not depend on how many parameters there are."""

@@ -130,14 +130,10 @@ def _rows(gate: Gate, numbers: Mapping[int, int]) -> list[Rows]:
     if number < 0:
         return []
     enough = int(MOSTLY * gate.rows) if gate.saturates else gate.rows
+    shut = np.where(gate.shut >= enough, gate.rows, gate.shut)
     line = gate.site.line if gate.site is not None else 0
-    return [
-        Rows(
-            number, gate.op, gate.saturates, gate.site, gate.rows,
-            gate.rows if shut >= enough else shut, unit=(line, k),
-        )
-        for k, shut in enumerate(gate.shut.tolist())
-    ]  # fmt: skip
+    unit = (line, len(shut))
+    return [Rows(number, gate.op, gate.saturates, gate.site, gate.rows, shut, unit=unit)]
 
 
 def _why_zero(graph: Pass, index: int, numbers: Mapping[int, int]) -> tuple[Zero, int, int]:

@@ -19,7 +19,7 @@ from .rebuilding import Rebuilding
 from .severed import Cuts
 from .spells import Spells
 from .thresholds import Thresholds
-from .units import Unit
+from .units import Layer, Unit
 from .zeros import CANCELLED, DETACHED, FROZEN, UNREACHABLE, Zero
 
 if TYPE_CHECKING:
@@ -77,14 +77,14 @@ class Profile:
 class Rows(NamedTuple):
     """What was seen of one unit in one pass: the parameter it belongs to, its op and line, its
     rows and in how many it was shut; ``mark`` tells whether another unit did the same work, and
-    ``unit`` the units of one parameter apart."""
+    ``unit`` the units of one parameter apart. Where ``shut`` is an array it is a whole layer."""
 
     number: int
     op: str
     saturates: bool
     made: Any
     rows: int
-    shut: int
+    shut: Any
     mark: Any = None
     unit: Any = 0
 
@@ -144,6 +144,7 @@ class History:
         self.units: dict[int, list[Unit]] = {}
         """The units that belong to a parameter."""
         self._unit_at: dict[Any, Unit] = {}
+        self._layers: dict[int, dict[Any, Layer]] = {}
         self.twins = Spells(count)
         self.cuts = Cuts(count)
         self.noise: Any = None
@@ -256,6 +257,14 @@ class History:
         same = np.zeros(len(self.parameters), dtype=bool)
         for rows in units:
             number = rows.number
+            if isinstance(rows.shut, np.ndarray):
+                layers = self._layers.setdefault(number, {})
+                if rows.unit not in layers:
+                    made = Layer(rows.op, rows.saturates, rows.made, len(rows.shut))
+                    layers[rows.unit] = made
+                layers[rows.unit].add(self.passes, rows.rows, rows.shut)
+                seen[number] = True
+                continue
             unit = self._unit_at.get((number, rows.unit))
             if unit is None:
                 unit = self._unit_at[number, rows.unit] = Unit(rows.op, rows.saturates, rows.made)
@@ -267,6 +276,15 @@ class History:
         for numbers in alike.values():
             same[numbers] = len(numbers) > 1
         self.twins.update(self.passes, same, seen)
+
+    def units_of(self, numbers: Any) -> list[Unit]:
+        """The units that belong to some parameters."""
+        found: list[Unit] = []
+        for number in numbers.tolist():
+            found += self.units.get(number, ())
+            for layer in self._layers.get(number, {}).values():
+                found += layer
+        return found
 
     def _take_profile(self, seen: Seen) -> None:
         sums, counts = seen.levels

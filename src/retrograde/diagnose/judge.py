@@ -121,7 +121,7 @@ def _groups(history: History, members: dict[str, Any]) -> tuple[Group, ...]:
     groups = []
     for name, numbers in members.items():
         norm, weight = norms[name], scaled_norm(weights[numbers])
-        mine = [unit for n in numbers.tolist() for unit in history.units.get(n, ())]
+        mine = history.units_of(numbers)
         shut = [unit for unit in mine if unit.is_shut(limits.rows, limits.patience)]
         groups.append(
             Group(

@@ -250,7 +250,7 @@ def units(history: History, members: dict[str, Any]) -> Iterator[Verdict]:
     limits = history.thresholds
     found: dict[Any, Shut] = {}
     for name, numbers in members.items():
-        mine = [unit for n in numbers.tolist() for unit in history.units.get(n, ())]
+        mine = history.units_of(numbers)
         for saturates in (False, True):
             kind = [unit for unit in mine if unit.saturates == saturates]
             shut = [unit for unit in kind if unit.is_shut(limits.rows, limits.patience)]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from .._shared.sites import Site, site_of
 
@@ -58,3 +61,39 @@ class Unit:
     def site(self) -> Site | None:
         """Where it is, worked out when asked for."""
         return self.made if isinstance(self.made, Site) else site_of(self.made)
+
+
+class Layer:
+    """The units of one layer, one entry each: the same as :class:`Unit`, counted side by side."""
+
+    def __init__(self, op: str, saturates: bool, made: Any, count: int) -> None:
+        self._op, self._saturates, self._made = op, saturates, made
+        self._rows = 0
+        self._shut, self._began, self._run, self._passes, self._longest, self._last = (
+            np.zeros(count, np.int64) for _ in range(6)
+        )
+        self._past = np.zeros((count, 2), np.int64)
+
+    def add(self, number: int, rows: int, shut: Any) -> None:
+        """The rows of one pass, and in how many of them each unit was shut."""
+        self._rows += rows
+        self._shut += shut
+        off = shut == rows
+        ending = ~off & (self._began > 0) & (self._run > self._longest)
+        self._longest[ending] = self._run[ending]
+        self._past[ending] = np.stack([self._began, self._last], 1)[ending]
+        self._began = np.where(off, np.where(self._began > 0, self._began, number), 0)
+        self._run = np.where(off, self._run + rows, 0)
+        self._passes = np.where(off, self._passes + 1, 0)
+        self._last[off] = number
+
+    def __iter__(self) -> Iterator[Unit]:
+        columns = zip(
+            self._shut.tolist(), self._began.tolist(), self._run.tolist(), self._passes.tolist(),
+            self._longest.tolist(), map(tuple, self._past.tolist()), self._last.tolist(),
+        )  # fmt: skip
+        for shut, began, run, passes, longest, past, last in columns:
+            yield Unit(
+                self._op, self._saturates, self._made, self._rows, shut, began, run, passes,
+                longest, past, last,
+            )  # fmt: skip

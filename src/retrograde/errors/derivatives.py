@@ -120,6 +120,13 @@ class FunctionResultError(RetrogradeError, TypeError):
         )
 
     @classmethod
+    def array(cls, function: str, shape: tuple[int, ...]) -> Self:
+        return cls(
+            f"{function} returns an array of shape {shape}, and a gradient is of one number. "
+            "Return its sum()."
+        )
+
+    @classmethod
     def branches(cls, function: str, places: list[str], others: list[str]) -> Self:
         return cls(
             f"{function} returns {', '.join(places)} on one branch and {', '.join(others)} on "

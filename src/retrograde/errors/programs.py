@@ -130,10 +130,57 @@ class RecordingError(RetrogradeError, RuntimeError):
 
     @classmethod
     def tensor(cls, what: str) -> Self:
+        cures = {
+            "t[i] = v": "Write t = t.put(i, v).",
+            "assign": "Assign outside of the compiled function.",
+            "an optimizer": "Step outside of the compiled function.",
+            "backward": "Use value_and_grad or backward of the compiled function.",
+        }
         return cls._here(
-            f"{what} of tensors was asked for while recording: compiled functions do not take "
-            "tensors yet. Call the function without rg.compile, or write it on the items of "
-            "sequences and lists of values.",
+            f"{what} of a tensor was asked for while recording: a replay would not repeat it. "
+            f"{cures.get(what, 'Do it outside of the compiled function.')}",
+        )
+
+    @classmethod
+    def tensor_data(cls, tensor: Any) -> Self:
+        return cls._here(
+            f"The numbers of {named(tensor)} were asked for while recording: they would be those "
+            "of one call, in every call. Compute with the tensor itself; where numbers decide, "
+            "write rg.where(t > 0, a, b), and return what you want to look at.",
+        )
+
+    @classmethod
+    def indices(cls, what: str) -> Self:
+        return cls._here(
+            f"{what} of an argument of whole numbers was asked for while recording: its numbers "
+            "are other ones in every call. Slice it and pick places of tensors with it, "
+            "table[n]; compute everything else outside and pass it in.",
+        )
+
+    @classmethod
+    def mask(cls, what: str) -> Self:
+        return cls._here(
+            f"{what} of a comparison of tensors was asked for while recording: which numbers it "
+            "holds for differs from call to call. Write rg.where(t > 0, a, b), or "
+            "if (t > 0).all().",
+        )
+
+    @classmethod
+    def taken(cls, value: Value) -> Self:
+        return cls(
+            with_place(
+                "rg.take of values stands in a function on tensors, which cannot be replayed yet. "
+                "Write rg.where, or t[i] of a tensor",
+                value,
+            )
+        )
+
+    @classmethod
+    def captured_tensor_data(cls, tensor: Any) -> Self:
+        return cls._here(
+            f"The numbers of {named(tensor)}, which comes from outside, were asked for while "
+            "recording: later calls would not see them change. Compute with the tensor itself, or "
+            "read its data outside of the function.",
         )
 
     @classmethod
@@ -340,6 +387,27 @@ class CompileError(RetrogradeError, TypeError):
         return cls(f"trace_budget is how many traces are kept, at least 1; got {got!r}.")
 
     @classmethod
+    def indices(cls, function: str, place: str, got: str) -> Self:
+        return cls(
+            f"{function}: {place} is annotated as a NumPy array, so it is whole numbers that pick "
+            f"places, but it holds {got}. Annotate it as rg.Tensor to compute with it."
+        )
+
+    @classmethod
+    def unannotated(cls, function: str, place: str, shape: tuple[int, ...]) -> Self:
+        """A function on tensors was given rows."""
+        name = place.partition("[")[0]
+        return cls(
+            f"{function} computes with tensors, and {place} is an array of shape {shape}, whose "
+            f"first axis would be rows: that does not go together yet. Annotate it, {name}: "
+            "rg.Tensor, for the whole array as one tensor."
+        )
+
+    @classmethod
+    def of_tensors(cls, function: str, what: str, cure: str) -> Self:
+        return cls(f"{what} of {function}, a function on tensors, is not there yet. {cure}")
+
+    @classmethod
     def not_callable(cls, got: object) -> Self:
         return cls(f"compile takes a function, got {kind_of(got)}.")
 
@@ -454,6 +522,14 @@ class RecordingWarning(UserWarning):
             f"{function}: the branch at {', '.join(sites)} was recorded as a choice, and a row's "
             "own trace gave other bits. Results are those of the traces; each way through the "
             "branch is recorded by itself from now on. Please report this."
+        )
+
+    @staticmethod
+    def shapes(function: str, count: int) -> str:
+        return (
+            f"{function} was recorded for arguments of {count} different shapes: each is recorded "
+            "once, which takes as long as many calls. Results are right. Pad arguments to a few "
+            "shapes, or call the function without rg.compile."
         )
 
 

@@ -154,25 +154,20 @@ def _by_use(
         _use(graph.name(each.source), graph.site(each.source), "", each.amount, gradient)
         for each in found
     ]
-    return _account(graph, place, names, [each.amount for each in found], uses, gradient)
+    return _account(names[place], [each.amount for each in found], uses, gradient)
 
 
 def _account(
-    graph: Pass,
-    place: int,
-    names: Sequence[str],
-    parts: Sequence[Any],
-    uses: Sequence[Use],
-    gradient: Any,
-    through: bool = False,
+    name: str, parts: Sequence[Any], uses: Sequence[Use], gradient: Any, through: bool = False
 ) -> ArrayLedger:
     total = np.zeros_like(gradient)
     for number, part in enumerate(parts):
         total = np.asarray(part) if not number else total + part
-    gap = float(np.max(np.abs(total - gradient), initial=0.0))
+    with np.errstate(all="ignore"):
+        gap = float(np.max(np.abs(total - gradient), initial=0.0))
     exact = bool(np.array_equal(total, gradient, equal_nan=True))
-    shape = gradient.shape
-    return ArrayLedger(names[place], shape, summary_of(gradient), tuple(uses), exact, gap, through)
+    size = summary_of(gradient)
+    return ArrayLedger(name, gradient.shape, size, tuple(uses), exact, gap, through)
 
 
 def _use(op: str, site: Any, group: str, amount: Any, gradient: Any) -> Use:
@@ -203,7 +198,7 @@ def _by_routes(
     if root not in stops:
         parts["none of these"] = _arrived(graph, place, {root: seed}, set(stops), gradient)
     uses = [_use("", None, name, part, gradient) for name, part in parts.items()]
-    return _account(graph, place, names, list(parts.values()), uses, gradient, through=True)
+    return _account(names[place], list(parts.values()), uses, gradient, through=True)
 
 
 def _arrived(graph: Pass, place: int, seeds: Mapping[int, Any], stops: Any, like: Any) -> Any:

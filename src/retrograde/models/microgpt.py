@@ -11,6 +11,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from math import isfinite
 from typing import Any
 
@@ -123,15 +124,16 @@ class GPT(Module):
 
     def at_once(self, tokens: Any) -> Any:
         """The logits after every token of documents of one length, on tensors."""
-        positions = np.arange(np.shape(tokens)[-1])
-        x = self.norm(self.token(tokens) + self.position(positions))
+        positions = self.position(_counted(np.shape(tokens)[-1]))
+        x = self.norm(self.token(tokens) + positions)
         for block in self.blocks:
             x = block.at_once(x)
         return self.head(x)
 
     def loss_of(self, documents: Any) -> Any:
         """The mean loss of documents of one length, rows of whole numbers, on tensors."""
-        seen = np.asarray(documents)[:, : self._shape.context + 1]
+        rows = documents if hasattr(documents, "shape") else np.asarray(documents)
+        seen = rows[:, : self._shape.context + 1]
         return cross_entropy(self.at_once(seen[:, :-1]), seen[:, 1:])
 
     def loss(self, tokens: Sequence[Any]) -> Any:
@@ -183,6 +185,12 @@ class GPT(Module):
     def __repr__(self) -> str:
         sizes = ", ".join(f"{name}={size}" for name, size in asdict(self._shape).items())
         return f"GPT({sizes})"
+
+
+@lru_cache(maxsize=64)
+def _counted(positions: int) -> Any:
+    """The numbers of positions, from 0 on."""
+    return np.arange(positions)
 
 
 def _number(logit: Any) -> float:

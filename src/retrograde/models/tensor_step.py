@@ -1,9 +1,17 @@
-"""A training step on tensors: documents of one length are rows of one array, without padding."""
+"""A training step on tensors: documents of one length are rows of one array, without padding.
+
+A document alone is replayed: its loss is recorded once for each length. Several at once are
+computed as they come, since there are many numbers of documents of one length.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
+import numpy as np
+
+from ..program import compile as compiled
 from ..value import core
 from .microgpt import GPT
 
@@ -14,6 +22,11 @@ class TensorStep:
     def __init__(self, model: GPT) -> None:
         self._model, self._parameters = model, model.parameters()
         self._most = model.shape.context + 1
+        self._replayed = compiled(self._weighted)
+
+    def _weighted(self, documents: np.ndarray[Any, Any], share: Any) -> Any:
+        """The loss of documents, as far as it counts."""
+        return self._model.loss_of(documents) * share
 
     def __call__(self, documents: Sequence[Sequence[int]]) -> float:
         """The mean loss; gradients are set, not added to."""
@@ -25,6 +38,9 @@ class TensorStep:
         total = 0.0
         for group in by_length.values():
             share = len(group) / len(documents)
+            if len(group) == 1:
+                total += self._replayed.backward(np.array(group), share)
+                continue
             loss = self._model.loss_of(group)
             loss.backward(share)
             total += loss.data * share

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from functools import lru_cache
 from math import sqrt
 from typing import Any
 
@@ -135,21 +136,26 @@ class Attention(Module):
 
     def _all_at_once(self, xs: Any) -> Any:
         """All positions of all sequences; the axis of heads stands before that of positions."""
-        positions = xs.shape[-2]
-
-        def heads(x: Any) -> Any:
-            return x.reshape(*x.shape[:-1], self.heads, self.width).swapaxes(-3, -2)
-
-        query = heads(self.query(xs)) * (1 / sqrt(self.width))
-        scores = query @ heads(self.key(xs)).swapaxes(-1, -2)
+        shape, width = xs.shape, self.width
+        apart = (*shape[:-1], self.heads, width)
+        query = self.query(xs).reshape(apart).swapaxes(-3, -2) * (1 / sqrt(width))
+        key = self.key(xs).reshape(apart).swapaxes(-3, -2)
+        value = self.value(xs).reshape(apart).swapaxes(-3, -2)
+        scores = query @ key.swapaxes(-1, -2)
         if self.causal:
-            scores = where(np.tri(positions, dtype=bool), scores, -np.inf)
-        mixed = (softmax(scores, axis=-1) @ heads(self.value(xs))).swapaxes(-3, -2)
-        return self.output(mixed.reshape(*xs.shape))
+            scores = where(_seen(shape[-2]), scores, -np.inf)
+        mixed = (scores.softmax(-1) @ value).swapaxes(-3, -2)
+        return self.output(mixed.reshape(shape))
 
     def __repr__(self) -> str:
         mode = "" if self.causal else ", causal=False"
         return f"Attention({len(self.query.weight)}, heads={self.heads}{mode})"
+
+
+@lru_cache(maxsize=64)
+def _seen(positions: int) -> Any:
+    """1 where a position sees another: itself and those before it."""
+    return Tensor(np.tri(positions), requires_grad=False)
 
 
 belongs_to_caller(attention, _mixed, Attention.remember, Attention.ask, Attention.__call__)

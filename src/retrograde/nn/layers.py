@@ -119,7 +119,7 @@ class RMSNorm(Module):
         """The list, scaled; of a tensor each row."""
         if isinstance(x, Tensor) or isinstance(self.weight, Tensor):
             given = _rows("RMSNorm", self.size, x, self.weight)
-            out = given * ((given * given).mean(-1, True) + self.eps) ** -0.5
+            out = given * ((given * given).mean(-1, True) + self.eps).rsqrt()
             return out if self.weight is None else out * self.weight
         _check_size("RMSNorm", self.size, x)
         scale = (dot(x, x) / self.size + self.eps) ** -0.5
@@ -147,7 +147,7 @@ class LayerNorm(Module):
         if isinstance(x, Tensor) or isinstance(self.weight, Tensor):
             given = _rows("LayerNorm", self.size, x, self.weight)
             centred = given - given.mean(-1, True)
-            out = centred * ((centred * centred).mean(-1, True) + self.eps) ** -0.5
+            out = centred * ((centred * centred).mean(-1, True) + self.eps).rsqrt()
             return out if self.weight is None else out * self.weight + self.bias
         _check_size("LayerNorm", self.size, x)
         centred = each("sub", list(x), sum_(x) / self.size)
@@ -163,6 +163,8 @@ class LayerNorm(Module):
 
 def _rows(layer: str, size: int, x: Any, weight: Any = None) -> Any:
     """What a layer is given, as a tensor whose last axis has the layer's size."""
+    if type(x) is Tensor and x.shape[-1] == size and type(weight) is not list:
+        return x
     if isinstance(weight, list):
         _refuse_tensor(layer, x)
     given = operand(x, layer)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Union
 
 from .expr import Both, Call, Compare, Condition, Either, Expr, Where, parts
@@ -232,13 +233,13 @@ class Statement:
     how: str = "="
     chosen: tuple[Chosen, ...] = ()
 
-    @property
+    @cached_property
     def reads(self) -> tuple[str, ...]:
         """The arrays of numbers that its bodies read, in the order of their first mention."""
         found = (ref.array for term in self.terms for ref in refs(term.body))
         return tuple(dict.fromkeys(found))
 
-    @property
+    @cached_property
     def wholes(self) -> tuple[str, ...]:
         """The arrays of whole numbers that its indices read."""
         found = (

@@ -83,7 +83,7 @@ class Arrays:
     cuts: list[Cut] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     gates: list[Gate] = field(default_factory=list)
-    pictures: dict[int, tuple[Any, Any]] = field(default_factory=dict)
+    pictures: Mapping[int, tuple[Any, Any]] = field(default_factory=dict)
     numbers: Sequence[Any] | None = None
 
     def amount(self, edge: int, target: int) -> Summary | None:

@@ -20,9 +20,23 @@ def _steps(shape: Sequence[int]) -> tuple[int, int, int, int]:
     return down, across, max(1, -(-down // MOST_PICTURED)), max(1, -(-across // MOST_PICTURED))
 
 
-def short(x: float) -> float | str:
-    """A number with the digits that a colour can show; NaN and the infinities as texts."""
-    return float(f"{x:.3g}") if isfinite(x) else repr(x)
+def shortened(rows: Any) -> list[list[float | str]]:
+    """Rows of numbers with the digits that a colour can show; NaN and the infinities as texts.
+
+    >>> shortened(np.array([[1.23456, np.inf, 0.0]]))
+    [[1.23, 'inf', 0.0]]
+    """
+    numbers = np.asarray(rows, np.float64)
+    with np.errstate(all="ignore"):
+        scale = 10.0 ** (2.0 - np.floor(np.log10(np.abs(numbers))))
+        found = np.where(numbers == 0.0, 0.0, np.round(numbers * scale) / scale)
+    usual = np.isfinite(found)
+    listed: list[list[float | str]] = found.tolist()
+    if not usual.all():
+        for i, j in np.argwhere(~usual).tolist():
+            number = float(numbers[i, j])
+            listed[i][j] = number if isfinite(number) else repr(number)
+    return listed
 
 
 def picture(numbers: Any) -> list[list[float | str]] | None:
@@ -35,7 +49,7 @@ def picture(numbers: Any) -> list[list[float | str]] | None:
     if array.size < 2:
         return None
     down, across, by, over = _steps(array.shape)
-    return [[short(x) for x in row] for row in array.reshape(down, across)[::by, ::over].tolist()]
+    return shortened(array.reshape(down, across)[::by, ::over])
 
 
 def places_drawn(shape: Sequence[int]) -> list[tuple[int, ...]]:

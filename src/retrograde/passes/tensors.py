@@ -139,11 +139,11 @@ def read_arrays(
         },
         numbers=numbers,
     )
-    if pictures:
-        found.pictures = {i: (picture(each), None) for i, each in enumerate(data)}
+    drawn = {i: (picture(each), None) for i, each in enumerate(data)} if pictures else {}
+    found.pictures = drawn
     del data
     graph = replace(graph, arrays=found, data=np.array([_size(s) for s in found.values]))
-    _pull(graph, found, started(graph, roots, seeds), pictures)
+    _pull(graph, found, started(graph, roots, seeds), drawn)
     return graph
 
 
@@ -162,14 +162,16 @@ def places_of(graph: Pass, nodes: Sequence[Any]) -> list[int]:
     return [places.get(core.key(node), -1) for node in nodes]
 
 
-def _pull(graph: Pass, found: Arrays, seeds: dict[int, Any], pictures: bool) -> None:
+def _pull(
+    graph: Pass, found: Arrays, seeds: dict[int, Any], drawn: dict[int, tuple[Any, Any]]
+) -> None:
     uses = {target: len(edges) for target, edges in graph.uses.items()}
     waiting: dict[int, list[tuple[int, Any]]] = {}
     for turn in walked(graph, seeds):
         index = turn.node
         found.grads[index] = summary_of(turn.upstream)
-        if pictures:
-            found.pictures[index] = (found.pictures[index][0], picture(turn.upstream))
+        if drawn:
+            drawn[index] = (drawn[index][0], picture(turn.upstream))
         if graph.widths[index]:
             found.order.append(index)
         for edge, amount in waiting.pop(index, ()):

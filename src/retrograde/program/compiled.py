@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import inspect
+import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from functools import partial, update_wrapper
+from functools import partial, update_wrapper, wraps
 from threading import RLock
 from types import FunctionType
 from typing import Any, overload
 
 from .._values.modes import unwatched
-from .._values.nests import Nest, leaves, take_apart
+from .._values.nests import Nest, flatten, is_array, leaves, take_apart
 from ..errors import (
     CompileError,
     FunctionResultError,
     ProgramFileError,
     RecordingError,
     RecordingWarning,
+    RowsError,
     TraceBudgetWarning,
 )
+from ..tensor import in_graph
 from ..value import Value, core
 from .calling import Replayable
 from .callsites import MISS, CallSites
@@ -34,11 +37,14 @@ from .misfits import retold
 from .naming import named
 from .program import Input
 from .proving import OPERATIONS, agrees
-from .record import record
+from .record import ArraysRecorded, record
 from .rewriting import Fork
 from .routing import Recorder
 from .rows import RESERVED, Argument, Bound
 from .settling import RejoinError, add_settled, next_family
+from .shaped.arguments import WHOLE_AXES, annotated
+from .shaped.calls import Calls
+from .shaped.text import families_text
 from .shapes import plain
 from .sides import Stage
 from .traces import Family, Trace, collector_paused, outline
@@ -91,6 +97,9 @@ class Compiled(Replayable):
                 raise CompileError.variadic(self._name, parameter.name)
             if parameter.name in RESERVED:
                 raise CompileError.reserved(self._name, parameter.name)
+        self._wanted = annotated(function, self._signature)
+        self._on_tensors = bool(self._wanted)
+        self._tensors = Calls(self._name, self._called, self._wanted)
         self._by_shape: dict[Any, Family] = {}
         self._sites = CallSites()
         self._lock = RLock()
@@ -107,14 +116,46 @@ class Compiled(Replayable):
         ``out`` are arrays to write the results into, in the nest of the results. On values, as in
         another recording, the function itself is called.
         """
+        if self._on_tensors:
+            return self._called_on_tensors(args, kwargs, threads=threads, out=out)
         given = args if not kwargs else self._ordered(args, kwargs)
         if given is not None and out is None:
             found = self._sites.find(("value", threads), given)
             if found is not MISS:
                 return found
-        if core.in_recording() or _holds_values((args, kwargs)):
+        if core.in_recording() or _holds_nodes((args, kwargs)):
             return self._function(*args, **kwargs)
-        return self._value(args, kwargs, threads, out)
+        try:
+            return self._value(args, kwargs, threads, out)
+        except ArraysRecorded:
+            self._on_tensors = True
+        except RowsError:
+            if not _has_tensors(args, kwargs):
+                raise
+        return self._called_on_tensors(args, kwargs, threads=threads, out=out)
+
+    def _called_on_tensors(self, args: Any, kwargs: Any, **settings: Any) -> Any:
+        if not kwargs and settings["out"] is None:
+            found = self._tensors.quick("value", args)
+            if found is not None:
+                return found
+        if core.in_recording() or _holds_nodes((args, kwargs)):
+            return self._function(*args, **kwargs)
+        return self._tensors.value(self._named(args, kwargs), **settings)
+
+    def _named(self, args: Any, kwargs: Any) -> dict[str, Any]:
+        """Arguments by their names, in order; a default that was not given is the function's."""
+        try:
+            found = self._signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise CompileError.call(self._name, str(error)) from None
+        return found.arguments
+
+    def _called(self, arguments: dict[str, Any]) -> Any:
+        """The function itself, on arguments by their names."""
+        call = self._signature.bind_partial()
+        call.arguments.update(arguments)
+        return self._function(*call.args, **call.kwargs)
 
     def __reduce__(self) -> Any:
         if not isinstance(self._function, FunctionType):
@@ -124,6 +165,8 @@ class Compiled(Replayable):
             return self._function.__qualname__  # decorated: found again by its name
         if found is self._function:
             return Compiled, (self._function, self._budget, self._choices.allowed)
+        if self._on_tensors:
+            raise ProgramFileError.unsaveable(self._name, "it is a function on tensors")
         return Loaded(self._stored_function()).__reduce__()  # a lambda, a function in a function
 
     def __copy__(self) -> Compiled:
@@ -131,6 +174,26 @@ class Compiled(Replayable):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Compiled:
         return self.__copy__()
+
+    def explain(self) -> str:
+        """The plan: for each trace the program before and after the passes, slots and guards.
+
+        Of a function on tensors: its instructions with their shapes, and the steps of each plan.
+        """
+        if not self._tensors.families:
+            return super().explain()
+        found = families_text(self._name, self._tensors.families.values())
+        return f"{super().explain()}\n\n{found}" if self._by_shape else found
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the recorded traces to a program file, which :func:`retrograde.load` reads.
+
+        The file has the traces, their guards and source lines, the names of the arguments and the
+        captured leaves with their data; no Python. It is put in place whole or not at all.
+        """
+        if self._on_tensors:
+            raise ProgramFileError.unsaveable(self._name, "it is a function on tensors")
+        super().save(path)
 
     def refresh(self) -> None:
         """Forget what was recorded: the next call records anew.
@@ -153,6 +216,7 @@ class Compiled(Replayable):
         with self._lock:
             self._by_shape, self._by_traces = {}, {}
             self._sites.forget()
+            self._tensors.forget()
 
     def __repr__(self) -> str:
         return f"<compiled {self._name}{self._signature}: {len(self.traces)} trace(s)>"
@@ -399,6 +463,64 @@ def _holds_values(nest: Any) -> bool:
     return any(isinstance(leaf, Value) for leaf in leaves(nest))
 
 
+def _holds_nodes(nest: Any) -> bool:
+    return any(in_graph(leaf) for leaf in leaves(nest))
+
+
+def _has_tensors(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether an array has so many axes that it is a tensor; settings are no arguments."""
+    for part in args:
+        if _is_or_holds_tensor(part):
+            return True
+    return any(key not in RESERVED and _is_or_holds_tensor(it) for key, it in kwargs.items())
+
+
+def _is_or_holds_tensor(part: Any) -> bool:
+    if is_array(part):
+        return bool(part.ndim >= WHOLE_AXES)
+    if not isinstance(part, (list, tuple, dict)):
+        return False
+    found = flatten(part, is_array)[0]
+    return any(is_array(leaf) and leaf.ndim >= WHOLE_AXES for leaf in found)
+
+
+def _also_on_tensors(name: str) -> Any:
+    """A method of compiled functions that is also asked of functions on tensors."""
+    method, plainly = getattr(Replayable, name), (name, None)
+
+    @wraps(method)
+    def asked(self: Compiled, /, *args: Any, **given: Any) -> Any:
+        if self._on_tensors and not given and name in _QUICK:
+            found = self._tensors.quick(plainly, args)
+            if found is not None:
+                return found
+        if not self._on_tensors:
+            try:
+                return method(self, *args, **given)
+            except ArraysRecorded:
+                self._on_tensors = True
+            except RowsError:
+                if not _has_tensors(args, given):
+                    raise
+        settings = {key: it for key, it in given.items() if key in RESERVED}
+        named = {key: it for key, it in given.items() if key not in RESERVED}
+        if settings and not named and name in _QUICK and settings.keys() <= {"wrt"}:
+            found = self._tensors.quick((name, settings.get("wrt")), args)
+            if found is not None:
+                return found
+        return getattr(self._tensors, name)(self._named(args, named), **settings)
+
+    return asked
+
+
+_QUICK = frozenset(("value_and_grad", "backward"))
+"""What is answered at once where it was asked before."""
+
+for _name in ("value_and_grad", "grad", "backward", "jacobian", "hessian", "hvp", "story",
+              "births"):  # fmt: skip
+    setattr(Compiled, _name, _also_on_tensors(_name))
+
+
 @overload
 def compile(
     function: Callable[..., Any], *, trace_budget: int | None = None, choices: bool = False
@@ -418,6 +540,10 @@ def compile(function: Any = ..., *, trace_budget: int | None = None, choices: bo
     numbers a row. Numbers, lists and ``rg.uniform(array)`` are the same for all rows. Every row
     goes its own way through ``if`` and ``while``; each way that is taken is recorded once.
 
+    A parameter annotated ``rg.Tensor``, and every array of three and more axes, is one tensor
+    instead, and one annotated ``np.ndarray`` whole numbers that pick places of tensors: such a
+    function has no rows.
+
     ``trace_budget`` is how many ways are kept; by default 500, or more while they are short. With
     ``choices=True`` branches whose sides only compute values and meet again share one.
 
@@ -430,6 +556,13 @@ def compile(function: Any = ..., *, trace_budget: int | None = None, choices: bo
     1.0
     >>> f(np.array([0.0, 1.0, -2.0]), 0.0)
     array([-0.,  1.,  2.])
+    >>> weight = rg.Tensor([1.0, 2.0])
+    >>> @rg.compile
+    ... def loss(x: rg.Tensor):
+    ...     return rg.tanh(x @ weight).sum()
+    >>> loss.grad(np.zeros((2, 2)))
+    array([[1., 2.],
+           [1., 2.]])
     """
     if function is ...:
         return lambda given: Compiled(given, trace_budget, choices)

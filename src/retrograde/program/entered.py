@@ -18,13 +18,14 @@ from typing import Any
 
 import numpy as np
 
+from ..tensor import Tensor
 from ..value import Value, core
 from .reads import CELL, GLOBAL, LOCAL, MODULE, Chain, Reads, reads
 
 ATTRIBUTE, ITEM, CELL_OF = 0, 1, 2
 """The kinds of places, as ``core.Names`` numbers them."""
 
-_PLAIN = (Value, float, int, str, bytes, type(None))
+_PLAIN = (Value, Tensor, float, int, str, bytes, type(None))
 """What has no attributes or items that are settings."""
 
 
@@ -60,6 +61,14 @@ def _is_user_module(module: ModuleType) -> bool:
     return held.get("__name__") not in sys.stdlib_module_names
 
 
+def _is_written_for_others(frame: FrameType) -> bool:
+    """Whether code without a file, as dataclasses write it, is of a module of others."""
+    if not frame.f_code.co_filename.startswith("<"):
+        return False
+    file = frame.f_globals.get("__file__")
+    return isinstance(file, str) and not is_user_file(file)
+
+
 class Entered:
     """The places that the functions entered have read, and those they may have assigned to."""
 
@@ -72,7 +81,7 @@ class Entered:
     def __call__(self, frame: FrameType) -> bool:
         """A function was entered; whether to be told the next time it is."""
         code = frame.f_code
-        if not is_user_file(code.co_filename):
+        if not is_user_file(code.co_filename) or _is_written_for_others(frame):
             return False
         chains = reads(code)
         free = _names_of(chains, CELL)

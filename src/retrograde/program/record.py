@@ -52,6 +52,10 @@ def _tell(operations: int) -> int:
 core.tell_of(MANY_OPERATIONS, _tell)
 
 
+class ArraysRecorded(Exception):  # noqa: N818  a turn of the way, no error
+    """The function has made tensors: its program is one with shapes (``shaped/``)."""
+
+
 class _Reader:
     """Turns a graph into a program: flat arrays first, so that what repeats is found in them."""
 
@@ -248,6 +252,8 @@ def record(
         log = core.leave_recording()
         recorders.decisions.pop()
         forget()
+    if core.recorded_arrays():
+        raise ArraysRecorded
     decided = decisions.taken
     outputs = flatten(result, bool(decided))
     conditions = [value for value, _ in decided]

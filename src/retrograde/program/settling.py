@@ -33,6 +33,7 @@ class RejoinError(Exception):
 
 P = ParamSpec("P")
 R = TypeVar("R")
+T = TypeVar("T")
 
 
 class ReboundError(Exception):
@@ -66,7 +67,7 @@ def whole(call: Callable[P, R]) -> Callable[P, R]:
 def add_settled(function: str, record: Callable[[Entered], Trace], family: Family) -> Trace:
     """Another trace of a family, of the snapshot of names that all of its traces have."""
     _check(function, family)
-    trace, entered = _settled(function, record)
+    trace, entered = settled(function, record, _alike)
     names, former = entered.names, family.former
     if former is not None and _alike(former.trace_of(trace.path), trace):
         ineffective = core.Names()  # what was rebound, and the same came of it
@@ -103,7 +104,9 @@ def next_family(
     return family
 
 
-def _settled(function: str, record: Callable[[Entered], Trace]) -> tuple[Trace, Entered]:
+def settled(
+    function: str, record: Callable[[Entered], T], alike: Callable[[T, T], bool]
+) -> tuple[T, Entered]:
     """A recording in which the function left alone what it read, but for what has no effect."""
     entered = Entered()
     trace = record(entered)
@@ -116,7 +119,7 @@ def _settled(function: str, record: Callable[[Entered], Trace]) -> tuple[Trace, 
         unsettled = {**entered.names.differing(before.names), **entered.names.changed()}
         if not entered.names.changed():  # it was made the first time
             unsettled = {}
-        elif _alike(trace, again):
+        elif alike(trace, again):
             ineffective = core.Names()
             ineffective.absorb(entered.names, unsettled)
             entered.names.drop(ineffective)

@@ -97,7 +97,7 @@ def saved_by(node: Any) -> Iterator[tuple[str, torch.Tensor]]:
             tensor = _kept(each)
             if tensor is not None:
                 yield name[11:], tensor
-    if not names and "saved_tensors" in dir(kind):  # a torch.autograd.Function
+    if not names and hasattr(kind, "saved_tensors"):  # a torch.autograd.Function
         try:
             kept = node.saved_tensors
         except RuntimeError:

@@ -5,11 +5,10 @@ and the board is read once, when the pass is over. The kernel is compiled by NVR
 from __future__ import annotations
 
 import ctypes
-import struct
 from dataclasses import dataclass
-from math import sqrt
 from typing import Any
 
+import numpy as np
 import torch
 
 from ..passes.summary import Summary
@@ -86,7 +85,7 @@ class _Board:
         places = [ctypes.addressof(argument) for argument in self._arguments]
         self._pointers = (ctypes.c_void_p * 4)(*places)
         self.used = 0
-        self.read: list[list[int]] = []
+        self._columns: list[list[Any]] = []
 
     def put(self, t: torch.Tensor, kind: int) -> int:
         row, count = self.used, t.numel()
@@ -98,6 +97,26 @@ class _Board:
         stream = ctypes.c_void_p(self._stream(self._device))
         self._launch(self.kernel.func, blocks, 1, 1, 256, 1, 1, 0, stream, self._pointers, None)
         return row
+
+    def read(self) -> None:
+        """Wait for the rows, and make numbers of them."""
+        rows = self.rows[: self.used].cpu().numpy()
+        sums = rows[:, :2].copy().view(np.float64)
+        ordered = np.stack([0xFFFFFFFF - rows[:, 5], rows[:, 6]]).astype(np.uint32)
+        high = np.uint32(0x80000000)
+        ends = np.where(ordered & high, ordered ^ high, ~ordered).view(np.float32)
+        first = np.where(rows[:, 7] == 0, -1, ~rows[:, 7])
+        with np.errstate(invalid="ignore"):
+            norms = np.sqrt(sums[:, 1])
+        columns = (sums[:, 0], norms, *ends, rows[:, 2], rows[:, 3], rows[:, 4], first)
+        self._columns = [column.tolist() for column in columns]
+
+    def summary(self, row: int, count: int) -> Summary:
+        """What a row says, after :meth:`read`."""
+        total, norm, low, high, zeros, nans, infs, first = [c[row] for c in self._columns]
+        finite = count - nans - infs
+        mean = total / finite if finite else 0.0
+        return Summary(count, norm, mean, low, high, zeros, nans, infs, first)
 
 
 @dataclass
@@ -111,20 +130,8 @@ class Pending:
 
     def settled(self) -> Summary:
         """The summary, after :func:`read`."""
-        row = self.board.read[self.row]
-        total, squares = struct.unpack("dd", struct.pack("qq", row[0], row[1]))
-        finite = self.count - row[3] - row[4]
-        first = (1 << 64) - 1 - (row[7] % (1 << 64)) if row[7] else -1
-        return Summary(
-            self.count, sqrt(squares), total / finite if finite else 0.0,
-            _number(0xFFFFFFFF - row[5]), _number(row[6]), row[2], row[3], row[4], first,
-        )  # fmt: skip
-
-
-def _number(bits: int) -> float:
-    bits = bits & 0x7FFFFFFF if bits & 0x80000000 else ~bits & 0xFFFFFFFF
-    found: float = struct.unpack("f", struct.pack("I", bits))[0]
-    return found
+        found: Summary = self.board.summary(self.row, self.count)
+        return found
 
 
 _boards: dict[torch.device, _Board] = {}
@@ -148,7 +155,7 @@ def put(t: torch.Tensor) -> Pending | None:
 def read() -> None:
     """Wait once, for everything; pending summaries can then be settled."""
     for board in _boards.values():
-        board.read = board.rows[: board.used].tolist()
+        board.read()
 
 
 def clear() -> None:

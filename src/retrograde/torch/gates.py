@@ -6,6 +6,7 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
+import numpy as np
 import torch
 
 from ..passes.arrays import Gate
@@ -49,7 +50,8 @@ _BY_INPUT: dict[str, tuple[bool, Shut]] = {
 
 
 def gates_of(reading: Reading) -> list[Gate]:
-    """Every activation of a pass; those on one line over one layer are one, as in a recurrence."""
+    """Every activation of a pass; those on one line over one layer are one, as in a recurrence.
+    Their counts stay on their devices until :func:`count`."""
     found: dict[Any, Gate] = {}
     for index, op in enumerate(reading.ops):
         if op not in _BY_RESULT and op not in _BY_INPUT:
@@ -67,7 +69,7 @@ def gates_of(reading: Reading) -> list[Gate]:
         over = [d for d in range(kept.dim()) if d != axis]
         with torch.no_grad():
             rows = prod(kept.shape[d] for d in over)
-            counts = shut(kept.detach()).sum(over).cpu().numpy()
+            counts = shut(kept.detach()).sum(over)
         key = (reading.sites[index], op, owner, len(counts))
         known = found.get(key)
         if known is None:
@@ -77,6 +79,18 @@ def gates_of(reading: Reading) -> list[Gate]:
             known.rows += rows
             known.shut = known.shut + counts
     return list(found.values())
+
+
+def count(gates: list[Gate]) -> None:
+    """Read the counts, waiting once for each device."""
+    by_device: dict[torch.device, list[Gate]] = {}
+    for gate in gates:
+        by_device.setdefault(gate.shut.device, []).append(gate)
+    for those in by_device.values():
+        counts = torch.cat([gate.shut for gate in those]).cpu().numpy()
+        ends = np.cumsum([len(gate.shut) for gate in those])
+        for gate, mine in zip(those, np.split(counts, ends[:-1])):
+            gate.shut = mine
 
 
 def _owner(reading: Reading, index: int, kept: torch.Tensor) -> tuple[int, int]:

@@ -18,6 +18,7 @@ from . import board
 from ._private import number_of, outputs_of, saved_by
 from .kinds import LEAF, VIEWS, kind_of, op_of
 from .lines import Lines
+from .samples import Pictures
 from .summaries import Look, look, settled
 
 _dtypes: dict[Any, str] = {}
@@ -74,7 +75,7 @@ class Reading:
         self.saved = np.zeros(count, np.int64)
         self.order: list[int] = []
         self.names: dict[int, str] = {}
-        self.pictures: dict[int, tuple[Any, Any]] = {}
+        self.samples: dict[int, tuple[Any, Any]] = {}
         self.starts = [0]
         self.inputs: list[int] = []
         self.outputs: list[int] = []
@@ -111,8 +112,8 @@ class Reading:
         self.groups[index] = call.module
         if call.last - 1 == number and call.values:
             self.values[index] = call.values[0]
-            if call.picture is not None:
-                self.pictures[index] = (call.picture, None)
+            if call.sample is not None:
+                self.samples[index] = (call.sample, None)
 
     def borrow(self, other: Reading) -> bool:
         """Take lines and modules from a reading of the same program, where the graph is the same;
@@ -176,7 +177,7 @@ class Reading:
         arrays = Arrays(
             self.shapes, self.dtypes, [kind_of(op) for op in self.ops], values, grads, amounts,
             self.groups, self.calls, self.saved, self.order, parameters=self.names,
-            pictures=self.pictures,
+            pictures=Pictures(self.samples),
         )  # fmt: skip
         starts, inputs = np.array(self.starts, np.int64), np.array(self.inputs, np.int64)
         return Pass(

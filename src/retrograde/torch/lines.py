@@ -83,7 +83,7 @@ class Call:
     values: list[Look] = field(default_factory=list)
     shapes: list[tuple[int, ...]] = field(default_factory=list)
     operands: list[tuple[tuple[int, ...], Summary]] = field(default_factory=list)
-    picture: Any = None
+    sample: Any = None
 
     @property
     def site(self) -> Site | None:
@@ -189,7 +189,7 @@ class Lines(TorchFunctionMode):
                 self.writes.append((target.untyped_storage().data_ptr(), call))
         if last != first:
             if self.sample is not None and isinstance(result, Tensor):
-                call.picture = self.sample(result)
+                call.sample = self.sample(result)
             place = bisect_right(self.ends, last)
             self.ends.insert(place, last)
             self.calls.insert(place, call)

@@ -144,7 +144,8 @@ def samples_of(tensors: Sequence[torch.Tensor | None]) -> list[Any]:
             _NONE if part is None else part.to(torch.float64, copy=True).cpu().numpy()
             for part in parts
         ]
-    whole = torch.cat([part.double() for part in parts if part is not None]).cpu().numpy()
+    kept = [part for part in parts if part is not None]
+    whole = torch.cat(kept).double().cpu().numpy()
     found, start = [], 0
     for part in parts:
         count = 0 if part is None else len(part)

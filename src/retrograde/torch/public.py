@@ -25,7 +25,8 @@ from .ledger import through as by_routes
 from .modules import Modules
 from .naming import names_now
 from .pulling import Pulling
-from .summaries import picture, summary
+from .samples import sample
+from .summaries import summary
 from .watching import Watch, doubling, watching_now
 
 
@@ -240,7 +241,7 @@ def _looked_at(
     reading.look_at_saved()
     reading.values[reading.roots[0]] = summary(loss)
     reading.weigh()
-    pulling = Pulling(reading, picture if pictures else None)
+    pulling = Pulling(reading, sample if pictures else None)
     now = watching_now()
     try:
         if leaves:

@@ -66,8 +66,8 @@ class Pulling:
                 elif arrived:
                     self._joint[index] = arrived
             if self.sample is not None and received and received[0] is not None:
-                before = reading.pictures.get(index, (None, None))[0]
-                reading.pictures[index] = (before, self.sample(received[0]))
+                before = reading.samples.get(index, (None, None))[0]
+                reading.samples[index] = (before, self.sample(received[0]))
             if not given:
                 return
             top, mine = received[0], grads[index]

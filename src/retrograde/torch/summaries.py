@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 
-from ..passes.pictures import MOST_PICTURED, short
 from ..passes.summary import EMPTY, KINDS, Summary
 from ..value import core_name
 from . import board
@@ -87,13 +84,3 @@ def look(t: torch.Tensor) -> Look:
 def settled(seen: Look | None) -> Summary | None:
     """What was on its way, after the board has been read."""
     return seen.settled() if isinstance(seen, board.Pending) else seen
-
-
-def picture(t: torch.Tensor, most: int = MOST_PICTURED) -> Any:
-    """A small sample of a tensor as rows of numbers, for a heat map; None for a single number."""
-    t = t.detach()
-    if t.numel() < 2 or not is_plain(t) or t.layout is not torch.strided or t.is_complex():
-        return None
-    flat = t.reshape(1, -1) if t.dim() == 1 else t.reshape(t.shape[0], -1)
-    rows, columns = (max(1, -(-extent // most)) for extent in flat.shape)
-    return [[short(x) for x in row] for row in flat[::rows, ::columns].float().tolist()]

@@ -7,6 +7,7 @@ nothing is in place but the doors; the loss and the norms of gradients are read.
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
@@ -34,7 +35,7 @@ from ..passes.arrays import Arrays, Cut
 from ..passes.flat import Pass
 from . import _private, board
 from .finding import births_in, trouble
-from .gates import gates_of
+from .gates import count, gates_of
 from .glances import Glances, mark
 from .graph import Reading
 from .kinds import LEAF
@@ -43,8 +44,9 @@ from .logs import Log, log_to
 from .modules import Modules
 from .patients import Patients
 from .pulling import Pulling
+from .samples import sample
 from .sites import calling, site_of
-from .summaries import picture, settled, summary
+from .summaries import settled, summary
 
 FARTHEST = 4
 """How many passes before one that is examined lines are followed, where a graph serves several."""
@@ -81,7 +83,7 @@ class Watch:
         self.modules = Modules(models)
         self.patients = Patients(self.modules, thresholds)
         self._glances = Glances(self.patients)
-        self.lines = Lines(self.modules, picture if pictures else None)
+        self.lines = Lines(self.modules, sample if pictures else None)
         self._examine, self._pictures, self._stop = examine, pictures, stop
         self._log: Log | None = log_to(log)
         self.passes = 0
@@ -308,18 +310,25 @@ class Watch:
     def _look_closely(
         self, engine: Any, roots: Any, arguments: Any, options: Any, loss: float, lines: bool
     ) -> Any:
+        with no_collection():
+            return self._take_apart(engine, roots, arguments, options, loss, lines)
+
+    def _take_apart(
+        self, engine: Any, roots: Any, arguments: Any, options: Any, loss: float, lines: bool
+    ) -> Any:
         reading = self._read(roots, lines)
         before = [mark(t) for t in self.patients.tensors]
         gates = gates_of(reading) if isfinite(loss) else []
         if self.looked is not None:
             self.looked(roots[0], None)
-        pulling = Pulling(reading, picture if self._pictures else None)
+        pulling = Pulling(reading, sample if self._pictures else None)
         try:
             result = engine(roots, *arguments, **options)
         finally:
             pulling.remove()
         pulling.settle()
         graph = reading.whole()
+        count(gates)
         assert graph.arrays is not None
         graph.arrays.gates = gates
         seen_lines = self.lines if lines else None
@@ -330,6 +339,7 @@ class Watch:
             self.looked(roots[0], graph)
         reading.live.clear()  # the graph itself is not kept
         reading.place.clear()
+        reading.samples.clear()
         return result
 
     def _clear(self) -> None:
@@ -422,6 +432,19 @@ class Watch:
         found = trouble(error, roots, patients, known, self._lost, self._site)
         if patients.history is not None and found is not None:
             patients.history.findings.append(found)
+
+
+@contextmanager
+def no_collection() -> Iterator[None]:
+    """Garbage waits: all that is made here lives on, and walking it again and again would take
+    longer than the rest."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _number(root: torch.Tensor) -> float:

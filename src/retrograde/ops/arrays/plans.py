@@ -112,7 +112,7 @@ def _parts(
 
 
 def _ways(term: Term, made: Nest) -> tuple[Way, ...]:
-    if made.mode == ADD and _is_product(term):
+    if made.mode == ADD and is_product(term):
         found = ways(made, written_once(_kept(term)))
         if found:
             return found
@@ -138,7 +138,8 @@ def _with_mode(way: Way, mode: int) -> Way:
     return replace(way, steps=(*way.steps[:-1], replace(last, mode=mode)))
 
 
-def _is_product(term: Term) -> bool:
+def is_product(term: Term) -> bool:
+    """Whether a term adds up products of two references."""
     body = term.body
     return (
         isinstance(body, Call)

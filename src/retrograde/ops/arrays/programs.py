@@ -48,6 +48,15 @@ def program(body: Expr, refs: Sequence[Ref]) -> Program:
     return _with_rooms(_needed(making.made, result), result, tuple(making.numbers.values()))
 
 
+def written_out(body: Expr, refs: Sequence[Ref]) -> Program:
+    """The same with a room of its own for every result, in order: to be put together with other
+    bodies."""
+    making = _Making(refs)
+    result = making.of(body, {})
+    steps = _needed(making.made, result)
+    return Program(tuple(steps), result, len(making.made), tuple(making.numbers.values()))
+
+
 class _Making:
     """Instructions whose results each have a room of their own."""
 

@@ -1,0 +1,503 @@
+/* Carrying out programs with shapes.
+ *
+ * A box is a body, rows of the scalar law, over some loops: a block of the last two loops at a time,
+ * row after row of the body, with what is made on the way in rooms that stay in the first cache. What
+ * is summed behind it is taken from the rooms. */
+#define RG_LISTS_ONLY
+#include "shaped.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "plans.h"
+
+enum { MOST_STEPS = 64, MOST_REDUCTIONS = 4, SHORT_BLOCK = 256, MOST_ARGS = 64 };
+
+typedef struct {
+    int slot;
+    Count offset;
+    Count stride[RG_BOX_LOOPS];
+} Operand;
+
+typedef struct {
+    int op, to, arg[3];
+} Row;
+
+typedef struct {
+    int kind, from, out;
+} Reduction;
+
+typedef struct {
+    int loops, operands, reads, rows, reductions, rooms;
+    Count length[RG_BOX_LOOPS];
+    Operand operand[RG_BOX_OPERANDS];
+    Row row[MOST_STEPS];
+    Reduction reduction[MOST_REDUCTIONS];
+    uint32_t wide; /* operands that a reduction reads: one number an element, always */
+} Box;
+
+typedef struct {
+    int slot;
+    Count offset, row, column;
+    Count turn[RG_BOX_LOOPS];
+} Matrix;
+
+typedef struct {
+    int loops, adds;
+    Count size[3], length[RG_BOX_LOOPS];
+    Matrix a, b, c;
+} Matrices;
+
+typedef struct {
+    const RgPlan *plan;
+    int out, arrays, wholes;
+    int array[MOST_ARGS], whole[MOST_ARGS];
+    Count offset[MOST_ARGS];
+} Planned;
+
+typedef struct {
+    int by, slot, whole;
+    Count size[3], offset;
+} Choice;
+
+typedef struct {
+    int loops, out;
+    Count length[RG_BOX_LOOPS];
+    Operand from;
+} Packing;
+
+typedef struct {
+    int kind;
+    union {
+        Box box;
+        Packing packing;
+        Matrices matrices;
+        Planned planned;
+        Choice choice;
+    };
+} Piece;
+
+struct RgShaped {
+    int count;
+    Piece *step[];
+};
+
+/* ---- boxes -------------------------------------------------------------------------------------- */
+
+/* What a body works on in one block: `n` numbers a line, `lines` of them. */
+typedef struct {
+    const Box *box;
+    Count n, lines;
+    const double *at[RG_BOX_OPERANDS + RG_BOX_ROOMS];
+    Count step[RG_BOX_OPERANDS + RG_BOX_ROOMS];
+} Block;
+
+/* An operand laid out for a block: as it lies, as one number, or copied to a room. */
+static void lay_out(Block *block, int which, const double *at, Count line, Count next,
+                    double *room) {
+    Count n = block->n, lines = block->lines;
+    int wide = block->box->wide >> which & 1;
+    block->step[which] = 1;
+    if (next == 1 && (lines == 1 || line == n)) {
+        block->at[which] = at;
+        return;
+    }
+    if (next == 0 && (lines == 1 || line == 0) && !wide) {
+        block->at[which] = at;
+        block->step[which] = 0;
+        return;
+    }
+    block->at[which] = room;
+    for (Count r = 0; r < lines; r++, at += line, room += n) {
+        if (next == 1)
+            memcpy(room, at, (size_t)n * sizeof(double));
+        else if (next == 0)
+            for (Count i = 0; i < n; i++) room[i] = *at;
+        else
+            for (Count i = 0; i < n; i++) room[i] = at[i * next];
+    }
+}
+
+static double better(int kind, double x, double y) {
+    if (y != y) return x == x ? y : x;
+    return (kind == RG_TOP ? y > x : y < x) ? y : x;
+}
+
+static double of_line(int kind, Count n, const double *x) {
+    if (kind == RG_TOTAL) return rg_arrays->products->sum(n, x, 1);
+    double best = x[0];
+    for (Count i = 1; i < n; i++) best = better(kind, best, x[i]);
+    return best;
+}
+
+static inline double joined(int kind, double x, double y) {
+    return kind == RG_TOTAL ? x + y : better(kind, x, y);
+}
+
+/* A block reduced into `out`; `first` says that nothing has gone there in earlier turns. */
+static void reduce(const Block *block, const Reduction *reduction, double *out, Count line,
+                   Count next, int first) {
+    const double *x = block->at[reduction->from];
+    int kind = reduction->kind;
+    Count n = block->n;
+    for (Count r = 0; r < block->lines; r++, x += n, out += line) {
+        int begins = first && (line != 0 || r == 0);
+        if (next == 0) {
+            double made = of_line(kind, n, x);
+            *out = begins ? made : joined(kind, *out, made);
+        } else if (begins) {
+            for (Count i = 0; i < n; i++) out[i * next] = x[i];
+        } else if (next == 1 && kind == RG_TOTAL) {
+            for (Count i = 0; i < n; i++) out[i] += x[i];
+        } else {
+            for (Count i = 0; i < n; i++) out[i * next] = joined(kind, out[i * next], x[i]);
+        }
+    }
+}
+
+static void run_body(Block *block, double *const *out) {
+    const Box *box = block->box;
+    for (int i = 0; i < box->rows; i++) {
+        const Row *row = &box->row[i];
+        const double *in[3] = {block->at[row->arg[0]], block->at[row->arg[1]],
+                               block->at[row->arg[2]]};
+        const Count step[3] = {block->step[row->arg[0]], block->step[row->arg[1]],
+                               block->step[row->arg[2]]};
+        rg_arrays->forward[row->op](block->n * block->lines, out[row->to], in, step);
+    }
+}
+
+/* One turn of the loops around the last two. `nonzero` has a bit for each that does not stand at 0. */
+static void run_lines(const Box *box, double *const *base, const Count *turn_offset, Count lines,
+                      Count n, uint32_t nonzero, double *scratch) {
+    int last = box->loops - 1, before = box->loops - 2;
+    int long_rows = box->reductions && n > SHORT_BLOCK;
+    Count limit = long_rows ? RG_BOX_BLOCK : SHORT_BLOCK;
+    Count wide = n < limit ? n : limit, most = limit / wide;
+    Block block;
+    block.box = box;
+    double *out[RG_BOX_OPERANDS + RG_BOX_ROOMS];
+    int total = box->operands;
+    for (int i = 0; i < box->rooms; i++) {
+        out[total + i] = scratch + (size_t)(RG_BOX_OPERANDS + i) * RG_BOX_BLOCK;
+        block.at[total + i] = out[total + i];
+        block.step[total + i] = 1;
+    }
+    for (Count r = 0; r < lines; r += most) {
+        block.lines = lines - r < most ? lines - r : most;
+        for (Count i = 0; i < n; i += wide) {
+            block.n = n - i < wide ? n - i : wide;
+            for (int o = 0; o < total; o++) {
+                const Operand *it = &box->operand[o];
+                Count line = before >= 0 ? it->stride[before] : 0;
+                Count next = last >= 0 ? it->stride[last] : 0;
+                double *at = base[o] + turn_offset[o] + r * line + i * next;
+                if (o < box->reads) {
+                    lay_out(&block, o, at, line, next, scratch + (size_t)o * RG_BOX_BLOCK);
+                } else {
+                    out[o] = at;
+                    block.at[o] = at;
+                    block.step[o] = 1;
+                }
+            }
+            run_body(&block, out);
+            for (int k = 0; k < box->reductions; k++) {
+                const Reduction *it = &box->reduction[k];
+                const Operand *to = &box->operand[it->out];
+                Count line = before >= 0 ? to->stride[before] : 0;
+                Count next = last >= 0 ? to->stride[last] : 0;
+                int first = (next != 0 || i == 0) && (line != 0 || r == 0);
+                for (int loop = 0; loop < before; loop++)
+                    if (to->stride[loop] == 0 && nonzero >> loop & 1) first = 0;
+                reduce(&block, it, out[it->out], line, next, first);
+            }
+        }
+    }
+}
+
+static void run_box(const Box *box, const RgRun *run) {
+    double *base[RG_BOX_OPERANDS];
+    Count offset[RG_BOX_OPERANDS] = {0}, turn[RG_BOX_LOOPS] = {0};
+    for (int o = 0; o < box->operands; o++)
+        base[o] = run->slots[box->operand[o].slot] + box->operand[o].offset;
+    int around = box->loops - 2;
+    Count n = box->loops >= 1 ? box->length[box->loops - 1] : 1;
+    Count lines = box->loops >= 2 ? box->length[box->loops - 2] : 1;
+    uint32_t nonzero = 0;
+    for (;;) {
+        run_lines(box, base, offset, lines, n, nonzero, run->scratch);
+        int loop = around - 1;
+        for (; loop >= 0; loop--) {
+            if (++turn[loop] < box->length[loop]) {
+                for (int o = 0; o < box->operands; o++) offset[o] += box->operand[o].stride[loop];
+                nonzero |= 1u << loop;
+                break;
+            }
+            for (int o = 0; o < box->operands; o++)
+                offset[o] -= box->operand[o].stride[loop] * (box->length[loop] - 1);
+            turn[loop] = 0;
+            nonzero &= ~(1u << loop);
+        }
+        if (loop < 0) return;
+    }
+}
+
+/* ---- the other steps ---------------------------------------------------------------------------- */
+
+static int run_matrices(const Matrices *it, const RgRun *run) {
+    Count turn[RG_BOX_LOOPS] = {0};
+    const double *a = run->slots[it->a.slot] + it->a.offset,
+                 *b = run->slots[it->b.slot] + it->b.offset;
+    double *c = run->slots[it->c.slot] + it->c.offset;
+    RgHow how = it->adds ? RG_ADD : RG_REPLACE;
+    int inner = it->loops - 1;
+    for (;;) {
+        RgMatrix left = {a, it->a.row, it->a.column}, right = {b, it->b.row, it->b.column};
+        int failed =
+            inner < 0
+                ? rg_product(it->size[0], it->size[1], it->size[2], left, right, c, it->c.row, how)
+                : rg_products(it->length[inner], it->size[0], it->size[1], it->size[2], left,
+                              it->a.turn[inner], right, it->b.turn[inner], c, it->c.row,
+                              it->c.turn[inner], how);
+        if (failed) return failed;
+        int loop = inner - 1;
+        for (; loop >= 0; loop--) {
+            if (++turn[loop] < it->length[loop]) {
+                a += it->a.turn[loop], b += it->b.turn[loop], c += it->c.turn[loop];
+                break;
+            }
+            Count back = it->length[loop] - 1;
+            a -= it->a.turn[loop] * back, b -= it->b.turn[loop] * back;
+            c -= it->c.turn[loop] * back;
+            turn[loop] = 0;
+        }
+        if (loop < 0) return 0;
+    }
+}
+
+static int run_planned(const Planned *it, const RgRun *run) {
+    const double *arrays[MOST_ARGS];
+    const int64_t *wholes[MOST_ARGS];
+    for (int i = 0; i < it->arrays; i++) arrays[i] = run->slots[it->array[i]] + it->offset[i];
+    for (int i = 0; i < it->wholes; i++) wholes[i] = run->wholes[it->whole[i]];
+    return rg_plan_run(it->plan, run->slots[it->out], arrays, wholes, RG_REPLACE);
+}
+
+static void run_packing(const Packing *it, const RgRun *run) {
+    rg_pack(it->loops, it->length, run->slots[it->out],
+            (RgView){run->slots[it->from.slot] + it->from.offset, it->from.stride});
+}
+
+int rg_shaped_run(const RgShaped *shaped, const RgRun *run) {
+    int failed = 0;
+    for (int i = 0; i < shaped->count && !failed; i++) {
+        const Piece *step = shaped->step[i];
+        switch (step->kind) {
+            case RG_BOX: run_box(&step->box, run); break;
+            case RG_PACK: run_packing(&step->packing, run); break;
+            case RG_MATRICES: failed = run_matrices(&step->matrices, run); break;
+            case RG_PLANNED: failed = run_planned(&step->planned, run); break;
+            case RG_CHOOSE: {
+                const Choice *it = &step->choice;
+                failed = rg_choose(it->by, it->size[0], it->size[1], it->size[2],
+                                   run->slots[it->slot] + it->offset, run->wholes[it->whole]);
+                break;
+            }
+        }
+    }
+    return failed;
+}
+
+/* ---- reading ------------------------------------------------------------------------------------ */
+
+/* Words, one after the other; `wrong` once one is missing or is not what it has to be. */
+typedef struct {
+    const int64_t *at, *end;
+    const int64_t *slot_sizes, *whole_sizes;
+    int slots, wholes, wrong;
+} Words;
+
+static int64_t next_word(Words *words) {
+    if (words->at < words->end) return *words->at++;
+    words->wrong = 1;
+    return 0;
+}
+
+static Count next_within(Words *words, Count low, Count high) {
+    int64_t word = next_word(words);
+    if (word < low || word > high) words->wrong = 1;
+    return words->wrong ? low : (Count)word;
+}
+
+enum { LARGE = 1 << 30 };
+#define ANY (((Count)LARGE) << 20)
+
+static int next_slot(Words *words) { return (int)next_within(words, 0, words->slots - 1); }
+
+static void next_lengths(Words *words, int loops, Count *length) {
+    for (int i = 0; i < loops; i++) length[i] = next_within(words, 1, ANY);
+}
+
+/* Whether all places that loops lead to lie inside a slot. */
+static void check_reach(Words *words, int slot, Count offset, int loops, const Count *length,
+                        const Count *stride) {
+    if (words->wrong) return;
+    Count low = offset, high = offset;
+    for (int i = 0; i < loops; i++) {
+        Count far = 0;
+        if (__builtin_mul_overflow(stride[i], length[i] - 1, &far) ||
+            __builtin_add_overflow(far < 0 ? low : high, far, far < 0 ? &low : &high))
+            words->wrong = 1;
+    }
+    if (low < 0 || high >= words->slot_sizes[slot]) words->wrong = 1;
+}
+
+static void read_operand(Words *words, Operand *it, int loops, const Count *length) {
+    it->slot = next_slot(words);
+    it->offset = next_within(words, 0, ANY);
+    for (int i = 0; i < loops; i++) it->stride[i] = next_within(words, -ANY, ANY);
+    check_reach(words, it->slot, it->offset, loops, length, it->stride);
+}
+
+static void read_box(Words *words, Box *box) {
+    box->loops = (int)next_within(words, 0, RG_BOX_LOOPS);
+    next_lengths(words, box->loops, box->length);
+    box->operands = (int)next_within(words, 1, RG_BOX_OPERANDS);
+    box->reads = (int)next_within(words, 0, box->operands);
+    for (int i = 0; i < box->operands; i++)
+        read_operand(words, &box->operand[i], box->loops, box->length);
+    int registers = box->operands + RG_BOX_ROOMS - 1;
+    box->rows = (int)next_within(words, 0, MOST_STEPS);
+    for (int i = 0; i < box->rows; i++) {
+        Row *row = &box->row[i];
+        row->op = (int)next_within(words, 0, RG_OP_COUNT - 1);
+        row->to = (int)next_within(words, box->reads, registers);
+        if (row->to - box->operands >= box->rooms) box->rooms = row->to - box->operands + 1;
+        for (int k = 0; k < 3; k++)
+            row->arg[k] = (int)next_within(words, 0, box->operands + box->rooms - 1);
+    }
+    box->reductions = (int)next_within(words, 0, MOST_REDUCTIONS);
+    for (int i = 0; i < box->reductions; i++) {
+        Reduction *it = &box->reduction[i];
+        it->kind = (int)next_within(words, RG_TOTAL, RG_BOTTOM);
+        it->from = (int)next_within(words, 0, box->operands + box->rooms - 1);
+        it->out = (int)next_within(words, box->reads, box->operands - 1);
+        if (it->from < box->reads) box->wide |= 1u << it->from;
+    }
+}
+
+static void read_matrix(Words *words, Matrix *it, const Matrices *of, Count rows, Count columns) {
+    it->slot = next_slot(words);
+    it->offset = next_within(words, 0, ANY);
+    it->row = next_within(words, -ANY, ANY);
+    it->column = next_within(words, -ANY, ANY);
+    for (int i = 0; i < of->loops; i++) it->turn[i] = next_within(words, -ANY, ANY);
+    Count length[RG_BOX_LOOPS + 2], stride[RG_BOX_LOOPS + 2];
+    for (int i = 0; i < of->loops; i++) length[i] = of->length[i], stride[i] = it->turn[i];
+    length[of->loops] = rows, stride[of->loops] = it->row;
+    length[of->loops + 1] = columns, stride[of->loops + 1] = it->column;
+    check_reach(words, it->slot, it->offset, of->loops + 2, length, stride);
+}
+
+static void read_matrices(Words *words, Matrices *it) {
+    it->loops = (int)next_within(words, 0, RG_BOX_LOOPS);
+    next_lengths(words, it->loops, it->length);
+    next_lengths(words, 3, it->size);
+    it->adds = (int)next_within(words, 0, 1);
+    read_matrix(words, &it->a, it, it->size[0], it->size[2]);
+    read_matrix(words, &it->b, it, it->size[2], it->size[1]);
+    read_matrix(words, &it->c, it, it->size[0], it->size[1]);
+    if (it->c.column != 1) words->wrong = 1;
+}
+
+static void read_planned(Words *words, Planned *it, RgPlan *const *plans, int count) {
+    int number = (int)next_within(words, 0, count - 1);
+    if (words->wrong) return;
+    it->plan = plans[number];
+    it->out = next_slot(words);
+    if (words->wrong || words->slot_sizes[it->out] < it->plan->size) words->wrong = 1;
+    it->arrays = (int)next_within(words, 0, MOST_ARGS);
+    if (it->arrays != it->plan->arrays) words->wrong = 1;
+    for (int i = 0; i < it->arrays && !words->wrong; i++) {
+        it->array[i] = next_slot(words);
+        it->offset[i] = next_within(words, 0, ANY);
+        if (!words->wrong &&
+            it->offset[i] + it->plan->array_size[i + 1] > words->slot_sizes[it->array[i]])
+            words->wrong = 1;
+    }
+    it->wholes = (int)next_within(words, 0, MOST_ARGS);
+    if (it->wholes != it->plan->wholes) words->wrong = 1;
+    for (int i = 0; i < it->wholes && !words->wrong; i++) {
+        it->whole[i] = (int)next_within(words, 0, words->wholes - 1);
+        if (!words->wrong && words->whole_sizes[it->whole[i]] != it->plan->whole_size[i])
+            words->wrong = 1;
+    }
+}
+
+static void read_choice(Words *words, Choice *it) {
+    it->by = (int)next_within(words, RG_ARGMAX, RG_ARGSORT);
+    for (int i = 0; i < 3; i++) it->size[i] = next_within(words, 0, ANY);
+    it->slot = next_slot(words);
+    it->offset = next_within(words, 0, ANY);
+    it->whole = (int)next_within(words, 0, words->wholes - 1);
+    if (words->wrong) return;
+    Count made = it->size[0] * it->size[2] * (it->by == RG_ARGSORT ? it->size[1] : 1);
+    Count read = it->size[0] * it->size[1] * it->size[2];
+    if (words->whole_sizes[it->whole] != made || (made && it->size[1] == 0) ||
+        it->offset + read > words->slot_sizes[it->slot])
+        words->wrong = 1;
+}
+
+static void read_packing(Words *words, Packing *it) {
+    it->loops = (int)next_within(words, 0, RG_BOX_LOOPS);
+    next_lengths(words, it->loops, it->length);
+    it->out = next_slot(words);
+    read_operand(words, &it->from, it->loops, it->length);
+    Count size = 1;
+    for (int i = 0; i < it->loops; i++) size *= it->length[i];
+    if (words->wrong || size > words->slot_sizes[it->out]) words->wrong = 1;
+}
+
+static size_t size_of(int kind) {
+    size_t sizes[] = {sizeof(Box), sizeof(Packing), sizeof(Matrices), sizeof(Planned),
+                      sizeof(Choice)};
+    return offsetof(Piece, box) + sizes[kind];
+}
+
+RgShaped *rg_shaped_read(const int64_t *at, size_t count, RgPlan *const *plans, int plan_count,
+                         const int64_t *slot_sizes, int slots, const int64_t *whole_sizes,
+                         int wholes) {
+    Words words = {at, at + count, slot_sizes, whole_sizes, slots, wholes, 0};
+    int steps = (int)next_within(&words, 0, LARGE);
+    if (words.wrong || (size_t)steps > count) return NULL;
+    RgShaped *shaped = calloc(1, sizeof(RgShaped) + (size_t)steps * sizeof(Piece *));
+    if (shaped == NULL) return NULL;
+    for (int i = 0; i < steps && !words.wrong; i++) {
+        int kind = (int)next_within(&words, RG_BOX, RG_CHOOSE);
+        Piece *step = words.wrong ? NULL : calloc(1, size_of(kind));
+        if (step == NULL) {
+            words.wrong = 1;
+            break;
+        }
+        shaped->step[shaped->count++] = step;
+        step->kind = kind;
+        switch (kind) {
+            case RG_BOX: read_box(&words, &step->box); break;
+            case RG_PACK: read_packing(&words, &step->packing); break;
+            case RG_MATRICES: read_matrices(&words, &step->matrices); break;
+            case RG_PLANNED: read_planned(&words, &step->planned, plans, plan_count); break;
+            case RG_CHOOSE: read_choice(&words, &step->choice); break;
+        }
+    }
+    if (words.wrong || words.at != words.end) {
+        rg_shaped_free(shaped);
+        return NULL;
+    }
+    return shaped;
+}
+
+void rg_shaped_free(RgShaped *shaped) {
+    if (shaped == NULL) return;
+    for (int i = 0; i < shaped->count; i++) free(shaped->step[i]);
+    free(shaped);
+}

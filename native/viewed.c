@@ -1,0 +1,159 @@
+/* Bound rows that need no loops: the operand's own numbers along other axes, and reshapes. */
+#include "ready.h"
+
+/* The steps of a view over an operand of these strides; where it begins is returned. */
+static Py_ssize_t view_steps(const RgReady *ready, const int64_t *wholes, const Py_ssize_t *strides,
+                             Py_ssize_t *steps) {
+    const Py_ssize_t *word = ready->view;
+    Py_ssize_t begin = 0;
+    for (int d = 0; d < ready->ndim; d++) steps[d] = 0;
+    for (int axis = 0; axis < ready->axes; axis++) {
+        Py_ssize_t stride = strides[axis];
+        begin += *word++ * stride;
+        if (*word >= 0) begin += (Py_ssize_t)wholes[ready->whole_at[*word]] * stride;
+        word++;
+        for (int d = 0; d < ready->ndim; d++) steps[d] += *word++ * stride;
+    }
+    return begin;
+}
+
+static int is_packed(const RgBody *body) {
+    Py_ssize_t stride = 1;
+    for (int d = body->ndim; d-- > 0;) {
+        if (body->shape[d] != 1 && body->strides[d] != stride && body->size > 1) return 0;
+        stride *= body->shape[d];
+    }
+    return 1;
+}
+
+static void set_packed_strides(RgBody *body) {
+    Py_ssize_t stride = 1;
+    for (int d = body->ndim; d-- > 0; stride *= body->shape[d]) body->strides[d] = stride;
+    body->contiguous = 1;
+}
+
+/* The numbers of a new node: the operand's own where that can be, else a copy. */
+int rg_view_numbers(const RgReady *ready, Value *z) {
+    const RgEntry *entry = &z->entries[0];
+    RgBody *body = rg_body(z);
+    if (entry->input == NULL || !rg_is_node(entry->input)) { /* one number, wherever it is read */
+        if (!rg_is_node(z)) {
+            z->data = entry->partial;
+            return 0;
+        }
+        if (rg_tensor_room(z) < 0) return -1;
+        for (Py_ssize_t i = 0; i < body->size; i++) body->at[i] = entry->partial;
+        return 0;
+    }
+    const RgBody *of = rg_body(entry->input);
+    Py_ssize_t begin = 0;
+    if (ready->kind == RG_VIEWED) {
+        begin = view_steps(ready, rg_wholes_of(z), of->strides, body->strides);
+        body->contiguous = (uint8_t)is_packed(body);
+    } else {
+        set_packed_strides(body);
+    }
+    if (!rg_is_node(z)) {
+        z->data = of->at[begin];
+        return 0;
+    }
+    if (ready->kind == RG_VIEWED || of->contiguous) {
+        body->buffer = rg_numbers_share(of->buffer);
+        body->at = of->at + begin;
+        return 0;
+    }
+    body->buffer = rg_packed(entry->input); /* in another order than they lie in */
+    if (body->buffer == NULL) return -1;
+    body->at = body->buffer->data;
+    return 0;
+}
+
+static int view_run(Value *z, double *to) {
+    const RgReady *ready = rg_ready_of(z);
+    const RgEntry *entry = &z->entries[0];
+    if (entry->input == NULL || !rg_is_node(entry->input)) {
+        for (Py_ssize_t i = 0; i < ready->size; i++) to[i] = entry->partial;
+        return 0;
+    }
+    const RgBody *of = rg_body(entry->input);
+    if (ready->kind == RG_RESHAPED) {
+        rg_pack(of->ndim, of->shape, to, (RgView){of->at, of->strides});
+        return 0;
+    }
+    Py_ssize_t steps[RG_MOST_AXES];
+    Py_ssize_t begin = view_steps(ready, rg_wholes_of(z), of->strides, steps);
+    rg_pack(ready->ndim, ready->shape, to, (RgView){of->at + begin, steps});
+    return 0;
+}
+
+/* Add numbers in order to places that lie apart; `fresh` where each is met once, and nothing is
+ * there yet. */
+static void add_apart(int ndim, const Py_ssize_t *shape, double *to, const Py_ssize_t *steps,
+                      const double *from, int fresh) {
+    Py_ssize_t at[RG_MOST_AXES], rows = 1;
+    Py_ssize_t n = ndim ? shape[ndim - 1] : 1, step = ndim ? steps[ndim - 1] : 0;
+    for (int d = 0; d + 1 < ndim; d++) {
+        rows *= shape[d];
+        at[d] = 0;
+    }
+    for (Py_ssize_t row = 0; row < rows && n; row++) {
+        if (fresh)
+            for (Py_ssize_t i = 0; i < n; i++) to[i * step] = from[i];
+        else
+            for (Py_ssize_t i = 0; i < n; i++) to[i * step] += from[i];
+        from += n;
+        for (int d = ndim - 2; d >= 0; d--) {
+            to += steps[d];
+            if (++at[d] < shape[d]) break;
+            to -= steps[d] * shape[d];
+            at[d] = 0;
+        }
+    }
+}
+
+/* Whether every number of the operand is seen exactly once: its axes in another order, perhaps from
+ * their other ends. */
+static int is_permutation(const RgReady *ready, Py_ssize_t size) {
+    uint32_t used = 0;
+    if (ready->size != size) return 0;
+    for (int axis = 0; axis < ready->axes; axis++) {
+        const Py_ssize_t *step = ready->view + axis * (ready->ndim + 2) + 2;
+        int along = -1;
+        for (int d = 0; d < ready->ndim; d++) {
+            if (step[d] == 0 || ready->shape[d] == 1) continue;
+            if (along >= 0 || step[d] < -1 || step[d] > 1 || used >> d & 1) return 0;
+            along = d;
+        }
+        if (along >= 0) used |= (uint32_t)1 << along;
+    }
+    for (int d = 0; d < ready->ndim; d++)
+        if (ready->shape[d] != 1 && !(used >> d & 1)) return 0;
+    return 1;
+}
+
+static int view_pull(RgPass *pass, Value *z, const double *upstream, const uint32_t *places) {
+    const RgReady *ready = rg_ready_of(z);
+    Value *input = z->entries[0].input;
+    if (input == NULL || !(input->flags & RG_REQUIRES_GRAD) || places[0] == RG_NOWHERE) return 0;
+    if (!rg_is_node(input)) {
+        rg_pull_number(pass, places[0], rg_arrays->products->sum(ready->size, upstream, 1));
+        return 0;
+    }
+    if (ready->kind == RG_RESHAPED) /* the same numbers in the same order */
+        return rg_pull_share(pass, places[0], input, upstream);
+    const RgBody *of = rg_body(input);
+    Py_ssize_t strides[RG_MOST_AXES], steps[RG_MOST_AXES], size = 1;
+    for (int d = of->ndim; d-- > 0; size *= of->shape[d]) strides[d] = size;
+    Py_ssize_t begin = view_steps(ready, rg_wholes_of(z), strides, steps);
+    int fresh;
+    double *to = rg_pull_into(pass, places[0], input, &fresh);
+    if (to == NULL) return -1;
+    if (fresh && !is_permutation(ready, size)) {
+        memset(to, 0, (size_t)size * sizeof(double));
+        fresh = 0;
+    }
+    add_apart(ready->ndim, ready->shape, to + begin, steps, upstream, fresh);
+    return 0;
+}
+
+const RgRow rg_view_row = {NULL, view_run, view_pull, 0};

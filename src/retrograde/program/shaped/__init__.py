@@ -1,0 +1,1 @@
+"""Programs with shapes: functions on tensors, recorded and replayed."""

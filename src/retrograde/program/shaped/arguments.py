@@ -1,0 +1,175 @@
+"""Arguments of functions on tensors: what an annotation makes of what is given.
+
+``x: rg.Tensor`` is an array that arrives as a tensor, ``n: np.ndarray`` whole numbers that pick
+places, a plain number arrives as a value, and arrays of three and more axes as tensors. Lists,
+tuples and dicts hold any of these.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, get_args, get_type_hints
+
+import numpy as np
+
+from ..._shared.operands import is_real_scalar
+from ..._tensors.indices import Indices
+from ..._values.nests import Structure, flatten
+from ...errors import CompileError, RowsError
+from ...tensor import Tensor
+from ...value import core
+
+TENSOR, NUMBER, INDICES, SETTING = "tensor", "number", "indices", "setting"
+"""What a leaf of an argument is."""
+
+WHOLE_AXES = 3
+"""From so many axes on an array is a tensor, whatever the annotation."""
+
+
+def annotated(function: Callable[..., Any], signature: inspect.Signature) -> dict[str, str]:
+    """The parameters whose annotations say that they are tensors or whole numbers."""
+    try:
+        hints = get_type_hints(function)
+    except Exception:  # names that only a type checker knows
+        hints = {name: each.annotation for name, each in signature.parameters.items()}
+    found = {}
+    for name in signature.parameters:
+        kind = _kind(hints.get(name))
+        if kind:
+            found[name] = kind
+    return found
+
+
+def _kind(hint: Any) -> str:
+    """What an annotation, or one inside it, asks for."""
+    if isinstance(hint, str):
+        last = hint.rpartition(".")[2]
+        return TENSOR if last == "Tensor" else INDICES if last in ("ndarray", "NDArray") else ""
+    if hint is Tensor:
+        return TENSOR
+    if getattr(hint, "__origin__", hint) is np.ndarray:
+        return INDICES
+    inner = [_kind(part) for part in get_args(hint)]
+    return TENSOR if TENSOR in inner else INDICES if INDICES in inner else ""
+
+
+@dataclass
+class Taken:
+    """The arguments of one call, taken apart: leaves in order, and a key for calls alike."""
+
+    names: tuple[str, ...]
+    structures: list[Structure] = field(default_factory=list)
+    counts: list[int] = field(default_factory=list)
+    kinds: list[str] = field(default_factory=list)
+    leaves: list[Any] = field(default_factory=list)
+
+    @property
+    def key(self) -> object:
+        """Equal for calls that one recording serves."""
+        leaves = tuple(
+            (kind, leaf if kind == SETTING else np.shape(leaf))
+            for kind, leaf in zip(self.kinds, self.leaves)
+        )
+        return (self.names, tuple(map(_plain, self.structures)), leaves)
+
+    def leaves_of(self, argument: int) -> range:
+        """The numbers of an argument's leaves."""
+        first = sum(self.counts[:argument])
+        return range(first, first + self.counts[argument])
+
+    def places(self) -> list[str]:
+        """The leaves as one would write them."""
+        return [
+            place for name, structure in zip(self.names, self.structures)
+            for place in structure.places(name)
+        ]  # fmt: skip
+
+    def recorded(self) -> tuple[dict[str, Any], list[Any]]:
+        """The arguments as a recording sees them, and what stands for each leaf."""
+        made = [
+            core.argument(leaf) if kind in (TENSOR, NUMBER)
+            else Indices(number, leaf) if kind == INDICES else leaf
+            for number, (kind, leaf) in enumerate(zip(self.kinds, self.leaves))
+        ]  # fmt: skip
+        return self.filled(made), made
+
+    def filled(self, leaves: list[Any]) -> dict[str, Any]:
+        """The arguments around other leaves."""
+        source = iter(leaves)
+        return {n: it.unflatten(source) for n, it in zip(self.names, self.structures)}
+
+
+def _plain(structure: Structure) -> object:
+    return tuple(None if branch is None else repr(branch) for branch in structure.order)
+
+
+def take(function: str, given: Mapping[str, Any], wanted: Mapping[str, str]) -> Taken:
+    """The arguments of a call; ``wanted`` are the annotations."""
+    taken = Taken(tuple(given))
+    for name, nest in given.items():
+        kind = wanted.get(name, "")
+        found, structure = (
+            ([nest], _ONE) if isinstance(nest, np.ndarray) or is_real_scalar(nest)
+            else flatten(nest, _is_leaf(kind, nest))
+        )  # fmt: skip
+        for index, leaf in enumerate(found):
+            place = name if len(found) == 1 else structure.places(name)[index]
+            made = _leaf(function, place, leaf, kind)
+            taken.kinds.append(made[0])
+            taken.leaves.append(made[1])
+        taken.structures.append(structure)
+        taken.counts.append(len(found))
+    return taken
+
+
+_ONE = Structure((None,))
+
+
+def _is_leaf(kind: str, nest: Any) -> Callable[[Any], bool]:
+    """What is not taken apart further: arrays, and lists of numbers that are asked for as one."""
+
+    def is_leaf(part: Any) -> bool:
+        if isinstance(part, np.ndarray) or is_real_scalar(part):
+            return True
+        return bool(kind) and isinstance(part, (list, tuple)) and _is_regular(part)
+
+    return is_leaf
+
+
+def _is_regular(part: Any) -> bool:
+    """Whether a list is an array written out."""
+    try:
+        array = np.asarray(part)
+    except ValueError:  # ragged
+        return False
+    return array.ndim > 0 and array.dtype.kind in "biuf" and not _holds_arrays(part)
+
+
+def _holds_arrays(part: Any) -> bool:
+    return any(isinstance(item, np.ndarray) for item in part)
+
+
+def _leaf(function: str, place: str, leaf: Any, kind: str) -> tuple[str, Any]:
+    if leaf is None or isinstance(leaf, str):
+        return SETTING, leaf
+    if is_real_scalar(leaf) and kind != INDICES:
+        return NUMBER, float(leaf)
+    array = leaf
+    if not isinstance(array, np.ndarray):
+        try:
+            array = np.asarray(leaf)
+        except ValueError:
+            raise RowsError.kind(place, leaf) from None
+    if array.dtype.kind not in "biuf" or hasattr(leaf, "mask"):
+        raise RowsError.kind(place, leaf)
+    if kind == INDICES:
+        if array.dtype.kind not in "iu":
+            raise CompileError.indices(function, place, str(array.dtype))
+        return INDICES, np.ascontiguousarray(array, dtype=np.int64)
+    if kind != TENSOR and array.ndim < WHOLE_AXES:
+        raise CompileError.unannotated(function, place, array.shape)
+    if array.ndim == 0:
+        return NUMBER, float(array)
+    return TENSOR, np.ascontiguousarray(array, dtype=np.float64)

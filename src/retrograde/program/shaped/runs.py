@@ -1,0 +1,113 @@
+"""What a call asks of a trace, made ready: a program with gradients, and what carries it out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..._shared.bound import bound
+from ...value import core_name, native_core
+from . import interpreter
+from .adjoint import with_gradients
+from .lowering import UnloweredError
+from .packing import Packed
+from .passes import improved
+from .program import ARGUMENT, CAPTURED, Builder, Input, Program
+from .traces import Trace
+
+
+class Run:
+    """A program ready to be carried out: natively, or by NumPy, row after row.
+
+    ``why`` is the row that keeps it from being carried out natively.
+    """
+
+    def __init__(self, program: Program, arguments: int, captured: int) -> None:
+        self.program = program
+        self.packed: Packed | None = None
+        self.why = ""
+        if core_name == "native":
+            try:
+                self.packed = Packed(program, arguments, captured)
+            except UnloweredError as error:
+                self.why = str(error)
+
+    def __call__(
+        self, leaves: list[Any], captured: list[Any], takers: tuple[int, ...] | None = None
+    ) -> Any:
+        """The outputs as a tuple; bytes, the outcomes of all guards, where one differs.
+
+        With ``takers`` the gradients may have been added to these captured leaves, and the value
+        comes back as a float.
+        """
+        if self.packed is not None:
+            return native_core.shaped_run(self.packed.capsule, leaves, captured, takers)
+        program = self.program
+        found = interpreter.run(program, leaves, [leaf.data for leaf in captured], leaves)
+        count = len(program.outputs)
+        outcomes = bytes(bool(float(it) != 0.0) for it in found[count:])
+        if outcomes != bytes(guard.outcome for guard in program.guards):
+            return outcomes
+        return tuple(_shown(it) for it in found[:count])
+
+
+def _shown(array: Any) -> Any:
+    """What a caller is given: a float where there are no axes, else an array of its own."""
+    return float(array) if array.ndim == 0 else np.array(array)
+
+
+def of_values(trace: Trace) -> Run:
+    """The run that computes the results."""
+    known = trace.runs.get("value")
+    if known is None:
+        known = trace.runs["value"] = _run(trace, trace.program)
+    return known
+
+
+def of_gradients(trace: Trace, kind: str, numbers: Sequence[int]) -> Run:
+    """The run that computes the only result and its gradients by arguments or captured leaves."""
+    key = (kind, tuple(numbers))
+    known = trace.runs.get(key)
+    if known is None:
+        ids = inputs_of(trace.program, kind, numbers)
+        program, found = with_gradients(trace.program, trace.program.outputs[0], ids)
+        program.outputs = [*program.outputs, *found]
+        known = trace.runs[key] = _run(trace, program)
+    return known
+
+
+def of_products(trace: Trace, numbers: Sequence[int]) -> Run:
+    """The run that computes the only result and the products of its Hessian by arguments with a
+    vector, whose parts come behind the arguments."""
+    key = ("second", tuple(numbers))
+    known = trace.runs.get(key)
+    if known is None:
+        ids = inputs_of(trace.program, ARGUMENT, numbers)
+        program, slopes = with_gradients(trace.program, trace.program.outputs[0], ids)
+        build = Builder(program)
+        total = build.constant(0.0)
+        for place, (number, slope) in enumerate(zip(ids, slopes)):
+            shape = program.shapes[number]
+            given = Input(ARGUMENT, f"vector {place}", trace.arguments + place)
+            along = build.add(bound("mul", (shape, shape)), (slope, build.input(given, shape)))
+            part = build.add(bound("sum", (shape,)), (along,)) if shape else along
+            total = build.add(bound("add", ((), ())), (total, part))
+        program, found = with_gradients(program, total, ids)
+        program.outputs = [*program.outputs, *found]
+        known = trace.runs[key] = _run(trace, program, len(numbers))
+    return known
+
+
+def _run(trace: Trace, program: Program, more: int = 0) -> Run:
+    return Run(improved(program), trace.arguments + more, len(trace.captured))
+
+
+def inputs_of(program: Program, kind: str, numbers: Sequence[int]) -> list[int]:
+    """The ids of arguments or captured leaves by their numbers."""
+    ids = {given.number: number for number, given in program.inputs.items() if given.kind == kind}
+    return [ids[number] for number in numbers]
+
+
+__all__ = ["ARGUMENT", "CAPTURED", "Run", "inputs_of", "of_gradients", "of_products", "of_values"]
