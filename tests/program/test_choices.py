@@ -17,7 +17,9 @@ pytestmark = pytest.mark.usefixtures("native")  # the reference keeps to traces
 
 def traced(function: Any) -> Any:
     """The function compiled with traces alone."""
-    return rg.compile(function)
+    compiled = rg.compile(function)
+    compiled._choices.stop()
+    return compiled
 
 
 def assert_same_bits(one: Any, other: Any) -> None:
@@ -27,7 +29,7 @@ def assert_same_bits(one: Any, other: Any) -> None:
 
 def both(function: Any, *args: Any) -> tuple[Any, Any]:
     """The function with choices, held to traces; and with traces."""
-    chosen, plain = rg.compile(function, choices=True), traced(function)
+    chosen, plain = rg.compile(function), traced(function)
     value, slopes = chosen.value_and_grad(*args)
     expected, steep = plain.value_and_grad(*args)
     assert_same_bits(value, expected)
@@ -93,7 +95,7 @@ def test_one_trace_has_the_bits_of_many(function: Any) -> None:
 
 
 def test_the_side_not_taken_contributes_nothing() -> None:
-    _, slope = rg.compile(steep, choices=True).value_and_grad(np.array([0.0, 4.0, -1.0]))
+    _, slope = rg.compile(steep).value_and_grad(np.array([0.0, 4.0, -1.0]))
     assert slope.tolist() == [2.0, 0.25, 2.0]
 
 
@@ -203,7 +205,7 @@ def test_an_exception_on_one_side_names_the_line() -> None:
         return rg.sqrt(x)
 
     with pytest.raises(ValueError, match="negative"):
-        rg.compile(checked, choices=True)(np.array([1.0, -1.0]))
+        rg.compile(checked)(np.array([1.0, -1.0]))
 
 
 def test_a_division_by_the_number_zero_on_one_side_raises_as_it_does() -> None:
@@ -214,19 +216,19 @@ def test_a_division_by_the_number_zero_on_one_side_raises_as_it_does() -> None:
         return 1.0 / d
 
     with pytest.raises(ZeroDivisionError):
-        rg.compile(divided, choices=True)(np.array([1.0, -1.0]))
+        rg.compile(divided)(np.array([1.0, -1.0]))
 
 
 def test_a_condition_on_nan_takes_the_side_that_python_takes() -> None:
     def sided(x: Any) -> Any:
         return 1.0 * x if x > 0.0 else 2.0 + 0.0 * rg.where(x > 0.0, x, 0.0)
 
-    assert rg.compile(sided, choices=True)(np.array([1.0, np.nan])).tolist() == [1.0, 2.0]
+    assert rg.compile(sided)(np.array([1.0, np.nan])).tolist() == [1.0, 2.0]
 
 
 def test_a_mismatch_falls_back_to_traces_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(f"{rg.__name__}.program.compiled.agrees", lambda *_: None)
-    compiled = rg.compile(branch, choices=True)
+    compiled = rg.compile(branch)
     with pytest.warns(rg.errors.RecordingWarning, match="gave other bits"):
         found = compiled(ROWS)
     assert_same_bits(found, traced(branch)(ROWS))
@@ -234,7 +236,7 @@ def test_a_mismatch_falls_back_to_traces_and_says_so(monkeypatch: pytest.MonkeyP
 
 
 def test_files_keep_choices(tmp_path: Any) -> None:
-    compiled = rg.compile(branch, choices=True)
+    compiled = rg.compile(branch)
     expected, slope = compiled.value_and_grad(ROWS)
     compiled.save(tmp_path / "branch.rgp")
     found, loaded_slope = rg.load(tmp_path / "branch.rgp").value_and_grad(ROWS)
@@ -246,7 +248,7 @@ def test_files_keep_choices(tmp_path: Any) -> None:
 
 
 def test_births_and_stories_are_those_of_the_row() -> None:
-    compiled = rg.compile(steep, choices=True)
+    compiled = rg.compile(steep)
     compiled.grad(np.array([0.0, 4.0, -1.0]))
     assert compiled.births(np.array([0.0, 4.0, -1.0])).sick.tolist() == []
     assert "sqrt" not in str(compiled.story(np.array([0.0, 4.0]), row=0).forward)
@@ -260,7 +262,7 @@ def hold(seed: int) -> tuple[int, int]:
     x, y = draw.normal(size=16) * 1.5, draw.normal(size=16)
     x[3], x[5], y[7], y[11], x[13], y[13] = np.nan, 0.0, 0.0, np.inf, 1.0, 1.0
     answers, traces = [], []
-    for compiled in (rg.compile(function, choices=True), traced(function)):
+    for compiled in (rg.compile(function), traced(function)):
         try:
             found = compiled.value_and_grad(x, y, 0.7)
             flat = [found[0], *found[1]]

@@ -46,6 +46,10 @@ class RecordingError(RetrogradeError, RuntimeError):
             message + (f"\n  at {where}" if where else "") + (f"\n      {text}" if text else "")
         )
 
+    @staticmethod
+    def on_row(function: str, row: int, site: str) -> str:
+        return f"{function} raised this on row {row}" + (f", at {site}" if site else "")
+
     @classmethod
     def data(cls, value: Value) -> Self:
         return cls._here(

@@ -123,6 +123,20 @@ def is_fit(*expressions: ast.AST) -> bool:
     return all(map(_is_fit, expressions))
 
 
+def is_repeatable_text(function: ast.AST) -> bool:
+    """Whether a function assigns no names but its own, and enters only what it makes itself: else
+    it may come to something else the second time."""
+    for node in within(*ast.iter_child_nodes(function)):
+        if isinstance(node, ast.ClassDef):
+            return False
+        if isinstance(node, ast.With) and not all(
+            isinstance(item.context_expr, ast.Call) for item in node.items
+        ):
+            return False
+    body = function.body if isinstance(getattr(function, "body", None), list) else []
+    return not outer_names(function) & set(stored(body))
+
+
 def is_unlike(name: str, sides: Sequence[Sequence[ast.stmt]], elsewhere: set[str]) -> bool:
     """Whether nobody can see what a name means after the sides of a branch: each side that reads
     it has assigned it before, and nothing else reads it."""

@@ -14,6 +14,7 @@ from ..errors import CompileError, FunctionResultError, RecordingError, RowsErro
 from ..value import core
 from .callsites import CallSites, Finish, Part
 from .derived import REDUCED, STORED, Mode
+from .doubts import DoubtError
 from .program import ROW
 from .replay import default_threads
 from .results import Store
@@ -48,6 +49,10 @@ class Caller:
     ) -> Trace | None:
         """Record the trace of some numbers; None where nothing can be recorded."""
         raise NotImplementedError
+
+    def _leave(self, doubt: DoubtError) -> bool:
+        """Do without choices that there is doubt about; whether there are any."""
+        return False
 
     def _families(self) -> Sequence[Family]:
         raise NotImplementedError

@@ -27,8 +27,7 @@ _PURE = frozenset(
         "reversed all any sorted".split()
     )
 )
-_MADE = (zip, enumerate, reversed)
-_GOES_THROUGH = frozenset((tuple, list, sum, zip, enumerate, reversed, all, any, sorted))
+_GOES_THROUGH = frozenset((tuple, list, sum, zip, enumerate, reversed, all, any, sorted, min, max))
 _READS: dict[Any, frozenset[str]] = {dict: frozenset(("get", "items", "keys", "values"))}
 
 _VIEWS = tuple(map(type, ({}.items(), {}.keys(), {}.values())))
@@ -58,6 +57,15 @@ def is_immutable(thing: Any) -> bool:
 
 def checked(function: Any, stage: Stage) -> Any:
     """A function that may be called in a side; else a doubt."""
+    found = computing(function, stage)
+    if found is None:
+        name = getattr(function, "__name__", "") or type(function).__name__
+        raise stage.refuse(f"it calls {name}")
+    return found
+
+
+def computing(function: Any, stage: Stage) -> Any:
+    """What is called in the place of a function that only computes; None where it may do more."""
     try:
         if function in LAW or function in _PURE:
             return _going_through(function, stage) if function in _GOES_THROUGH else function
@@ -79,15 +87,19 @@ def checked(function: Any, stage: Stage) -> Any:
         return function
     if isinstance(owner, Value) and (name in OPS or name == "detach"):
         return function
-    raise stage.refuse(f"it calls {name or type(function).__name__}")
+    return None
 
 
 def _going_through(function: Any, stage: Stage) -> Any:
     def call(*given: Any, **settings: Any) -> Any:
         for each in given:
-            made = any(each is known for known in stage.fresh)
-            if hasattr(each, "__next__") and not made and type(each) not in _MADE:
-                raise stage.refuse("it goes through something that can be gone through once")
-        return function(*given, **settings)
+            if hasattr(each, "__next__") and id(each) not in stage.fresh:
+                raise stage.forbid("it goes through something that can be gone through once")
+        found = function(*given, **settings)
+        if type(found) is list:
+            stage.made[id(found)] = found
+        elif hasattr(found, "__next__"):
+            stage.fresh[id(found)] = found
+        return found
 
     return call

@@ -27,17 +27,14 @@ from .tags import Tag
 class Choices:
     """Which branches of a function are choices by now, and which may not be."""
 
-    def __init__(self, allowed: bool = True) -> None:
-        self.allowed = allowed
+    def __init__(self) -> None:
+        self.allowed = core_name != "reference"  # which keeps to traces: it is there to be simple
         self.on: frozenset[Fork] = frozenset()
         self.off: set[Fork] = set()
 
     def wanted(self, asked: Any) -> Fork | None:
-        """The branch that rows part at, if it may still become a choice.
-
-        The reference core keeps to traces: it is there to be simple.
-        """
-        if not self.allowed or core_name == "reference":
+        """The branch that rows part at, if it may still become a choice."""
+        if not self.allowed:
             return None
         fork = asked if isinstance(asked, Fork) else None
         if fork is None and asked is not None:
@@ -57,6 +54,11 @@ class Choices:
         self.off |= forks
         self.on = self.on - self.off
 
+    def stop(self) -> None:
+        """Leave all branches to traces: the function may not be recorded once more."""
+        self.allowed = False
+        self.turn_off(self.on)
+
 
 class Overseer:
     """Looks at what is entered while a function is recorded with choices."""
@@ -72,8 +74,8 @@ class Overseer:
         if asks_for_kinds(code):
             self.stage.doubted |= self.stage.forks
             self.stage.why = f"{code.co_name} asks what kind of thing a value is"
-        if self.stage.open and code not in self.stage.codes:
-            raise self.stage.refuse(f"it enters {code.co_name}")
+        if code not in self.stage.codes:
+            raise self.stage.forbid(f"it enters {code.co_name}")
         if self.entered is not None:
             self.entered(frame)
         return True
@@ -106,18 +108,19 @@ def recorded(stage: Stage, function: Callable[[], Any]) -> Any:
         found = function()
     except Exception as error:
         doubted = stage.doubted or {entry.fork.root for entry in stage.entries[-1:]}
-        raise DoubtedError(doubted or set(stage.forks), stage.why or str(error)) from error
+        why = stage.why or str(error)
+        raise DoubtedError(doubted or set(stage.forks), why, stage.is_stopped) from error
     if stage.doubted or stage.entries:
-        raise DoubtedError(stage.doubted or set(stage.forks), stage.why)
+        raise DoubtedError(stage.doubted or set(stage.forks), stage.why, stage.is_stopped)
     return found
 
 
 class DoubtedError(DoubtError):
-    """Branches that were choices in a recording and may not be."""
+    """Branches that were choices in a recording and may not be; ``is_all``: no branch may be."""
 
-    def __init__(self, forks: set[Fork], why: str) -> None:
+    def __init__(self, forks: set[Fork], why: str, is_all: bool = False) -> None:
         super().__init__(why)
-        self.forks = forks
+        self.forks, self.is_all = forks, is_all
 
 
 def computes_alike(program: Program, whole: bool) -> bool:

@@ -33,7 +33,7 @@ from .conditions import Decisions
 from .doubts import DoubtError
 from .entered import Entered, watching
 from .loaded import Loaded
-from .misfits import retold
+from .misfits import name_row, retold
 from .naming import named
 from .program import Input
 from .proving import OPERATIONS, agrees
@@ -41,7 +41,7 @@ from .record import ArraysRecorded, record
 from .rewriting import Fork
 from .routing import Recorder
 from .rows import RESERVED, Argument, Bound
-from .settling import RejoinError, add_settled, next_family
+from .settling import ReboundError, RejoinError, add_settled, next_family
 from .shaped.arguments import WHOLE_AXES, annotated
 from .shaped.calls import Calls
 from .shaped.text import families_text
@@ -75,7 +75,6 @@ class Compiled(Replayable):
         self,
         function: Callable[..., Any],
         trace_budget: int | None = None,
-        choices: bool = False,
     ) -> None:
         if not callable(function):
             raise CompileError.not_callable(function)
@@ -104,7 +103,7 @@ class Compiled(Replayable):
         self._sites = CallSites()
         self._lock = RLock()
         self._warned = False
-        self._choices = Choices(choices)
+        self._choices = Choices()
         self._by_traces: dict[Any, Family] = {}
         update_wrapper(self, function)
 
@@ -159,18 +158,18 @@ class Compiled(Replayable):
 
     def __reduce__(self) -> Any:
         if not isinstance(self._function, FunctionType):
-            return Compiled, (self._function, self._budget, self._choices.allowed)
+            return Compiled, (self._function, self._budget)
         found = _found_by_name(self._function)
         if found is self:
             return self._function.__qualname__  # decorated: found again by its name
         if found is self._function:
-            return Compiled, (self._function, self._budget, self._choices.allowed)
+            return Compiled, (self._function, self._budget)
         if self._on_tensors:
             raise ProgramFileError.unsaveable(self._name, "it is a function on tensors")
         return Loaded(self._stored_function()).__reduce__()  # a lambda, a function in a function
 
     def __copy__(self) -> Compiled:
-        return Compiled(self._function, self._budget, self._choices.allowed)
+        return Compiled(self._function, self._budget)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Compiled:
         return self.__copy__()
@@ -259,7 +258,7 @@ class Compiled(Replayable):
             self._sites.drop(former)
             forks = None if known is self._by_traces else self._choices.on
             family = next_family(former, self._budget, forks)
-            with self._doubting():
+            with self._doubting(), self._on_row(bound, 0):
                 record = partial(self._record, bound, shapes, bound.numbers, b"", forks)
                 trace = add_settled(self._name, record, family)
                 self._prove(trace, family, bound, shapes)
@@ -272,7 +271,7 @@ class Compiled(Replayable):
     def _recorder(self, family: Family, bound: Bound, shapes: list[Argument]) -> Recorder:
         def another(row: int, path: bytes, left: Trace) -> Trace:
             numbers = bound.numbers_of(row) if bound.rows is not None else bound.numbers
-            with self._lock, self._doubting():
+            with self._lock, self._doubting(), self._on_row(bound, row):
                 guard = len(path) - 1
                 record = partial(self._record, bound, shapes, numbers, path, family.forks)
                 trace = add_settled(self._name, record, family)
@@ -282,7 +281,7 @@ class Compiled(Replayable):
                     raise FunctionResultError.branches(
                         self._name, left.outputs.places, trace.outputs.places
                     )
-                self._rejoin(family, left, guard)
+                self._rejoin(family, left, guard, trace)
                 self._prove(trace, family, bound, shapes)
                 if family.splits[left.site(guard)] + 1 == MANY_TRACES and not self._warned:
                     message = RecordingWarning.traces(self._name, MANY_TRACES, left.site(guard))
@@ -293,22 +292,34 @@ class Compiled(Replayable):
 
         return another
 
-    def _rejoin(self, family: Family, left: Trace, guard: int) -> None:
+    def _rejoin(self, family: Family, left: Trace, guard: int, trace: Trace) -> None:
         """Rows part at a guard: begin again with a choice there, where it can be one."""
         if family.forks is None or guard >= len(left.asked):
             return
         fork = self._choices.wanted(left.asked[guard])
         if fork is not None:
+            if family.has_room:  # should it come to traces after all, these are what there is
+                family.keep(family.adopt(trace))
+                family.settle()
             self._choices.turn_on(fork)
-            self._forget_choices()
+            self._sort_families()
             raise RejoinError
 
-    def _forget_choices(self) -> None:
-        """Families of before, in which other branches were choices, are let go."""
+    def _sort_families(self) -> None:
+        """Families in which other branches were choices are let go. Those of traces alone are kept
+        aside: the function is not recorded again for what they have."""
         for key, family in list(self._by_shape.items()):
             if family.forks != self._choices.on:
                 self._sites.drop(family)
                 del self._by_shape[key]
+                if not family.forks:
+                    family.forks = None
+                    self._by_traces[key] = family
+        if not self._choices.on:
+            for key, family in self._by_traces.items():
+                family.forks = frozenset()
+                self._by_shape[key] = family
+            self._by_traces = {}
 
     @contextmanager
     def _doubting(self) -> Iterator[None]:
@@ -316,12 +327,37 @@ class Compiled(Replayable):
         try:
             yield
         except DoubtError as doubt:
-            forks = doubt.forks if isinstance(doubt, DoubtedError) else self._choices.on
-            if not forks - self._choices.off:
-                raise  # nothing would be different
-            self._choices.turn_off(forks)
-            self._forget_choices()
+            if not self._leave(doubt):
+                raise
             raise RejoinError from doubt
+
+    def _leave(self, doubt: DoubtError) -> bool:
+        """Leave to traces what there is doubt about; False: nothing would be different."""
+        with self._lock:
+            if not self._choices.on:
+                return False
+            if not isinstance(doubt, DoubtedError):
+                self._choices.turn_off(self._choices.on)
+            elif doubt.is_all:
+                self._choices.stop()
+            elif doubt.forks - self._choices.off:
+                self._choices.turn_off(doubt.forks)
+            else:
+                return False
+            self._sort_families()
+            return True
+
+    @contextmanager
+    def _on_row(self, bound: Bound, row: int) -> Iterator[None]:
+        """What the function raises says on which row it did."""
+        try:
+            yield
+        except (DoubtError, RejoinError, ReboundError, ArraysRecorded):
+            raise
+        except Exception as error:
+            if bound.rows:
+                name_row(error, self._name, row)
+            raise
 
     def _prove(self, trace: Trace, family: Family, bound: Bound, shapes: list[Argument]) -> None:
         """Compare a trace with choices with the traces of some rows, bit for bit."""
@@ -523,29 +559,29 @@ for _name in ("value_and_grad", "grad", "backward", "jacobian", "hessian", "hvp"
 
 @overload
 def compile(
-    function: Callable[..., Any], *, trace_budget: int | None = None, choices: bool = False
+    function: Callable[..., Any], *, trace_budget: int | None = None
 ) -> Compiled: ...
 
 
 @overload
 def compile(
-    *, trace_budget: int | None = None, choices: bool = False
+    *, trace_budget: int | None = None
 ) -> Callable[[Callable[..., Any]], Compiled]: ...
 
 
-def compile(function: Any = ..., *, trace_budget: int | None = None, choices: bool = False) -> Any:
+def compile(function: Any = ..., *, trace_budget: int | None = None) -> Any:
     """Record a function on values and replay it over rows, with gradients.
 
     Axis 0 of an array is rows: a 1-D array gives one number a row, a 2-D array a sequence of
     numbers a row. Numbers, lists and ``rg.uniform(array)`` are the same for all rows. Every row
-    goes its own way through ``if`` and ``while``; each way that is taken is recorded once.
+    goes its own way through ``if`` and ``while``. Branches whose sides only compute values and
+    meet again share a recording; of others each way that is taken is recorded once.
 
     A parameter annotated ``rg.Tensor``, and every array of three and more axes, is one tensor
     instead, and one annotated ``np.ndarray`` whole numbers that pick places of tensors: such a
     function has no rows.
 
-    ``trace_budget`` is how many ways are kept; by default 500, or more while they are short. With
-    ``choices=True`` branches whose sides only compute values and meet again share one.
+    ``trace_budget`` is how many ways are kept; by default 500, or more while they are short.
 
     >>> import numpy as np
     >>> import retrograde as rg
@@ -565,5 +601,5 @@ def compile(function: Any = ..., *, trace_budget: int | None = None, choices: bo
            [1., 2.]])
     """
     if function is ...:
-        return lambda given: Compiled(given, trace_budget, choices)
-    return Compiled(function, trace_budget, choices)
+        return lambda given: Compiled(given, trace_budget)
+    return Compiled(function, trace_budget)

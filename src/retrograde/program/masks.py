@@ -27,7 +27,9 @@ class Masks:
     def __init__(self, program: Program) -> None:
         self._made_of = _conditions(program)
         self._holds: dict[int, int] = {}
-        self._levels: dict[int, int] = {}
+        # the order of the program: another would tell the same sets in exponentially more parts
+        made = [result for each in program.instructions for result in each.results]
+        self._levels = {i: level for level, i in enumerate([*program.inputs, *made])}
         self._nodes: list[tuple[int, int, int]] = [(-1, NONE, NONE), (-1, ALL, ALL)]
         self._others: list[int] = [ALL, NONE]
         self._known: dict[tuple[int, int, int], int] = {}
@@ -69,7 +71,6 @@ class Masks:
         if op == CHOICE:
             where, holds, fails = given
             return self.either(self.both(where, holds), self.both(self._others[where], fails))
-        self._levels[condition] = len(self._levels)
         return self._make(condition, ALL, NONE)
 
     def _make(self, condition: int, holds: int, fails: int) -> int:

@@ -20,6 +20,7 @@ from .._shared.sites import span_of
 from .branches import (
     EXTREMES,
     is_fit,
+    is_repeatable_text,
     is_unlike,
     only_assigns,
     outer_names,
@@ -104,7 +105,7 @@ def _rewrite(code: CodeType, tag_of: Any) -> Rewritten | None:
     if not any(each == code for each in _codes(_compiled(tree, code, flags))):
         return None
     node = _node_of(tree, code)
-    if node is None:
+    if node is None or not is_repeatable_text(node):
         return None
     rewriter = _Rewriter(code, node)
     rewriter.rewrite()
@@ -309,6 +310,7 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_For(self, node: ast.For) -> Any:
         node.iter = self._gone_through(node.iter)
+        node.target = self.visit(node.target)
         node.body, node.orelse = self._block(node.body), self._block(node.orelse)
         return node
 
@@ -330,6 +332,7 @@ class _Rewriter(ast.NodeTransformer):
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
         node.value = self.visit(node.value)
         if not isinstance(node.target, ast.Name):
+            node.target = self.visit(node.target)
             return node
         name = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
         asked = ast.Expr(self._ask("rebinds", node.target, name))
@@ -373,6 +376,10 @@ class _Rewriter(ast.NodeTransformer):
         return self._ask("negated", node, self._tested(fork, node.operand), number)
 
     def visit_Compare(self, node: ast.Compare) -> Any:
+        if any(isinstance(each, (ast.In, ast.NotIn)) for each in node.ops):
+            node.left = self.visit(node.left)
+            node.comparators = [self._gone_through(each) for each in node.comparators]
+            return node
         plain = all(isinstance(each, (ast.Name, ast.Constant)) for each in node.comparators[1:])
         signs = [type(each).__name__ for each in node.ops]
         if len(node.ops) == 1 or not plain or not _ORDERS.issuperset(signs):
@@ -399,10 +406,33 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
         node.slice = self.visit(node.slice)
-        value = self.visit(node.value)
-        is_read = isinstance(node.ctx, ast.Load)
-        node.value = self._ask("item", node.value, value) if is_read else value
+        asked = "item" if isinstance(node.ctx, ast.Load) else "changed"
+        node.value = self._ask(asked, node.value, self.visit(node.value))
         return node
+
+    def visit_Attribute(self, node: ast.Attribute) -> Any:
+        node.value = self.visit(node.value)
+        if not isinstance(node.ctx, ast.Load):
+            node.value = self._ask("changed", node.value, node.value)
+        return node
+
+    def visit_Starred(self, node: ast.Starred) -> Any:
+        if isinstance(node.ctx, ast.Load):
+            node.value = self._gone_through(node.value)
+        return node
+
+    def _made(self, node: Any) -> Any:
+        """A list, a set or a dict that is made here, so that it may be changed."""
+        made = self.generic_visit(node)
+        is_read = isinstance(getattr(node, "ctx", None), (ast.Load, type(None)))
+        return self._ask("made", node, made) if is_read else made
+
+    visit_List = visit_Set = visit_Dict = _made  # noqa: N815
+
+    def visit_BinOp(self, node: ast.BinOp) -> Any:
+        if any(isinstance(each, ast.List) for each in (node.left, node.right)):
+            return self._ask("made", node, self.generic_visit(node))
+        return self.generic_visit(node)
 
     def _comprehension(self, node: Any) -> Any:
         first, *rest = node.generators
@@ -414,7 +444,7 @@ class _Rewriter(ast.NodeTransformer):
         for part in ("elt", "key", "value"):
             if hasattr(node, part):
                 setattr(node, part, self.visit(getattr(node, part)))
-        return node
+        return node if isinstance(node, ast.GeneratorExp) else self._ask("made", node, node)
 
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension  # noqa: N815
 

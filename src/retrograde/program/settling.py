@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from ..errors import RecordingError
 from ..value import core
+from .doubts import DoubtError
 from .entered import Entered
 from .loops import Item, Loop, Rolled
 from .traces import Family, Trace
@@ -56,6 +57,10 @@ def whole(call: Callable[P, R]) -> Callable[P, R]:
                 return call(*args, **kwargs)
             except RejoinError:
                 continue  # there are as many of these as there are branches, at most twice
+            except DoubtError as doubt:  # of a gradient that was not asked for before
+                caller: Any = args[0]
+                if not caller._leave(doubt):
+                    raise
             except ReboundError as last:
                 attempts += 1
                 if attempts > ATTEMPTS:

@@ -20,6 +20,7 @@ from .calls import checked
 from .conditions import Condition, Decisions
 from .doubts import DoubtError
 from .entered import is_user_file
+from .repeating import repeated
 from .rewriting import Fork, Rewritten, rewritten
 
 if TYPE_CHECKING:
@@ -81,7 +82,8 @@ class Stage:
     """One recording in which some branches are choices.
 
     ``forks`` are those; ``nodes`` are the choices made, ``whole`` says whether one may be a whole
-    number.
+    number. ``made`` are the lists, sets and dicts that the function made itself, ``fresh`` what it
+    made to be gone through once, since the last side began.
     """
 
     def __init__(self, forks: frozenset[Fork], off: set[Fork]) -> None:
@@ -97,7 +99,9 @@ class Stage:
         self.after: tuple[Any, ...] = ()
         self._functions: dict[int, tuple[Any, Any]] = {}
         self.codes: set[CodeType] = set()
-        self.fresh: list[Any] = []
+        self.fresh: dict[int, Any] = {}
+        self.made: dict[int, Any] = {}
+        self.is_stopped = False
 
     def chooses(self, fork: Fork) -> bool:
         """Whether a fork is to be a choice: one in a side of another is, if it can be."""
@@ -109,9 +113,16 @@ class Stage:
         self.why = self.why or why
         return DoubtError(why)
 
-    def in_a_side(self) -> bool:
-        """Whether what happens now happens in some rows only."""
-        return self.open > 0
+    def stop(self, why: str) -> DoubtError:
+        """Leave the whole function to traces: it may not be recorded once more."""
+        self.doubted |= self.forks
+        self.is_stopped = True
+        self.why = self.why or why
+        return DoubtError(why)
+
+    def forbid(self, why: str) -> DoubtError:
+        """Refuse what is done, in a side or outside all of them."""
+        return self.refuse(why) if self.open else self.stop(why)
 
     def decide(self, value: Value, fork: Fork) -> bool:
         """A guard."""
@@ -177,9 +188,7 @@ class Stage:
             found = self._rewritten(inner)
             if found is not None:
                 return MethodType(found, function)
-        if self.open:
-            return checked(function, self)
-        return function
+        return checked(function, self) if self.open else repeated(function, self)
 
     def _rewritten(self, function: Any) -> Any:
         if type(function) is not FunctionType or not is_user_file(function.__code__.co_filename):
@@ -188,22 +197,18 @@ class Stage:
         if known is None or known[0] is not function:
             known = self._functions[id(function)] = (function, self._made(function))
         if known[1] is None:
-            if self.open:
-                raise self.refuse(f"it calls {function.__name__}, whose source is not there")
-            return None
+            raise self.forbid(f"it calls {function.__name__}, which may do anything")
         if self.open and not known[1][0].only_assigns:
             raise self.refuse(f"it calls {function.__name__}, which does more than assign names")
         return known[1][1]
 
     def _made(self, function: Any) -> tuple[Rewritten, Any] | None:
-        if vars(function):  # wrappers and what else carries something along
-            return None
         from .tags import Tag
 
         found = rewritten(function.__code__, Tag)
         if found is None:
             return None
-        self.codes.update(_all_codes(found.code))
+        self.codes.update(_rewritten_codes(found.code))
         made = FunctionType(
             found.code,
             function.__globals__,
@@ -269,12 +274,16 @@ def _is_compiled(thing: Any) -> bool:
     return isinstance(thing, Compiled)
 
 
-def _all_codes(code: CodeType) -> list[CodeType]:
+def _rewritten_codes(code: CodeType) -> list[CodeType]:
+    """A function's own code and that of its comprehensions; functions in it stand by themselves."""
     found = [code]
     for each in found:
-        found.extend([part for part in each.co_consts if hasattr(part, "co_code")])
+        parts = [part for part in each.co_consts if hasattr(part, "co_code")]
+        found.extend([part for part in parts if part.co_name in _COMPREHENSIONS])
     return found
 
+
+_COMPREHENSIONS = frozenset(("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"))
 
 for _each in (sys.modules[__name__], Stage, Chosen):
     belongs_to_caller(_each)

@@ -14,6 +14,7 @@ from ..value import Value, belongs_to_caller
 from .calls import is_immutable, is_repeatable
 from .conditions import Condition
 from .doubts import DoubtError
+from .repeating import lasts, repeated
 from .rewriting import Fork, Rewritten
 from .sides import UNBOUND, Entry, Stage, not_zero, now, stages
 
@@ -50,6 +51,7 @@ class Tag:
         entry.before = _held(entry)
         stage.entries.append(entry)
         stage.open += 1
+        stage.fresh.clear()
         return test
 
     def then(self) -> bool:
@@ -63,6 +65,7 @@ class Tag:
         if entry.value is None:
             return not entry.outcome
         entry.held = _held(entry)
+        now().fresh.clear()
         return True
 
     def rewound(self) -> bool:
@@ -93,6 +96,7 @@ class Tag:
     def _close(self, stage: Stage) -> None:
         if stage.entries.pop().value is not None:
             stage.open -= 1
+            stage.fresh.clear()
 
     def unbound(self, thing: Any) -> bool:
         """Whether a name means nothing."""
@@ -183,6 +187,7 @@ class Tag:
             return False
         entry.rounds += 1
         entry.before = _held(entry)
+        stage.fresh.clear()
         return True
 
     def turned(self) -> bool:
@@ -217,7 +222,7 @@ class Tag:
             if settings or not is_repeatable(items) or not len(items):
                 if stage.open:
                     raise stage.refuse("min and max are given more than values")
-                return function(*given, **settings)
+                return repeated(function, stage)(*given, **settings)
             best, *rest = items
             for each in rest:
                 holds = compare(each, best)
@@ -238,25 +243,45 @@ class Tag:
     def iterated(self, thing: Any, made: bool) -> Any:
         """What is gone through in a side can be gone through again, or is ``made`` for it."""
         stage = stages.now
-        if stage is not None and stage.open and not (made or is_repeatable(thing)):
-            raise stage.refuse("it goes through something that can be gone through once")
+        if stage is None or made:
+            return thing
+        if not (is_repeatable(thing) if stage.open else lasts(thing, stage)):
+            raise stage.forbid("it goes through something that can be gone through once")
+        return thing
+
+    def made(self, thing: Any) -> Any:
+        """A list, set or dict that nobody else knows yet."""
+        if stages.now is not None:
+            stages.now.made[id(thing)] = thing
+        return thing
+
+    def changed(self, thing: Any) -> Any:
+        """Only what the function has made is changed by it, or the change would come twice."""
+        stage = stages.now
+        if stage is not None and id(thing) not in stage.made:
+            raise stage.forbid(f"it changes a {type(thing).__name__} that was there before")
         return thing
 
     def fresh(self, generator: Any) -> Any:
         """A generator that is made where it is gone through."""
         if stages.now is not None:
-            stages.now.fresh.append(generator)
+            stages.now.fresh[id(generator)] = generator
         return generator
 
     def item(self, thing: Any) -> Any:
         """Reading an item in a side changes nothing."""
-        return self.iterated(thing, False)
+        stage = stages.now
+        if stage is not None and stage.open and not is_repeatable(thing):
+            raise stage.refuse("it reads an item of something that may change")
+        return thing
 
     def rebinds(self, thing: Any) -> None:
-        """``x += y`` in a side gives the name something new."""
+        """``x += y`` gives the name something new, or changes what the function has made."""
         stage = stages.now
-        if stage is not None and stage.open and not is_immutable(thing):
-            raise stage.refuse("it changes something in place")
+        if stage is None or is_immutable(thing):
+            return
+        if stage.open or id(thing) not in stage.made:
+            raise stage.forbid("it changes something in place")
 
 
 _COMPARE = {
