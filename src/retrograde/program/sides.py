@@ -176,7 +176,8 @@ class Stage:
         """What is called in the place of a function: the function rewritten, where it can be."""
         if type(function) is MethodType:
             found = self._rewritten(function.__func__)
-            return function if found is None else MethodType(found, function.__self__)
+            if found is not None:
+                return MethodType(found, function.__self__)
         found = self._rewritten(function)
         if found is not None:
             return found
