@@ -235,6 +235,35 @@ def test_a_mismatch_falls_back_to_traces_and_says_so(monkeypatch: pytest.MonkeyP
     assert len(compiled.traces) == 3
 
 
+def exercised(spot: Any, rate: Any, strike: Any, shocks: Any) -> Any:
+    """An American put by given regressions, as Longstaff and Schwartz have it."""
+    path, worth = [], spot
+    for shock in shocks:
+        worth = worth * rg.exp((rate - 0.02) * 0.02 + 0.03 * shock)
+        path.append(worth)
+    cash, discount = max(strike - path[-1], 0.0), rg.exp(-rate * 0.02)
+    for worth in reversed(path[:-1]):
+        cash = cash * discount
+        gain, later = strike - worth, 4.0 - 0.4 * (worth - 100.0)
+        if gain > 0.0 and gain > later:
+            cash = gain
+    return cash * discount
+
+
+def test_a_branch_in_a_long_loop_is_one_trace() -> None:
+    """Sets of rows are told by as many conditions as there are steps, not by their ways."""
+    shocks = np.random.default_rng(1).normal(size=(40, 30))
+    chosen = rg.compile(exercised)
+    value, slopes = chosen.value_and_grad(100.0, 0.03, 100.0, shocks)
+    assert len(chosen.traces) == 1
+    for row in (0, 7, 39):
+        leaves = [rg.Value(100.0), rg.Value(0.03), rg.Value(100.0)]
+        result = exercised(*leaves, list(map(rg.Value, shocks[row])))
+        result.backward()
+        assert np.isclose(result.data, value[row], rtol=1e-12)
+        assert np.allclose([leaf.grad for leaf in leaves], [each[row] for each in slopes[:3]])
+
+
 def test_files_keep_choices(tmp_path: Any) -> None:
     compiled = rg.compile(branch)
     expected, slope = compiled.value_and_grad(ROWS)

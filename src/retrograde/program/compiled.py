@@ -558,15 +558,11 @@ for _name in ("value_and_grad", "grad", "backward", "jacobian", "hessian", "hvp"
 
 
 @overload
-def compile(
-    function: Callable[..., Any], *, trace_budget: int | None = None
-) -> Compiled: ...
+def compile(function: Callable[..., Any], *, trace_budget: int | None = None) -> Compiled: ...
 
 
 @overload
-def compile(
-    *, trace_budget: int | None = None
-) -> Callable[[Callable[..., Any]], Compiled]: ...
+def compile(*, trace_budget: int | None = None) -> Callable[[Callable[..., Any]], Compiled]: ...
 
 
 def compile(function: Any = ..., *, trace_budget: int | None = None) -> Any:

@@ -10,7 +10,14 @@ import re
 from collections.abc import Sequence
 
 from .._shared.sites import site_of_error, source_line
-from ..errors import CompileError, GraphExitError, NumpyError, OperandError, RecordingError, SequenceError
+from ..errors import (
+    CompileError,
+    GraphExitError,
+    NumpyError,
+    OperandError,
+    RecordingError,
+    SequenceError,
+)
 from .rows import Argument
 from .shapes import Items, Number, Row, Rows
 
