@@ -267,7 +267,7 @@ def collects(x: Any) -> Any:
     if x > 0.5:
         best[1] = x
     total = path[0]
-    for one, other in zip(path, path[1:]):
+    for one, other in zip(path, path[1:]):  # noqa: RUF007  no pairwise: an iterator
         if one > other:
             total = total + one * other
     return total + best[0]

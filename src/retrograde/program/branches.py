@@ -133,8 +133,8 @@ def is_repeatable_text(function: ast.AST) -> bool:
             isinstance(item.context_expr, ast.Call) for item in node.items
         ):
             return False
-    body = function.body if isinstance(getattr(function, "body", None), list) else []
-    return not outer_names(function) & set(stored(body))
+    body = getattr(function, "body", None)
+    return not outer_names(function) & set(stored(body if isinstance(body, list) else []))
 
 
 def is_unlike(name: str, sides: Sequence[Sequence[ast.stmt]], elsewhere: set[str]) -> bool:

@@ -72,8 +72,10 @@ def retold(
 def name_row(error: Exception, function: str, row: int) -> None:
     """Note on an error of a function under recording: on which row, and at which line."""
     site = site_of_error(error)
-    notes = getattr(error, "__notes__", None)
-    error.__notes__ = [*(notes or ()), RecordingError.on_row(function, row, str(site or ""))]
+    told = RecordingError.on_row(function, row, str(site or ""))
+    notes: list[str] = vars(error).setdefault("__notes__", [])  # Python 3.10 does not print them
+    if told not in notes:
+        notes.append(told)
 
 
 def _names(line: str, name: str) -> bool:

@@ -40,8 +40,8 @@ _OF_ARRAYS = frozenset(
 _OF_NUMPY = frozenset(
     "array asarray zeros ones full empty arange linspace eye diag outer dot vdot inner matmul sum "
     "mean prod cumsum diff where clip concatenate stack vstack hstack flip sort argsort argmin "
-    "argmax min max any all searchsorted interp zeros_like ones_like round isclose allclose float64 "
-    "atleast_1d atleast_2d tile repeat meshgrid polyval trapezoid".split()
+    "argmax min max any all searchsorted interp zeros_like ones_like round isclose allclose "
+    "float64 atleast_1d atleast_2d tile repeat meshgrid polyval trapezoid".split()
 )
 _OURS = frozenset(
     found
