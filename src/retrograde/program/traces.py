@@ -62,8 +62,8 @@ class Trace:
     """One recorded path through the function: its program, with loops, and what was made of it.
 
     ``outputs`` is the outline of what it returns, ``numbers`` says which of the function's captured
-    leaves its own are. ``rows`` counts the rows it has served; ``path`` is the outcomes of its
-    guards.
+    leaves its own are. ``rows`` counts the rows it has served, ``wasted`` those it was run on in
+    vain; ``path`` is the outcomes of its guards.
     """
 
     rolled: Rolled
@@ -72,6 +72,7 @@ class Trace:
     numbers: list[int] = field(default_factory=list)
     rows: int = 0
     kept: bool = False
+    wasted: int = 0
     plans: dict[Any, Ready] = field(default_factory=dict)
     patterns: dict[Any, Any] = field(default_factory=dict)
     path: bytes = b""
@@ -151,6 +152,10 @@ class Trace:
         if rolled.frame.functions or full_size(rolled.items) < LONG_PROGRAM:
             return None
         return stretched(rolled, wrt, transform)
+
+    def has_router(self, start: int) -> bool:
+        """Whether there is a plan that only checks the guards from ``start`` on."""
+        return ("router", start) in self.plans
 
     def router(self, start: int, arguments: int) -> Ready:
         """The plan that only checks the guards from ``start`` on."""
