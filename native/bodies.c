@@ -191,15 +191,9 @@ Value *rg_drop_body(Value *v, Value *list, Value *(*drop)(Value *, Value *)) {
 
 /* A handle around a node that has none, whose reference it takes over, also in failure. */
 PyObject *rg_tensor_wrap(Value *v) {
-    RgTensor *handle = rg_free_handles;
-    if (RG_LIKELY(handle != NULL)) {
-        rg_free_handles = (RgTensor *)handle->node;
-        rg_handles_free--;
-#ifdef Py_REF_DEBUG
-        _Py_NewReference((PyObject *)handle);
-#else
-        Py_SET_REFCNT((PyObject *)handle, 1);
-#endif
+    RgTensor *handle;
+    if (RG_LIKELY(rg_free_handles != NULL)) {
+        handle = rg_handle_pop();
     } else {
         handle = PyObject_Malloc(sizeof(RgTensor));
         if (handle == NULL) {

@@ -49,7 +49,7 @@ static inline void put_bytes(Key *key, const void *from, size_t count) {
         key->full = 1;
         return;
     }
-    memcpy(key->bytes + key->size, from, count);
+    if (count) memcpy(key->bytes + key->size, from, count); /* no axes: from nowhere */
     key->size += count;
 }
 

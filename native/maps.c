@@ -252,16 +252,9 @@ static inline int take_fresh(Fresh *fresh) {
         return 0;
     Value *node = fresh->node = rg_node_pop();
     RgBody *body = fresh->body = rg_free_bodies;
-    RgTensor *handle = fresh->handle = rg_free_handles;
+    RgTensor *handle = fresh->handle = rg_handle_pop();
     rg_free_bodies = (RgBody *)body->handle;
     rg_bodies_free--;
-    rg_free_handles = (RgTensor *)handle->node;
-    rg_handles_free--;
-#ifdef Py_REF_DEBUG
-    _Py_NewReference((PyObject *)handle);
-#else
-    Py_SET_REFCNT((PyObject *)handle, 1);
-#endif
     Py_SET_TYPE((PyObject *)node, RgNode_Type);
     node->code = code;
     node->instruction = instruction;

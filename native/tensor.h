@@ -157,6 +157,19 @@ static inline void rg_numbers_xdrop(RgBuffer *buffer) {
 extern RgBody *rg_free_bodies;    /* linked by `handle` */
 extern RgTensor *rg_free_handles; /* linked by `node` */
 extern size_t rg_bodies_free, rg_handles_free;
+
+/* The first of the free handles, of which there is one, with one reference. */
+static inline RgTensor *rg_handle_pop(void) {
+    RgTensor *handle = rg_free_handles;
+    rg_free_handles = (RgTensor *)handle->node;
+    rg_handles_free--;
+#ifdef Py_REF_DEBUG
+    _Py_NewReference((PyObject *)handle);
+#else
+    Py_SET_REFCNT((PyObject *)handle, 1);
+#endif
+    return handle;
+}
 Value *rg_tensor_blank(int ndim, int as_value);
 PyObject *rg_tensor_handle(Value *v);
 PyObject *rg_tensor_wrap(Value *v);

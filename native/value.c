@@ -267,7 +267,10 @@ PyObject *rg_argument(PyObject *Py_UNUSED(module), PyObject *number) {
     if (!PyFloat_Check(number) && rg_is_array(number) > 0) {
         Value *array = rg_leaf_of(number, "an argument", 1);
         PyObject *handle = array ? rg_tensor_handle(array) : NULL;
-        if (array) array->flags |= RG_TRACED | RG_COLLECTED;
+        if (array) {
+            array->flags |= RG_TRACED | RG_COLLECTED;
+            Py_CLEAR(array->code); /* it was made on no line of the caller's */
+        }
         Py_XDECREF((PyObject *)array);
         return handle;
     }

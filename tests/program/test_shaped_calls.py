@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import warnings
 from types import ModuleType
@@ -341,3 +342,69 @@ def test_second_derivatives_are_those_of_tensors(rg: ModuleType) -> None:
     (both, _), (_, alone) = compiled.hessian(A, 0.7)
     assert np.allclose(both, found)
     assert alone == pytest.approx(2.0 * compiled(A, 1.0))
+
+
+# ---- calls made before -----------------------------------------------------------------------
+
+
+def test_a_call_that_failed_leaves_nothing_for_another(rg: Any) -> None:
+    """By name it is not found again; what was asked before it must not be taken for it."""
+    compiled = annotated(rg, lambda x: x * 2.0, x=rg.Tensor)
+    for _ in range(2):
+        with pytest.raises(rg.errors.FunctionResultError, match=r"Return its sum\(\)"):
+            compiled.value_and_grad(np.ones(3))
+        assert compiled(x=np.ones(3)).tolist() == [2.0, 2.0, 2.0]
+
+
+def test_threads_call_with_shapes_of_one_size(rg: Any) -> None:
+    compiled = annotated(rg, lambda x: x.sum(axis=0), x=rg.Tensor)
+    arrays = [np.arange(12.0).reshape(shape) for shape in ((3, 4), (4, 3), (2, 6), (6, 2), (1, 12))]
+    wrong: list[Any] = []
+
+    def work(first: int) -> None:
+        for turn in range(40):
+            array = arrays[(first + turn) % len(arrays)]
+            try:
+                found = compiled(array)
+                if not np.array_equal(found, array.sum(axis=0)):
+                    wrong.append((array.shape, found))
+            except Exception as error:
+                wrong.append(error)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=work, args=(n,)) for n in range(5)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert wrong == []
+
+
+def test_rows_annotated_as_numpy_arrays_stay_rows(rg: Any) -> None:
+    compiled = annotated(rg, lambda S, K: rg.maximum(S - K, 0.0), S=np.ndarray, K=float)
+    S = np.array([1.0, 2.0, 3.0])
+    for _ in range(2):
+        assert compiled(S, 1.5).tolist() == [0.0, 0.5, 1.5]
+        value, slope = compiled.value_and_grad(S, 1.5, wrt="S")
+        assert (value.tolist(), slope.tolist()) == ([0.0, 0.5, 1.5], [0.0, 1.0, 1.0])
+
+
+def test_settings_that_make_no_sense_are_told(rg: Any) -> None:
+    compiled = annotated(rg, lambda x: (x * x).sum(), x=rg.Tensor)
+    with pytest.raises(rg.errors.CompileError, match="is no whole number; None is all cores"):
+        compiled(np.ones(3), threads="two")
+    with pytest.raises(rg.errors.CompileError, match=r"wrt names '\['x'\]'"):
+        compiled.value_and_grad(np.ones(3), wrt=["x"])
+    assert compiled(np.ones(3), threads=2) == 3.0
+
+
+def test_shapes_that_do_not_fit_are_told_without_lines_of_ours(rg: Any) -> None:
+    compiled = annotated(rg, lambda x, w: (x @ w).sum(), x=rg.Tensor, w=rg.Tensor)
+    with pytest.raises(rg.errors.FitError) as caught:
+        compiled(np.ones((2, 4)), np.ones((3, 2)))
+    assert "'x' of shape (2, 4)" in str(caught.value)
+    assert "/program/shaped/" not in str(caught.value)

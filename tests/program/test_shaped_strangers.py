@@ -141,5 +141,5 @@ def test_a_name_whose_tensor_decides_what_comes_out_is_refused(rg: Any) -> None:
         return z
 
     f.__annotations__ = {"x": rg.Tensor}
-    with pytest.raises(rg.errors.RecordingError, match="a replay (cannot|would not)"):
+    with pytest.raises(rg.errors.RecordingError, match=r"a replay (cannot|would not)"):
         rg.compile(f)(np.ones(2))

@@ -170,3 +170,14 @@ def test_text_of_tensors(rg: Any) -> None:
     assert f"{rg.Tensor([1.0, 2.0]):.3f}" == "[1.000, 2.000]"
     assert "shape=(200, 200)" in repr(rg.Tensor(np.zeros((200, 200))))
     assert "shape=(0, 3)" in repr(rg.Tensor(np.zeros((0, 3))))
+
+
+@pytest.mark.parametrize("axis", [1.5, "a", (0, 0.5)])
+def test_an_axis_is_a_whole_number(rg, axis):
+    x = rg.Tensor([[1.0, 2.0], [3.0, 4.0]])
+    for _ in range(2):
+        with pytest.raises(rg.errors.TensorError, match="is no axis: give a whole number"):
+            x.sum(axis=axis)
+        with pytest.raises(rg.errors.TensorError, match="is no axis: give a whole number"):
+            np.mean(x, axis=axis)
+    assert x.sum(axis=np.int64(1)).data.tolist() == [3.0, 7.0]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Callable
+from functools import partial
 from threading import local
 from types import CellType, CodeType, FrameType, FunctionType, MethodType
 from typing import Any
@@ -60,8 +61,14 @@ def _nearby(frame: FrameType) -> list[FunctionType]:
         return []
     known = caller.f_globals
     things = [*caller.f_locals.values(), *[known.get(name) for name in caller.f_code.co_names]]
-    functions = [t.__func__ if type(t) is MethodType else t for t in things]
+    functions = [_behind(thing) for thing in things]
     return [f for f in functions if type(f) is FunctionType and f.__code__ is frame.f_code]
+
+
+def _behind(thing: Any) -> Any:
+    while type(thing) is partial:
+        thing = thing.func
+    return thing.__func__ if type(thing) is MethodType else thing
 
 
 class _Here(local):

@@ -431,6 +431,9 @@ class NativeCore(Core[V], Protocol[V]):
     ) -> None:
         """Who traces rows and compositions."""
 
+    def composed(self, name: str, operands: tuple[Any, ...], arguments: dict[str, Any], /) -> Any:
+        """A row or a composition that was traced before; NotImplemented where none was."""
+
     def array_map(self, op: int, out: Any, operands: tuple[Any, ...], /) -> None:
         """One row of the law on whole arrays."""
 

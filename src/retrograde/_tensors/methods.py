@@ -6,6 +6,7 @@ no axes; whole numbers and bools are plain arrays.
 
 from __future__ import annotations
 
+import operator
 import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -27,8 +28,15 @@ def axis_of(axis: Any) -> Any:
     if axis is None:
         return None
     if isinstance(axis, (tuple, list)):
-        return tuple(int(one) for one in axis)
-    return int(axis)
+        return tuple(map(_whole, axis))
+    return _whole(axis)
+
+
+def _whole(axis: Any) -> int:
+    try:
+        return operator.index(axis)
+    except TypeError:
+        raise TensorError.axis(axis) from None
 
 
 def shape_of(shape: tuple[Any, ...]) -> tuple[int, ...]:

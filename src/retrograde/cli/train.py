@@ -1,4 +1,4 @@
-"""Train a character-level GPT, scalar by scalar, on a text file or on given names.
+"""Train a character-level GPT on a text file or on given names.
 
 The file has one document a line. The run writes OUT/checkpoint.npz and OUT/loss.svg; --resume OUT
 goes on where it stopped, to the bit, also after a kill. Ctrl-C saves and stops.

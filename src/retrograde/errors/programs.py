@@ -391,6 +391,10 @@ class CompileError(RetrogradeError, TypeError):
         return cls(f"trace_budget is how many traces are kept, at least 1; got {got!r}.")
 
     @classmethod
+    def threads(cls, function: str, threads: object) -> Self:
+        return cls.call(function, f"threads={threads!r} is no whole number; None is all cores")
+
+    @classmethod
     def indices(cls, function: str, place: str, got: str) -> Self:
         return cls(
             f"{function}: {place} is annotated as a NumPy array, so it is whole numbers that pick "

@@ -21,6 +21,12 @@ class TensorError(RetrogradeError, TypeError):
     """A tensor cannot be made of this, or be used as something else."""
 
     @classmethod
+    def axis(cls, got: object) -> Self:
+        return cls(
+            f"axis={got!r} is no axis: give a whole number, a tuple of them, or None for all axes."
+        )
+
+    @classmethod
     def dtype(cls, what: str, array: Any) -> Self:
         kind = array.dtype.kind
         cure = "Give real numbers."

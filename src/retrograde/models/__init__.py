@@ -1,4 +1,4 @@
-"""Models end to end: microgpt, a character-level GPT of any size, trained scalar by scalar.
+"""Models end to end: microgpt, a character-level GPT of any size, on tensors or on single values.
 
 ``retrograde train`` is its command line. Built from ``rg.nn`` and ``rg.optim``; the same in one
 readable file is ``examples/microgpt.py``.

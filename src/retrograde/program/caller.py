@@ -119,9 +119,7 @@ class Caller:
         seeds: Sequence[tuple[int, int]] = (),
     ) -> Router:
         if threads is not None and not isinstance(threads, Integral):
-            raise CompileError.call(
-                self._name, f"threads={threads!r} is no whole number; None is all cores"
-            )
+            raise CompileError.threads(self._name, threads)
         columns = [(0, 0) if column is None else column for column in bound.columns]
         call = Call(
             rows=1 if bound.rows is None else bound.rows,

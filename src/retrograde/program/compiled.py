@@ -42,8 +42,8 @@ from .rewriting import Fork
 from .routing import Recorder
 from .rows import RESERVED, Argument, Bound
 from .settling import ReboundError, RejoinError, add_settled, next_family
-from .shaped.arguments import WHOLE_AXES, annotated
-from .shaped.calls import Calls
+from .shaped.arguments import TENSOR, WHOLE_AXES, annotated
+from .shaped.calls import Calls, key_of
 from .shaped.text import families_text
 from .shapes import plain
 from .sides import Stage
@@ -97,7 +97,7 @@ class Compiled(Replayable):
             if parameter.name in RESERVED:
                 raise CompileError.reserved(self._name, parameter.name)
         self._wanted = annotated(function, self._signature)
-        self._on_tensors = bool(self._wanted)
+        self._on_tensors = TENSOR in self._wanted.values()
         self._tensors = Calls(self._name, self._called, self._wanted)
         self._by_shape: dict[Any, Family] = {}
         self._sites = CallSites()
@@ -122,6 +122,10 @@ class Compiled(Replayable):
             found = self._sites.find(("value", threads), given)
             if found is not MISS:
                 return found
+        if self._picks(args, kwargs):
+            result = self._called_on_tensors(args, kwargs, threads=threads, out=out)
+            self._on_tensors = True
+            return result
         if core.in_recording() or _holds_nodes((args, kwargs)):
             return self._function(*args, **kwargs)
         try:
@@ -133,14 +137,24 @@ class Compiled(Replayable):
                 raise
         return self._called_on_tensors(args, kwargs, threads=threads, out=out)
 
+    def _picks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """Whether all arguments annotated as NumPy arrays are whole numbers: they pick places."""
+        if not self._wanted:
+            return False
+        given = {**dict(zip(self._signature.parameters, args)), **kwargs}
+        arrays = [given[name] for name in self._wanted if name in given]
+        return bool(arrays) and all(is_array(it) and it.dtype.kind in "iu" for it in arrays)
+
     def _called_on_tensors(self, args: Any, kwargs: Any, **settings: Any) -> Any:
-        if not kwargs and settings["out"] is None:
-            found = self._tensors.quick("value", args)
+        key = None
+        if not kwargs and settings["out"] is None and settings["threads"] is None:
+            key = key_of("value", args)
+            found = self._tensors.quick(key, args)
             if found is not None:
                 return found
         if core.in_recording() or _holds_nodes((args, kwargs)):
             return self._function(*args, **kwargs)
-        return self._tensors.value(self._named(args, kwargs), **settings)
+        return self._tensors.value(self._named(args, kwargs), **settings, key=key)
 
     def _named(self, args: Any, kwargs: Any) -> dict[str, Any]:
         """Arguments by their names, in order; a default that was not given is the function's."""
@@ -522,15 +536,20 @@ def _is_or_holds_tensor(part: Any) -> bool:
 
 def _also_on_tensors(name: str) -> Any:
     """A method of compiled functions that is also asked of functions on tensors."""
-    method, plainly = getattr(Replayable, name), (name, None)
+    method = getattr(Replayable, name)
 
     @wraps(method)
     def asked(self: Compiled, /, *args: Any, **given: Any) -> Any:
-        if self._on_tensors and not given and name in _QUICK:
-            found = self._tensors.quick(plainly, args)
-            if found is not None:
-                return found
-        if not self._on_tensors:
+        on_tensors = self._on_tensors or self._picks(args, given)
+        kept: dict[str, Any] = {}
+        if on_tensors and name in _QUICK and given.keys() <= {"wrt"}:
+            wrt = given.get("wrt")
+            if wrt is None or isinstance(wrt, (str, tuple)):
+                kept["key"] = key_of((name, wrt), args)
+                found = self._tensors.quick(kept["key"], args)
+                if found is not None:
+                    return found
+        if not on_tensors:
             try:
                 return method(self, *args, **given)
             except ArraysRecorded:
@@ -540,11 +559,9 @@ def _also_on_tensors(name: str) -> Any:
                     raise
         settings = {key: it for key, it in given.items() if key in RESERVED}
         named = {key: it for key, it in given.items() if key not in RESERVED}
-        if settings and not named and name in _QUICK and settings.keys() <= {"wrt"}:
-            found = self._tensors.quick((name, settings.get("wrt")), args)
-            if found is not None:
-                return found
-        return getattr(self._tensors, name)(self._named(args, named), **settings)
+        result = getattr(self._tensors, name)(self._named(args, named), **settings, **kept)
+        self._on_tensors = self._on_tensors or on_tensors
+        return result
 
     return asked
 

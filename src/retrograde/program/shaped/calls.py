@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from numbers import Integral
 from threading import RLock
 from typing import Any, NamedTuple, NoReturn
 
@@ -47,6 +48,12 @@ def _kind_of(thing: Any) -> Any:
     return float if type(thing) is float else None
 
 
+def key_of(asked: Any, args: tuple[Any, ...]) -> Any:
+    """By what a call is found again: what is asked for, of which shapes; None where it is not."""
+    key = (asked, *map(_kind_of, args))
+    return None if None in key else key
+
+
 class Calls:
     """What a function on tensors answers; ``wanted`` are the annotations of its parameters."""
 
@@ -56,7 +63,6 @@ class Calls:
         self._lock = RLock()
         self._warned = False
         self._sites: dict[Any, Site] = {}
-        self._asked: Any = None
 
     def forget(self) -> None:
         """Forget what was recorded."""
@@ -66,33 +72,26 @@ class Calls:
 
     # ---- calls made before ---------------------------------------------------------------------
 
-    def quick(self, asked: Any, args: tuple[Any, ...]) -> Any:
-        """The answer to a call made before; None where it takes the long way.
-
-        ``asked`` says what is asked for.
-        """
-        key = (asked, *map(_kind_of, args))
+    def quick(self, key: Any, args: tuple[Any, ...]) -> Any:
+        """The answer to a call made before, by its :func:`key_of`; None where it takes the long
+        way."""
         site = self._sites.get(key)
         if site is None:
-            self._asked = None if None in key else key  # a site is left by the long way
             return None
         if not site.family.names.unchanged() or core.in_recording() or core.in_anomaly():
-            self._asked = None
             return None
         found = site.run(list(args), site.trace.captured, site.takers)
         handed_out = site.takers is not None and type(found) is not float  # a hook is to see it
         if type(found) is bytes or found is None or handed_out:
-            self._asked = None
             return None
         site.trace.calls += 1
         return site.finish(found)
 
     def _leave(
-        self, family: Family, trace: Trace, run: Run, taken: Taken,
+        self, key: Any, family: Family, trace: Trace, run: Run, taken: Taken,
         takers: tuple[int, ...] | None, finish: Callable[[Any], Any],
     ) -> None:  # fmt: skip
         """Leave a site for calls like this one, each of whose arguments is one leaf."""
-        key, self._asked = self._asked, None
         plain = run.packed is not None and len(key or ()) == len(taken.leaves) + 1
         if not plain or any(each.order != (None,) for each in taken.structures):
             return
@@ -107,13 +106,16 @@ class Calls:
 
     # ---- what can be asked ---------------------------------------------------------------------
 
-    def value(self, given: dict[str, Any], threads: Any = None, out: Any = None) -> Any:
-        """The results, in their nest."""
+    def value(
+        self, given: dict[str, Any], threads: Any = None, out: Any = None, key: Any = None
+    ) -> Any:
+        """The results, in their nest; ``key`` is that of a site to leave."""
         self._refuse(out=out)
+        self._check_threads(threads)
         taken = take(self.name, given, self._wanted)
         self._watch(taken, ())
         family, trace, run, found = self._led(taken, of_values)
-        self._leave(family, trace, run, taken, None, trace.outputs.filled)
+        self._leave(key, family, trace, run, taken, None, trace.outputs.filled)
         return trace.outputs.filled(found)
 
     def grad(self, given: dict[str, Any], **settings: Any) -> Any:
@@ -128,10 +130,12 @@ class Calls:
         weights: Any = None,
         threads: Any = None,
         out: Any = None,
+        key: Any = None,
     ) -> tuple[Any, Any]:
         """The value and its gradients by arguments. There are no rows, so there is nothing to
         reduce."""
         self._refuse(weights=weights, out=out)
+        self._check_threads(threads)
         if reduce not in (None, "sum", "mean"):
             raise CompileError.call(self.name, f"reduce={reduce!r} is none of None, 'sum', 'mean'")
         taken = take(self.name, given, self._wanted)
@@ -160,7 +164,7 @@ class Calls:
 
         self._watch(taken, numbers)
         family, trace, run, found = self._led(taken, gradients)
-        self._leave(family, trace, run, taken, None, finish)
+        self._leave(key, family, trace, run, taken, None, finish)
         return finish(found)
 
     def backward(
@@ -169,9 +173,11 @@ class Calls:
         reduce: str = "sum",
         weights: Any = None,
         threads: Any = None,
+        key: Any = None,
     ) -> float:
         """Add the gradients into the captured parameters; the value."""
         self._refuse(weights=weights)
+        self._check_threads(threads)
         if reduce not in ("sum", "mean"):
             raise CompileError.call(self.name, f"reduce={reduce!r} is neither 'sum' nor 'mean'")
         taken = take(self.name, given, self._wanted)
@@ -187,7 +193,7 @@ class Calls:
         self._watch(taken, (0,))
         family, trace, run, found = self._led(taken, gradients, settles=True)
         if isinstance(found, float):  # the gradients are where they belong
-            self._leave(family, trace, run, taken, _taking(trace), float)
+            self._leave(key, family, trace, run, taken, _taking(trace), float)
             return found
         numbers = _taking(trace)
         leaves = [trace.captured[number] for number in numbers]
@@ -209,6 +215,7 @@ class Calls:
         """All second derivatives, a product with every unit vector: for arguments x and y the array
         of x is of their shapes one behind the other."""
         self._refuse(sparse=sparse or None)
+        self._check_threads(threads)
         taken = take(self.name, given, self._wanted)
         chosen, bare = self._chosen(taken, wrt)
         if any(taken.structures[argument].order != (None,) for argument in chosen):
@@ -236,6 +243,7 @@ class Calls:
 
     def hvp(self, given: dict[str, Any], vector: Any, wrt: Any = None, threads: Any = None) -> Any:
         """The Hessian times a vector, in the nest of the gradients."""
+        self._check_threads(threads)
         taken = take(self.name, given, self._wanted)
         chosen, bare = self._chosen(taken, wrt)
         numbers = [number for argument in chosen for number in taken.leaves_of(argument)]
@@ -343,6 +351,11 @@ class Calls:
             return trace
 
     # ---- checks --------------------------------------------------------------------------------
+
+    def _check_threads(self, threads: Any) -> None:
+        """One thread carries out a plan, however many there may be."""
+        if threads is not None and not isinstance(threads, Integral):
+            raise CompileError.threads(self.name, threads)
 
     def _chosen(self, taken: Taken, wrt: Any) -> tuple[list[int], bool]:
         """The arguments to differentiate, and whether the gradient comes bare."""

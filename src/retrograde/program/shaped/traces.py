@@ -19,6 +19,7 @@ from ...value import core
 from ..conditions import Decisions, recorders
 from ..entered import Entered, watching
 from ..settling import settled
+from ..traces import collector_paused
 from .arguments import NUMBER, TENSOR, Taken
 from .program import Guard, Program
 from .reading import Reader
@@ -110,7 +111,7 @@ def _record(
     recorders.decisions.append(decisions)
     core.enter_recording()
     try:
-        with unwatched():
+        with collector_paused(), unwatched():
             given, leaves = taken.recorded()
             reader = Reader(since)
             for number, (kind, leaf, place) in enumerate(zip(taken.kinds, leaves, taken.places())):
