@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("native")  # the reference keeps to traces
 def traced(function: Any) -> Any:
     """The function compiled with traces alone."""
     compiled = rg.compile(function)
-    compiled._choices.stop()
+    compiled._recordings.choices.stop()
     return compiled
 
 
@@ -91,7 +91,7 @@ def looped(x: Any) -> Any:
 def test_one_trace_has_the_bits_of_many(function: Any) -> None:
     chosen, plain = both(function, ROWS)
     assert len(chosen.traces) < len(plain.traces)
-    assert not chosen._choices.off
+    assert not chosen._recordings.choices.off
 
 
 def test_the_side_not_taken_contributes_nothing() -> None:
@@ -227,7 +227,7 @@ def test_a_condition_on_nan_takes_the_side_that_python_takes() -> None:
 
 
 def test_a_mismatch_falls_back_to_traces_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(f"{rg.__name__}.program.compiled.agrees", lambda *_: None)
+    monkeypatch.setattr(f"{rg.__name__}.program.recordings.agrees", lambda *_: None)
     compiled = rg.compile(branch)
     with pytest.warns(rg.errors.RecordingWarning, match="gave other bits"):
         found = compiled(ROWS)

@@ -277,7 +277,7 @@ def test_what_a_function_makes_itself_it_may_change() -> None:
     compiled, plain = rg.compile(collects), traced(collects)
     for one, other in zip(compiled.value_and_grad(ROWS), plain.value_and_grad(ROWS)):
         assert_same_bits(one, other)
-    assert compiled._choices.on
+    assert compiled._recordings.choices.on
     assert len(compiled.traces) < len(plain.traces)
 
 

@@ -5,53 +5,35 @@ from __future__ import annotations
 import inspect
 import os
 import sys
-import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
-from functools import partial, update_wrapper, wraps
-from threading import RLock
+from collections.abc import Callable, Sequence
+from functools import update_wrapper, wraps
 from types import FunctionType
 from typing import Any, overload
 
-from .._values.modes import unwatched
-from .._values.nests import Nest, flatten, is_array, leaves, take_apart
+from .._values.nests import flatten, is_array, leaves
 from ..errors import (
     CompileError,
-    FunctionResultError,
     ProgramFileError,
-    RecordingError,
-    RecordingWarning,
     RowsError,
-    TraceBudgetWarning,
 )
 from ..tensor import in_graph
 from ..value import Value, core
 from .calling import Replayable
 from .callsites import MISS, CallSites
-from .choices import Choices, DoubtedError, Overseer, computes_alike, on_stage, recorded
-from .conditions import Decisions
 from .doubts import DoubtError
-from .entered import Entered, watching
 from .loaded import Loaded
-from .misfits import name_row, retold
 from .naming import named
-from .program import Input
-from .proving import OPERATIONS, agrees
-from .record import ArraysRecorded, record
-from .rewriting import Fork
+from .record import ArraysRecorded
+from .recordings import Recordings
 from .routing import Recorder
 from .rows import RESERVED, Argument, Bound
-from .settling import ReboundError, RejoinError, add_settled, next_family
 from .shaped.arguments import TENSOR, WHOLE_AXES, annotated
 from .shaped.calls import Calls, key_of
 from .shaped.text import families_text
 from .shapes import plain
-from .sides import Stage
-from .traces import Family, Trace, collector_paused, outline
+from .subject import Subject
+from .traces import Family, Trace
 from .writer import Stored
-
-MANY_TRACES = 32
-"""Traces that part at one line, from which on it is named."""
 
 
 def _is_of_a_class(function: Any) -> bool:
@@ -99,12 +81,9 @@ class Compiled(Replayable):
         self._wanted = annotated(function, self._signature)
         self._on_tensors = TENSOR in self._wanted.values()
         self._tensors = Calls(self._name, self._called, self._wanted)
-        self._by_shape: dict[Any, Family] = {}
         self._sites = CallSites()
-        self._lock = RLock()
-        self._warned = False
-        self._choices = Choices()
-        self._by_traces: dict[Any, Family] = {}
+        subject = Subject(function, self._name, self._signature)
+        self._recordings = Recordings(subject, trace_budget, self._sites)
         update_wrapper(self, function)
 
     def __call__(
@@ -196,7 +175,7 @@ class Compiled(Replayable):
         if not self._tensors.families:
             return super().explain()
         found = families_text(self._name, self._tensors.families.values())
-        return f"{super().explain()}\n\n{found}" if self._by_shape else found
+        return f"{super().explain()}\n\n{found}" if self._recordings.by_shape else found
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the recorded traces to a program file, which :func:`retrograde.load` reads.
@@ -226,10 +205,8 @@ class Compiled(Replayable):
         >>> total(10.0)
         70.0
         """
-        with self._lock:
-            self._by_shape, self._by_traces = {}, {}
-            self._sites.forget()
-            self._tensors.forget()
+        self._recordings.forget()
+        self._tensors.forget()
 
     def __repr__(self) -> str:
         return f"<compiled {self._name}{self._signature}: {len(self.traces)} trace(s)>"
@@ -238,8 +215,8 @@ class Compiled(Replayable):
         """What was recorded with the names that the function uses meaning what they do now."""
         families: dict[Any, Family] = {}
         leaves: dict[int, Value] = {}
-        with self._lock:
-            for key, family in self._by_shape.items():
+        with self._recordings.lock:
+            for key, family in self._recordings.by_shape.items():
                 if not family.names.unchanged():
                     continue
                 shapes = tuple(plain(shape) for _, shape in key)
@@ -257,260 +234,21 @@ class Compiled(Replayable):
     # ---- recording ---------------------------------------------------------------------------
 
     def _families(self) -> Sequence[Family]:
-        return list(self._by_shape.values())
+        return list(self._recordings.by_shape.values())
 
     def _family(self, bound: Bound, shapes: list[Argument], traced: bool = False) -> Family:
-        """``traced`` asks for one in which no branch is a choice."""
-        key = tuple((shape.name, shape.shape) for shape in shapes)
-        with self._lock:
-            known = self._by_shape
-            if traced and self._choices.on:
-                known = self._by_traces
-            former = known.get(key)
-            if former is not None and former.names.unchanged():
-                return former
-            self._sites.drop(former)
-            forks = None if known is self._by_traces else self._choices.on
-            family = next_family(former, self._budget, forks)
-            with self._doubting(), self._on_row(bound, 0):
-                record = partial(self._record, bound, shapes, bound.numbers, b"", forks)
-                trace = add_settled(self._name, record, family)
-                self._prove(trace, family, bound, shapes)
-            family.keep(family.adopt(trace))
-            family.settle()
-            if bound.rows != 0:  # without rows the branches were decided by made-up numbers
-                known[key] = family
-            return family
+        return self._recordings.family(bound, shapes, traced)
 
     def _recorder(self, family: Family, bound: Bound, shapes: list[Argument]) -> Recorder:
-        def another(row: int, path: bytes, left: Trace) -> Trace:
-            numbers = bound.numbers_of(row) if bound.rows is not None else bound.numbers
-            with self._lock, self._doubting(), self._on_row(bound, row):
-                guard = len(path) - 1
-                record = partial(self._record, bound, shapes, numbers, path, family.forks)
-                trace = add_settled(self._name, record, family)
-                if trace.path[: guard + 1] != path or trace.site(guard) != left.site(guard):
-                    raise RecordingError.unsteady(self._name, left.site(guard))
-                if trace.outputs.paths != left.outputs.paths:
-                    raise FunctionResultError.branches(
-                        self._name, left.outputs.places, trace.outputs.places
-                    )
-                self._rejoin(family, left, guard, trace)
-                self._prove(trace, family, bound, shapes)
-                if family.splits[left.site(guard)] + 1 == MANY_TRACES and not self._warned:
-                    message = RecordingWarning.traces(self._name, MANY_TRACES, left.site(guard))
-                    warnings.warn(RecordingWarning(message), stacklevel=_caller_level())
-                if not family.has_room:
-                    self._warn(family, left, guard)
-                return family.adopt(trace)
-
-        return another
-
-    def _rejoin(self, family: Family, left: Trace, guard: int, trace: Trace) -> None:
-        """Rows part at a guard: begin again with a choice there, where it can be one."""
-        if family.forks is None or guard >= len(left.asked):
-            return
-        fork = self._choices.wanted(left.asked[guard])
-        if fork is not None:
-            if family.has_room:  # should it come to traces after all, these are what there is
-                family.keep(family.adopt(trace))
-                family.settle()
-            self._choices.turn_on(fork)
-            self._sort_families()
-            raise RejoinError
-
-    def _sort_families(self) -> None:
-        """Families in which other branches were choices are let go. Those of traces alone are kept
-        aside: the function is not recorded again for what they have."""
-        for key, family in list(self._by_shape.items()):
-            if family.forks != self._choices.on:
-                self._sites.drop(family)
-                del self._by_shape[key]
-                if not family.forks:
-                    family.forks = None
-                    self._by_traces[key] = family
-        if not self._choices.on:
-            for key, family in self._by_traces.items():
-                family.forks = frozenset()
-                self._by_shape[key] = family
-            self._by_traces = {}
-
-    @contextmanager
-    def _doubting(self) -> Iterator[None]:
-        """Begin again without choices that there is doubt about."""
-        try:
-            yield
-        except DoubtError as doubt:
-            if not self._leave(doubt):
-                raise
-            raise RejoinError from doubt
-
-    def _leave(self, doubt: DoubtError) -> bool:
-        """Leave to traces what there is doubt about; False: nothing would be different."""
-        with self._lock:
-            if not self._choices.on:
-                return False
-            if not isinstance(doubt, DoubtedError):
-                self._choices.turn_off(self._choices.on)
-            elif doubt.is_all:
-                self._choices.stop()
-            elif doubt.forks - self._choices.off:
-                self._choices.turn_off(doubt.forks)
-            else:
-                return False
-            self._sort_families()
-            return True
-
-    @contextmanager
-    def _on_row(self, bound: Bound, row: int) -> Iterator[None]:
-        """What the function raises says on which row it did."""
-        try:
-            yield
-        except (DoubtError, RejoinError, ReboundError, ArraysRecorded):
-            raise
-        except Exception as error:
-            if bound.rows:
-                name_row(error, self._name, row)
-            raise
-
-    def _prove(self, trace: Trace, family: Family, bound: Bound, shapes: list[Argument]) -> None:
-        """Compare a trace with choices with the traces of some rows, bit for bit."""
-        if not trace.has_choices:
-            return
-
-        def traced(numbers: Sequence[float]) -> Trace:
-            return self._record(bound, shapes, numbers, b"")
-
-        operations = agrees(trace, traced, bound, OPERATIONS - family.proved)
-        family.proved += operations or 0
-        if operations is None:
-            assert family.forks is not None
-            sites = [f"{fork.code.co_filename}:{fork.line}" for fork in family.forks]
-            message = RecordingWarning.choices(self._name, sites)
-            warnings.warn(RecordingWarning(message), stacklevel=_caller_level())
-            raise DoubtedError(set(family.forks), "its traces have other bits")
-
-    def _warn(self, family: Family, left: Trace, guard: int) -> None:
-        """Once: the line that splits the rows into more traces than are kept."""
-        if self._warned:
-            return
-        self._warned = True
-        family.splits[left.site(guard)] += 1
-        site, _ = family.splits.most_common(1)[0]
-        message = TraceBudgetWarning.text(self._name, len(family.traces), site)
-        warnings.warn(TraceBudgetWarning(message), stacklevel=_caller_level())
+        return self._recordings.recorder(family, bound, shapes)
 
     def _record(
-        self,
-        bound: Bound,
-        shapes: list[Argument],
-        numbers: Sequence[float],
-        path: bytes,
-        forks: frozenset[Fork] | None = frozenset(),
-        entered: Entered | None = None,
+        self, bound: Bound, shapes: list[Argument], numbers: Sequence[float], path: bytes
     ) -> Trace:
-        if forks:
-            stage = Stage(forks, self._choices.off)
-            found: Trace = recorded(
-                stage, lambda: self._record_on(stage, bound, shapes, numbers, path, entered)
-            )
-            return found
-        return self._record_on(None, bound, shapes, numbers, path, entered)
+        return self._recordings.record(bound, shapes, numbers, path)
 
-    def _record_on(
-        self,
-        stage: Stage | None,
-        bound: Bound,
-        shapes: list[Argument],
-        numbers: Sequence[float],
-        path: bytes,
-        entered: Entered | None,
-    ) -> Trace:
-        since = core.begin_epoch()
-        values = []
-        for name, number in zip(bound.names, numbers):
-            value = core.argument(number)
-            value.label = name
-            values.append(value)
-        inputs = [
-            Input(kind, name, 0.0, *place)
-            for kind, name, place in zip(bound.kinds, bound.names, bound.places)
-        ]
-        source = iter(values)
-        arguments = {shape.name: shape.build(source) for shape in shapes}
-        outputs: list[Nest] = []
-
-        def flatten(result: Any, decided: bool) -> list[Any]:
-            if result is None or not (decided or _holds_values(result)):
-                raise FunctionResultError.of(self._name, result)
-            found = take_apart(result, "the result", refusal)
-            outputs.append(outline(found))  # nothing keeps the graph
-            return found.items
-
-        def refusal(place: str, part: object) -> Exception:
-            return FunctionResultError.of(f"{self._name}, {place}", part)
-
-        call = self._signature.bind_partial()
-        call.arguments.update(arguments)
-
-        decisions = Decisions(path, self._choices.allowed)
-        chosen: list[Value] = []
-
-        def called() -> Any:
-            function: Any = self._function
-            watcher: Any = entered
-            if stage is not None:
-                watcher = Overseer(entered, stage)
-            try:
-                with (
-                    watching(watcher) if watcher else nullcontext(),
-                    on_stage(stage, decisions) if stage else nullcontext(),
-                ):
-                    if stage is not None:
-                        function = stage.called(function)
-                    result = function(*call.args, **call.kwargs)
-                    chosen.extend(stage.nodes if stage is not None else ())
-                    return result
-            except (TypeError, ValueError) as error:
-                clearer = retold(error, self._name, shapes)
-                if clearer is None:
-                    raise
-                raise clearer from error
-
-        depth = core.swap_no_grad(0)  # a later call may want gradients
-        try:
-            with collector_paused(), unwatched():
-                program, captured = record(
-                    called,
-                    list(zip(values, inputs)),
-                    flatten,
-                    since,
-                    decisions,
-                    chosen,
-                )
-        finally:
-            core.swap_no_grad(depth)
-        trace = Trace(program, captured, outputs[0], asked=decisions.asked)
-        if stage is not None and stage.nodes:
-            if core.begin_epoch() != since + 1:
-                raise DoubtError("it differentiates inside")
-            if not computes_alike(trace.program, stage.whole):
-                raise DoubtedError(stage.numbers, "it computes with a plain number of a side")
-        return trace
-
-
-def _caller_level() -> int:
-    """How many frames up the first one is that is not ours."""
-    level, frame = 2, sys._getframe(2)
-    package = __name__.rpartition(".")[0].rpartition(".")[0]
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(package):
-        frame = frame.f_back
-        level += 1
-    return level
-
-
-def _holds_values(nest: Any) -> bool:
-    return any(isinstance(leaf, Value) for leaf in leaves(nest))
+    def _leave(self, doubt: DoubtError) -> bool:
+        return self._recordings.leave(doubt)
 
 
 def _holds_nodes(nest: Any) -> bool:
