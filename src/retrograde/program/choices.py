@@ -12,9 +12,10 @@ from contextlib import contextmanager
 from types import CodeType, FrameType
 from typing import Any
 
+from .._shared.placeholders import tell_of_text
 from ..value import core_name
 from .branches import asks_for_kinds
-from .choosing import PLAIN
+from .choosing import COMPARING, PLAIN
 from .conditions import Decisions
 from .doubts import DoubtError
 from .entered import Entered, is_user_file
@@ -91,10 +92,13 @@ def on_stage(stage: Stage, decisions: Decisions) -> Iterator[None]:
     before, stages.now = stages.now, stage
     stage.decisions = decisions
     decisions.refuse = lambda: _refuse_in_a_side(stage)
+    decisions.reveal = lambda: _refuse_to_tell(stage)
+    tell_of_text(decisions.reveal)
     try:
         yield
     finally:
         stages.now = before
+        tell_of_text(None)
 
 
 def _refuse_in_a_side(stage: Stage) -> None:
@@ -102,14 +106,18 @@ def _refuse_in_a_side(stage: Stage) -> None:
         raise stage.refuse("it decides what is done")
 
 
+def _refuse_to_tell(stage: Stage) -> None:
+    """What a choice of two numbers is must not be seen: in a trace it is a plain number."""
+    raise stage.forbid("it looks a value up, or makes text of it")
+
+
 def recorded(stage: Stage, function: Callable[[], Any]) -> Any:
     """What a recording with choices gives, unless there is a doubt about them."""
     try:
         found = function()
     except Exception as error:
-        doubted = stage.doubted or {entry.fork.root for entry in stage.entries[-1:]}
-        why = stage.why or str(error)
-        raise DoubtedError(doubted or set(stage.forks), why, stage.is_stopped) from error
+        doubted = stage.doubted or stage.innermost()
+        raise DoubtedError(doubted, stage.why or str(error), stage.is_stopped) from error
     if stage.doubted or stage.entries:
         raise DoubtedError(stage.doubted or set(stage.forks), stage.why, stage.is_stopped)
     return found
@@ -145,5 +153,6 @@ def computes_alike(program: Program, whole: bool) -> bool:
             continue  # a value in every trace
         if op not in PLAIN or (whole and op in ("mul", "neg")):
             return False
+        whole = whole or op in COMPARING  # True is a whole number
         maybe.update(results)
     return True

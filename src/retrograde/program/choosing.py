@@ -19,7 +19,8 @@ from .doubts import DoubtError
 from .masks import ALL, NONE, Masks
 from .program import CHOICE, Instruction, Program
 
-PLAIN = frozenset(("add", "sub", "mul", "neg", "abs", "less", "less_equal", "equal", "stop"))
+COMPARING = frozenset(("less", "less_equal", "equal"))
+PLAIN = COMPARING | frozenset(("add", "sub", "mul", "neg", "abs", "stop"))
 """What Python computes with numbers as the executor does."""
 
 

@@ -23,7 +23,8 @@ class Decisions:
     """The decisions of one recording; the first are forced to the outcomes of ``path``.
 
     ``asked`` says by whom, where it ``tells``: the instruction that asked, or the place of a
-    branch. ``refuse`` is called first, where not all rows may be concerned (``sides.py``).
+    branch. ``refuse`` is called first, where not all rows may be concerned, and ``reveal`` where a
+    value is looked up by identity (``sides.py``).
     """
 
     def __init__(self, path: bytes = b"", tells: bool = False) -> None:
@@ -31,6 +32,7 @@ class Decisions:
         self.taken: list[tuple[Value, bool]] = []
         self.asked: list[Any] = []
         self.refuse: Callable[[], None] | None = None
+        self.reveal: Callable[[], None] | None = None
 
     def decide(self, value: Value, by: Any = None) -> bool:
         """The outcome of a condition, remembered as a guard."""
@@ -165,6 +167,12 @@ def compare(left: Value, right: Any, symbol: int) -> Any:
 def truth(value: Value) -> bool:
     """``if value``: the guard is that it is not zero."""
     return _decide((1.0 - elementwise.equal(value, 0.0)).detach())
+
+
+def looked_up(value: Value) -> None:
+    """A value is hashed: which object it is decides what comes of it."""
+    if recorders.decisions and recorders.decisions[-1].reveal is not None:
+        recorders.decisions[-1].reveal()
 
 
 if core_name == "reference":  # the native core finds them by name

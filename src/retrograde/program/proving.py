@@ -26,6 +26,8 @@ COMBINATIONS = 64
 """Rows that take other sides, of which traces are made."""
 OPERATIONS = 8_000
 """Operations of a function that are recorded for it; of every trace at least one row is."""
+SOME = 4
+"""Rows of which traces are made however few combinations there are."""
 OUTPUTS = 4
 """Outputs of which gradients are compared."""
 
@@ -46,8 +48,9 @@ def agrees(
     picked: dict[bytes, int] = {}
     for row in np.flatnonzero(fits).tolist():
         picked.setdefault((outcomes[row] != 0.0).tobytes(), row)
-    chosen = list(picked.values())
-    chosen = chosen[:: max(1, len(chosen) // most)][:most]
+    chosen = _spread(list(picked.values()), most)
+    if len(chosen) < min(SOME, most):  # a choice that nothing is computed with is not seen here
+        chosen = sorted({*chosen, *_spread(np.flatnonzero(fits).tolist(), min(SOME, most))})
     if not chosen:
         return 0
     here = rows[chosen]
@@ -60,6 +63,11 @@ def agrees(
         if not fit.all() or not _alike(_named(trace, expected), _named(other, found[0])):
             return None
     return size * len(chosen)
+
+
+def _spread(rows: list[int], most: int) -> list[int]:
+    """At most so many of some rows, from all over."""
+    return rows[:: max(1, -(-len(rows) // most))]
 
 
 def _some_rows(bound: Bound) -> Any:

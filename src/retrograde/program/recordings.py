@@ -126,14 +126,11 @@ class Recordings:
         with self.lock:
             if not self.choices.on:
                 return False
-            if not isinstance(doubt, DoubtedError):
-                self.choices.turn_off(self.choices.on)
-            elif doubt.is_all:
+            forks = doubt.forks - self.choices.off if isinstance(doubt, DoubtedError) else None
+            if isinstance(doubt, DoubtedError) and doubt.is_all:
                 self.choices.stop()
-            elif doubt.forks - self.choices.off:
-                self.choices.turn_off(doubt.forks)
             else:
-                return False
+                self.choices.turn_off(forks or self.choices.on)
             self._sort()
             return True
 
@@ -179,7 +176,7 @@ class Recordings:
 
     def _prove(self, trace: Trace, family: Family, bound: Bound, shapes: list[Argument]) -> None:
         """Compare a trace with choices with the traces of some rows, bit for bit."""
-        if not trace.has_choices:
+        if not family.forks:
             return
 
         def traced(numbers: Sequence[float]) -> Trace:
@@ -188,7 +185,6 @@ class Recordings:
         operations = agrees(trace, traced, bound, OPERATIONS - family.proved)
         family.proved += operations or 0
         if operations is None:
-            assert family.forks is not None
             sites = [f"{fork.code.co_filename}:{fork.line}" for fork in family.forks]
             message = RecordingWarning.choices(self._subject.name, sites)
             warnings.warn(RecordingWarning(message), stacklevel=_caller_level())

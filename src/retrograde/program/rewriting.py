@@ -19,6 +19,7 @@ from typing import Any
 from .._shared.sites import span_of
 from .branches import (
     EXTREMES,
+    TELLING,
     is_fit,
     is_repeatable_text,
     is_unlike,
@@ -414,6 +415,8 @@ class _Rewriter(ast.NodeTransformer):
         node.value = self.visit(node.value)
         if not isinstance(node.ctx, ast.Load):
             node.value = self._ask("changed", node.value, node.value)
+        elif node.attr in TELLING or node.attr.startswith("__"):
+            node.value = self._ask("looked_at", node.value, node.value)
         return node
 
     def visit_Starred(self, node: ast.Starred) -> Any:

@@ -37,7 +37,7 @@ class Chosen(Condition):
     __slots__ = ()
 
     def __invert__(self) -> Any:
-        raise DoubtError("~ of a plain True is a number")
+        raise now().refuse("~ of a plain True is a number")
 
     # True + 1 is a whole number
 
@@ -107,9 +107,14 @@ class Stage:
         """Whether a fork is to be a choice: one in a side of another is, if it can be."""
         return fork.root not in self.off and (self.open > 0 or fork.root in self.forks)
 
+    def innermost(self) -> set[Fork]:
+        """The branch whose sides were opened last, else all that are choices."""
+        opened = [entry.fork.root for entry in self.entries if entry.value is not None]
+        return set(opened[-1:]) or set(self.forks)
+
     def refuse(self, why: str) -> DoubtError:
         """Doubt the innermost side that is open."""
-        self.doubted |= {entry.fork.root for entry in self.entries[-1:]} or self.forks
+        self.doubted |= self.innermost()
         self.why = self.why or why
         return DoubtError(why)
 

@@ -275,6 +275,13 @@ class Tag:
             raise stage.refuse("it reads an item of something that may change")
         return thing
 
+    def looked_at(self, thing: Any) -> Any:
+        """What an attribute is read of that tells a value from a number or from another value."""
+        stage = stages.now
+        if stage is not None and isinstance(thing, (Value, Condition)):
+            raise stage.forbid("it looks at how a value was made")
+        return thing
+
     def rebinds(self, thing: Any) -> None:
         """``x += y`` gives the name something new, or changes what the function has made."""
         stage = stages.now
