@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from math import copysign
 from types import CodeType, FrameType
 from typing import Any
 
@@ -136,14 +137,20 @@ def computes_alike(program: Program, whole: bool) -> bool:
 
     Where a side is a plain number its trace computes with Python's: the same for sums, products and
     comparisons, another for functions. ``whole`` says whether some may be whole numbers, which have
-    no negative zero.
+    no negative zero; what comes of comparing numbers is one.
     """
     plain = {i for i, g in program.inputs.items() if g.kind == CONSTANT and i not in program.made}
+    counts = {i for i in plain if copysign(1.0, program.inputs[i].number) == 1.0}
     maybe: set[int] = set()
+    told: set[int] = set()
     for op, results, args, _, _ in program.instructions:
         if op == CHOICE:
             if any([side in plain or side in maybe for side in args[1:]]):
                 maybe.update(results)
+            if not told.isdisjoint(args[1:]):
+                told.update(results)
+            if counts.issuperset(args[1:]):
+                counts.update(results)
             continue
         if maybe.isdisjoint(args):
             continue
@@ -153,6 +160,13 @@ def computes_alike(program: Program, whole: bool) -> bool:
             continue  # a value in every trace
         if op not in PLAIN or (whole and op in ("mul", "neg")):
             return False
-        whole = whole or op in COMPARING  # True is a whole number
+        if op in COMPARING:
+            told.update(results)
+        elif not told.isdisjoint(args):
+            if op == "neg" or (op == "mul" and not counts.issuperset(args)):
+                return False  # 0 * -1 is no negative zero
+            told.update(results)
+        if op in COMPARING or (op in ("mul", "add", "abs", "stop") and counts.issuperset(args)):
+            counts.update(results)
         maybe.update(results)
     return True
