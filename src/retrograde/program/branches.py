@@ -20,9 +20,7 @@ _ASKING = frozenset(
 )
 """Names of builtins that tell a number from a value, or see more than the names of a function."""
 
-TELLING = frozenset(
-    "data grad inputs label ndim op partials requires_grad shape site size".split()
-)
+TELLING = frozenset("data grad inputs label ndim op partials requires_grad shape site size".split())
 """Attributes of a value that a plain number does not have, or that tell how the value was made."""
 
 _UNFIT = (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)

@@ -18,6 +18,7 @@ from .checker import check
 from .doubts import DoubtError
 from .masks import ALL, NONE, Masks
 from .program import CHOICE, Instruction, Program
+from .selections import Selections
 
 COMPARING = frozenset(("less", "less_equal", "equal"))
 PLAIN = COMPARING | frozenset(("add", "sub", "mul", "neg", "abs", "stop"))
@@ -100,7 +101,7 @@ class _ByRows(Sweeper):
         super().__init__(program, wrt, build)
         self.sums_of: dict[int, _Sum] = {}
         self.masks = Masks(program)
-        self.ids: dict[int, int] = {}
+        self.chosen = Selections(build, self.masks)
         self.aliases, self.conflicts = aliases, set[int]()
         self.picked = {
             i.results[0]: i.args for i in program.instructions if i.results[0] in aliases
@@ -156,7 +157,9 @@ class _ByRows(Sweeper):
         for wanted in self.wrt:
             found = self.sums_of.get(wanted)
             gradients.append(
-                zero if found is None else self._select(found.rows, found.number, zero, ALL, -1)
+                zero
+                if found is None
+                else self.chosen.select(found.rows, found.number, zero, ALL, -1)
             )
         return gradients
 
@@ -166,7 +169,7 @@ class _ByRows(Sweeper):
         pending = [(instruction.args, found.rows)]
         while pending:
             (condition, *sides), rows = pending.pop()
-            where = masks.where(condition)
+            where = self.chosen.where(condition)
             for side, lanes in zip(sides, (where, masks.other(where))):
                 lanes = masks.both(lanes, rows)
                 if lanes == NONE or side not in self.active:
@@ -187,7 +190,7 @@ class _ByRows(Sweeper):
             self.conflicts.add(choice)
         either, singles = masks.either(before.rows, lanes), masks.either(before.single, single)
         self.sums_of[side] = _Sum(
-            self._select(lanes, found.number, before.number, either, site),
+            self.chosen.select(lanes, found.number, before.number, either, site),
             either,
             singles,
             self._either(lanes, found.product, before.product, singles, site),
@@ -219,7 +222,7 @@ class _ByRows(Sweeper):
             if self.handed_on > self.most:
                 raise DoubtError("what it picks is used again and again")
             condition, holds, fails = self.picked[target]
-            where = self.masks.where(condition)
+            where = self.chosen.where(condition)
             pending.append((fails, self.masks.both(rows, self.masks.other(where))))
             pending.append((holds, self.masks.both(rows, where)))
 
@@ -243,14 +246,14 @@ class _ByRows(Sweeper):
         else:
             later = self._later(before, partial, upstream, again, site)
             number, new_product = self._first(partial, upstream, site)
-            number = self._select(before.rows, later, number, rows, site)
+            number = self.chosen.select(before.rows, later, number, rows, site)
         either = masks.either(rows, before.rows)
         singles = masks.both(before.single, masks.other(rows))
         old_product = before.product if singles != NONE else None
         if new_product is not None:
             singles = masks.either(singles, fresh)
         self.sums_of[target] = _Sum(
-            self._select(rows, number, before.number, either, site),
+            self.chosen.select(rows, number, before.number, either, site),
             either,
             singles,
             self._either(rows, new_product, old_product, singles, site),
@@ -289,7 +292,7 @@ class _ByRows(Sweeper):
             assert before.product is not None
             fused = build.emit("fma", (*before.product, upstream), site)
             is_one = build.emit("equal", (partial, build.constant(1.0)), site)
-            is_one = build.emit("mul", (is_one, self._id(ones)), site)
+            is_one = build.emit("mul", (is_one, self.chosen.number(ones)), site)
             number = build.emit(CHOICE, (is_one, fused, number), site)
         return number
 
@@ -302,7 +305,7 @@ class _ByRows(Sweeper):
         fused = build.emit("fma", (*before.product, upstream), site)
         if single == rows:
             return fused
-        return self._select(
+        return self.chosen.select(
             single, fused, build.emit("add", (before.number, upstream), site), rows, site
         )
 
@@ -312,39 +315,5 @@ class _ByRows(Sweeper):
         """One of two products, picked row by row; what nobody needs of it is dropped later."""
         if one is None or other is None:
             return one or other
-        first, second = [self._select(rows, x, y, among, site) for x, y in zip(one, other)]
+        first, second = [self.chosen.select(rows, x, y, among, site) for x, y in zip(one, other)]
         return first, second
-
-    # ---- sets of rows as numbers -------------------------------------------------------------
-
-    def _select(self, rows: int, one: int, other: int, among: int, site: int) -> int:
-        """One number in some rows and another in the rest of those it matters in."""
-        rows = self.masks.simpler(rows, among)
-        if rows == ALL or one == other:
-            return one
-        if rows == NONE:
-            return other
-        if rows > self.masks.other(rows):  # of a set and the others, the one made first
-            rows, one, other = self.masks.other(rows), other, one
-        return self.build.emit(CHOICE, (self._id(rows), one, other), site)
-
-    def _id(self, rows: int) -> int:
-        """A set as a number of the program: 1 in its rows, else 0."""
-        build, masks, ids = self.build, self.masks, self.ids
-        wanted, pending = rows, [rows]
-        while pending:
-            rows = pending[-1]
-            if rows in ids:
-                pending.pop()
-            elif rows in (NONE, ALL):
-                ids[rows] = build.constant(float(rows))
-            else:
-                condition, holds, fails = masks.parts(rows)
-                missing = [each for each in (holds, fails) if each not in ids]
-                if missing:
-                    pending += missing
-                elif (holds, fails) == (ALL, NONE):
-                    ids[rows] = condition
-                else:
-                    ids[rows] = build.emit(CHOICE, (condition, ids[holds], ids[fails]), -1)
-        return ids[wanted]

@@ -175,7 +175,8 @@ def _values(frame: FrameType, names: frozenset[str]) -> dict[str, Any]:
 class Watcher(Protocol):
     """Who is told of functions that are entered."""
 
-    def __call__(self, frame: FrameType) -> bool: ...
+    def __call__(self, frame: FrameType) -> bool:
+        """Whether to be told the next time it is."""
 
     def _release(self) -> None: ...
 

@@ -34,6 +34,8 @@ class Masks:
         self._others: list[int] = [ALL, NONE]
         self._known: dict[tuple[int, int, int], int] = {}
         self._both: dict[tuple[int, int], int] = {}
+        self.common: dict[int, tuple[int, int]] = {}
+        """By set: two sets whose common rows it has, as it was first asked for."""
 
     def parts(self, rows: int) -> tuple[int, int, int]:
         """The condition asked first, and the sets where it holds and where it does not."""
@@ -106,11 +108,14 @@ class Masks:
             if depth > DEEPEST:
                 raise DoubtError("its conditions depend on each other too deeply")
             asked = self._first(one, other)
-            known = self._both[key] = self._make(
+            known = self._make(
                 asked,
                 self.both(self._side(one, asked, 1), self._side(other, asked, 1), depth + 1),
                 self.both(self._side(one, asked, 2), self._side(other, asked, 2), depth + 1),
             )
+            self._both[key] = known
+            if depth == 0 and known not in (NONE, one, other):
+                self.common.setdefault(known, key)
         return known
 
     def either(self, one: int, other: int) -> int:
