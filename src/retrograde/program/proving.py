@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 COMBINATIONS = 64
 """Rows that take other sides, of which traces are made."""
-OPERATIONS = 8_000
+OPERATIONS = 4_000
 """Operations of a function that are recorded for it; of every trace at least one row is."""
 SOME = 4
 """Rows of which traces are made however few combinations there are."""

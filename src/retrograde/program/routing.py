@@ -174,6 +174,8 @@ class Router:
         served = sum(trace.rows for trace in self.family.traces)
         if len(self.family.traces) == 1 or not served:
             return True
+        if main.wasted < WASTED_ROWS and not main.has_router(0):
+            return 2 * main.rows >= served
         arguments = self.call.arguments
         full = len(main.ready(work.mode, work.what, arguments).plan.steps)
         guards = len(main.router(0, arguments).plan.steps)
@@ -185,6 +187,8 @@ class Router:
         run([part], self.call.inputs, work.outputs, self.call.threads)
         others = np.flatnonzero(part.failed >= 0)
         self.count(main, self.call.rows - len(others))
+        if len(others) and len(self.family.traces) > 1:
+            main.wasted += len(others) + WASTED_RUN
         wave: list[tuple[Route, Any]] = []
         for guard, rows in _grouped(part.failed[others], others):
             path = main.path[:guard] + bytes([1 - main.path[guard]])
