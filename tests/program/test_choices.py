@@ -15,11 +15,14 @@ from .choice_programs import function_of, source_of
 pytestmark = pytest.mark.usefixtures("native")  # the reference keeps to traces
 
 
+def rejoined(function: Any) -> Any:
+    """The function compiled with choices."""
+    return rg.compile(function, choices=True)
+
+
 def traced(function: Any) -> Any:
     """The function compiled with traces alone."""
-    compiled = rg.compile(function)
-    compiled._recordings.choices.stop()
-    return compiled
+    return rg.compile(function)
 
 
 def assert_same_bits(one: Any, other: Any) -> None:
@@ -29,7 +32,7 @@ def assert_same_bits(one: Any, other: Any) -> None:
 
 def both(function: Any, *args: Any) -> tuple[Any, Any]:
     """The function with choices, held to traces; and with traces."""
-    chosen, plain = rg.compile(function), traced(function)
+    chosen, plain = rejoined(function), traced(function)
     value, slopes = chosen.value_and_grad(*args)
     expected, steep = plain.value_and_grad(*args)
     assert_same_bits(value, expected)
@@ -95,7 +98,7 @@ def test_one_trace_has_the_bits_of_many(function: Any) -> None:
 
 
 def test_the_side_not_taken_contributes_nothing() -> None:
-    _, slope = rg.compile(steep).value_and_grad(np.array([0.0, 4.0, -1.0]))
+    _, slope = rejoined(steep).value_and_grad(np.array([0.0, 4.0, -1.0]))
     assert slope.tolist() == [2.0, 0.25, 2.0]
 
 
@@ -205,7 +208,7 @@ def test_an_exception_on_one_side_names_the_line() -> None:
         return rg.sqrt(x)
 
     with pytest.raises(ValueError, match="negative"):
-        rg.compile(checked)(np.array([1.0, -1.0]))
+        rejoined(checked)(np.array([1.0, -1.0]))
 
 
 def test_a_division_by_the_number_zero_on_one_side_raises_as_it_does() -> None:
@@ -216,19 +219,19 @@ def test_a_division_by_the_number_zero_on_one_side_raises_as_it_does() -> None:
         return 1.0 / d
 
     with pytest.raises(ZeroDivisionError):
-        rg.compile(divided)(np.array([1.0, -1.0]))
+        rejoined(divided)(np.array([1.0, -1.0]))
 
 
 def test_a_condition_on_nan_takes_the_side_that_python_takes() -> None:
     def sided(x: Any) -> Any:
         return 1.0 * x if x > 0.0 else 2.0 + 0.0 * rg.where(x > 0.0, x, 0.0)
 
-    assert rg.compile(sided)(np.array([1.0, np.nan])).tolist() == [1.0, 2.0]
+    assert rejoined(sided)(np.array([1.0, np.nan])).tolist() == [1.0, 2.0]
 
 
 def test_a_mismatch_falls_back_to_traces_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(f"{rg.__name__}.program.recordings.agrees", lambda *_: None)
-    compiled = rg.compile(branch)
+    compiled = rejoined(branch)
     with pytest.warns(rg.errors.RecordingWarning, match="gave other bits"):
         found = compiled(ROWS)
     assert_same_bits(found, traced(branch)(ROWS))
@@ -253,7 +256,7 @@ def exercised(spot: Any, rate: Any, strike: Any, shocks: Any) -> Any:
 def test_a_branch_in_a_long_loop_is_one_trace() -> None:
     """Sets of rows are told by as many conditions as there are steps, not by their ways."""
     shocks = np.random.default_rng(1).normal(size=(40, 30))
-    chosen = rg.compile(exercised)
+    chosen = rejoined(exercised)
     value, slopes = chosen.value_and_grad(100.0, 0.03, 100.0, shocks)
     assert len(chosen.traces) == 1
     for row in (0, 7, 39):
@@ -265,7 +268,7 @@ def test_a_branch_in_a_long_loop_is_one_trace() -> None:
 
 
 def test_files_keep_choices(tmp_path: Any) -> None:
-    compiled = rg.compile(branch)
+    compiled = rejoined(branch)
     expected, slope = compiled.value_and_grad(ROWS)
     compiled.save(tmp_path / "branch.rgp")
     found, loaded_slope = rg.load(tmp_path / "branch.rgp").value_and_grad(ROWS)
@@ -277,7 +280,7 @@ def test_files_keep_choices(tmp_path: Any) -> None:
 
 
 def test_births_and_stories_are_those_of_the_row() -> None:
-    compiled = rg.compile(steep)
+    compiled = rejoined(steep)
     compiled.grad(np.array([0.0, 4.0, -1.0]))
     assert compiled.births(np.array([0.0, 4.0, -1.0])).sick.tolist() == []
     assert "sqrt" not in str(compiled.story(np.array([0.0, 4.0]), row=0).forward)
@@ -291,7 +294,7 @@ def hold(seed: int) -> tuple[int, int]:
     x, y = draw.normal(size=16) * 1.5, draw.normal(size=16)
     x[3], x[5], y[7], y[11], x[13], y[13] = np.nan, 0.0, 0.0, np.inf, 1.0, 1.0
     answers, traces = [], []
-    for compiled in (rg.compile(function), traced(function)):
+    for compiled in (rejoined(function), traced(function)):
         try:
             found = compiled.value_and_grad(x, y, 0.7)
             flat = [found[0], *found[1]]

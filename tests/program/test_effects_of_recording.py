@@ -13,7 +13,7 @@ import pytest
 
 import retrograde as rg
 
-from .test_choices import ROWS, assert_same_bits, traced
+from .test_choices import ROWS, assert_same_bits, rejoined, traced
 
 pytestmark = pytest.mark.usefixtures("native")  # the reference keeps to traces
 
@@ -247,7 +247,7 @@ def _answer(compiled: Any) -> list[Any]:
 @pytest.mark.parametrize("make", CASES)
 def test_what_draws_or_keeps_is_recorded_as_often_as_traces_ask(make: Callable[[], Made]) -> None:
     (one, left_by_one), (other, left_by_other) = make(), make()
-    found, expected = _answer(rg.compile(one)), _answer(traced(other))
+    found, expected = _answer(rejoined(one)), _answer(traced(other))
     assert len(found) == len(expected)
     for a, b in zip(found, expected):
         if isinstance(a, str) or isinstance(b, str):
@@ -274,7 +274,7 @@ def collects(x: Any) -> Any:
 
 
 def test_what_a_function_makes_itself_it_may_change() -> None:
-    compiled, plain = rg.compile(collects), traced(collects)
+    compiled, plain = rejoined(collects), traced(collects)
     for one, other in zip(compiled.value_and_grad(ROWS), plain.value_and_grad(ROWS)):
         assert_same_bits(one, other)
     assert compiled._recordings.choices.on
@@ -290,7 +290,7 @@ def test_an_exception_names_the_row_and_the_line() -> None:
             raise ValueError("too low")
         return y
 
-    compiled = rg.compile(checked)
+    compiled = rejoined(checked)
     with pytest.raises(ValueError, match="too low") as caught:
         compiled(np.array([0.0, 1.0, 2.0, -2.0]))
     (note,) = caught.value.__notes__  # type: ignore[attr-defined]

@@ -13,7 +13,7 @@ import retrograde as rg
 from .choice_programs import function_of
 from .strangers import programs
 from .strangers.common import BIAS, WEIGHT
-from .test_choices import assert_same_bits, traced
+from .test_choices import assert_same_bits, rejoined, traced
 from .wild_programs import wild_source
 
 pytestmark = pytest.mark.usefixtures("native")  # the reference keeps to traces
@@ -55,7 +55,7 @@ def asked(compiled: Any, what: str, args: tuple[Any, ...], captured: list[Any]) 
 def hold(function: Any, seed: int, asks: tuple[str, ...], captured: list[Any], *more: Any) -> Any:
     """Hold a function with choices to its traces, twice on other rows, and to eager values."""
     draw = np.random.default_rng(seed)
-    chosen, plain = rg.compile(function), traced(function)
+    chosen, plain = rejoined(function), traced(function)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for _ in range(2):
@@ -115,7 +115,7 @@ def test_nothing_tells_a_choice_from_a_number(name: str) -> None:
 def test_strangers_branches_rejoin(name: str) -> None:
     """One trace for what is finite; a second may come of what is not."""
     function = PROGRAMS[name]
-    chosen, plain = rg.compile(function), traced(function)
+    chosen, plain = rejoined(function), traced(function)
     draw = np.random.default_rng(3)
     x, y = draw.normal(size=200), draw.normal(size=200)
     for one, other in zip(chosen.grad(x, y), plain.grad(x, y)):

@@ -29,8 +29,8 @@ from .tags import Tag
 class Choices:
     """Which branches of a function are choices by now, and which may not be."""
 
-    def __init__(self) -> None:
-        self.allowed = core_name != "reference"  # which keeps to traces: it is there to be simple
+    def __init__(self, asked: bool) -> None:
+        self.allowed = asked and core_name != "reference"  # which keeps to traces: it is simple
         self.on: frozenset[Fork] = frozenset()
         self.off: set[Fork] = set()
 

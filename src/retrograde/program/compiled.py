@@ -57,6 +57,7 @@ class Compiled(Replayable):
         self,
         function: Callable[..., Any],
         trace_budget: int | None = None,
+        choices: bool = False,
     ) -> None:
         if not callable(function):
             raise CompileError.not_callable(function)
@@ -64,7 +65,7 @@ class Compiled(Replayable):
             raise CompileError.budget(trace_budget)
         self._function = function
         self._name = getattr(function, "__name__", "the function")
-        self._budget = trace_budget
+        self._budget, self._chooses = trace_budget, choices
         try:
             self._signature = inspect.signature(function)
         except ValueError as error:
@@ -83,7 +84,7 @@ class Compiled(Replayable):
         self._tensors = Calls(self._name, self._called, self._wanted)
         self._sites = CallSites()
         subject = Subject(function, self._name, self._signature)
-        self._recordings = Recordings(subject, trace_budget, self._sites)
+        self._recordings = Recordings(subject, trace_budget, choices, self._sites)
         update_wrapper(self, function)
 
     def __call__(
@@ -151,18 +152,18 @@ class Compiled(Replayable):
 
     def __reduce__(self) -> Any:
         if not isinstance(self._function, FunctionType):
-            return Compiled, (self._function, self._budget)
+            return Compiled, (self._function, self._budget, self._chooses)
         found = _found_by_name(self._function)
         if found is self:
             return self._function.__qualname__  # decorated: found again by its name
         if found is self._function:
-            return Compiled, (self._function, self._budget)
+            return Compiled, (self._function, self._budget, self._chooses)
         if self._on_tensors:
             raise ProgramFileError.unsaveable(self._name, "it is a function on tensors")
         return Loaded(self._stored_function()).__reduce__()  # a lambda, a function in a function
 
     def __copy__(self) -> Compiled:
-        return Compiled(self._function, self._budget)
+        return Compiled(self._function, self._budget, self._chooses)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Compiled:
         return self.__copy__()
@@ -313,26 +314,30 @@ for _name in ("value_and_grad", "grad", "backward", "jacobian", "hessian", "hvp"
 
 
 @overload
-def compile(function: Callable[..., Any], *, trace_budget: int | None = None) -> Compiled: ...
+def compile(
+    function: Callable[..., Any], *, trace_budget: int | None = None, choices: bool = False
+) -> Compiled: ...
 
 
 @overload
-def compile(*, trace_budget: int | None = None) -> Callable[[Callable[..., Any]], Compiled]: ...
+def compile(
+    *, trace_budget: int | None = None, choices: bool = False
+) -> Callable[[Callable[..., Any]], Compiled]: ...
 
 
-def compile(function: Any = ..., *, trace_budget: int | None = None) -> Any:
+def compile(function: Any = ..., *, trace_budget: int | None = None, choices: bool = False) -> Any:
     """Record a function on values and replay it over rows, with gradients.
 
     Axis 0 of an array is rows: a 1-D array gives one number a row, a 2-D array a sequence of
     numbers a row. Numbers, lists and ``rg.uniform(array)`` are the same for all rows. Every row
-    goes its own way through ``if`` and ``while``. Branches whose sides only compute values and
-    meet again share a recording; of others each way that is taken is recorded once.
+    goes its own way through ``if`` and ``while``, and each way that is taken is recorded once.
 
     A parameter annotated ``rg.Tensor``, and every array of three and more axes, is one tensor
     instead, and one annotated ``np.ndarray`` whole numbers that pick places of tensors: such a
     function has no rows.
 
     ``trace_budget`` is how many ways are kept; by default 500, or more while they are short.
+    ``choices`` puts branches whose sides only compute values and meet again into one recording.
 
     >>> import numpy as np
     >>> import retrograde as rg
@@ -352,5 +357,5 @@ def compile(function: Any = ..., *, trace_budget: int | None = None) -> Any:
            [1., 2.]])
     """
     if function is ...:
-        return lambda given: Compiled(given, trace_budget)
-    return Compiled(function, trace_budget)
+        return lambda given: Compiled(given, trace_budget, choices)
+    return Compiled(function, trace_budget, choices)

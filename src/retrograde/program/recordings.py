@@ -43,9 +43,11 @@ class Recordings:
     the function are choices: diagnoses ask for them, and so does a doubt.
     """
 
-    def __init__(self, subject: Subject, budget: int | None, sites: CallSites) -> None:
+    def __init__(
+        self, subject: Subject, budget: int | None, choices: bool, sites: CallSites
+    ) -> None:
         self.by_shape: dict[Any, Family] = {}
-        self.choices = Choices()
+        self.choices = Choices(choices)
         self.lock = RLock()
         self._subject, self._budget, self._sites = subject, budget, sites
         self._by_traces: dict[Any, Family] = {}
