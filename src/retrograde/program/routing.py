@@ -278,6 +278,8 @@ class Router:
 
     def count(self, trace: Trace, rows: int) -> None:
         """Rows that a trace serves; of traces that are not kept, those with most are remembered."""
+        if not rows:
+            return  # it was only tried
         trace.rows += rows
         if trace.kept:
             self.outcome.served.add(id(trace))
