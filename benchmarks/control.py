@@ -1,7 +1,7 @@
-"""Time long loops: `python benchmarks/control.py`, see README.md.
+"""Time loops and branches: `python benchmarks/control.py`, see README.md.
 
 The first call records, finds the loops, differentiates and lays out; later calls replay. Peers say
-the loop themselves. All agree on the gradients before anything is told.
+the loop themselves, and the branch. All agree on the gradients before anything is told.
 """
 
 from __future__ import annotations
@@ -17,7 +17,11 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from control_programs import PROGRAMS, Program, peers_of
+from control_programs import PROGRAMS as LONG
+from control_programs import Program, peers_of
+from control_rows import ROWS, calls_of
+
+PROGRAMS = LONG | ROWS
 
 TOLERANCE = 1e-9
 
@@ -30,11 +34,12 @@ class Timing:
     engine: str
     first: float
     steady: float
+    operations: int
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code."""
-    parser = argparse.ArgumentParser(description="Time functions with long loops.")
+    parser = argparse.ArgumentParser(description="Time functions with loops and branches.")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.add_argument("--rounds", type=int, default=5, help="later calls of each engine (5)")
     parser.add_argument("--only", default=",".join(PROGRAMS), help="programs, by commas")
@@ -44,7 +49,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name in options.only.split(","):
         program = PROGRAMS[name]()
         expected: Any = None
-        for engine, call in peers_of(program).items():
+        calls = calls_of(program) if name in ROWS else peers_of(program)
+        for engine, call in calls.items():
             timing, gradients = _timed(program, engine, call, options.rounds)
             timings.append(timing)
             expected = gradients if expected is None else expected
@@ -69,15 +75,14 @@ def _timed(
         began = perf_counter()
         call()
         steady.append(perf_counter() - began)
-    return Timing(program.name, engine, first, min(steady)), np.array(gradients)
+    return Timing(program.name, engine, first, min(steady), program.operations), np.array(gradients)
 
 
 def _table(timings: list[Timing]) -> None:
-    operations = {name: make().operations for name, make in PROGRAMS.items()}
     heads = ("first call", "us an op", "steady", "ns an op")
     print(f"{'program':<10}{'engine':<20}" + "".join(f"{head:>12}" for head in heads))
     for each in timings:
-        count = operations[each.program]
+        count = each.operations
         first, steady = each.first / count * 1e6, each.steady / count * 1e9
         times = f"{each.first:>10.2f} s{first:>12.2f}{each.steady * 1e3:>9.2f} ms{steady:>12.1f}"
         print(f"{each.program:<10}{each.engine:<20}{times}")

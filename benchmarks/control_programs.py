@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -112,6 +113,17 @@ def peers_of(program: Program) -> dict[str, Callable[[], Any]]:
     return found
 
 
+_ABSENT: set[str] = set()
+
+
+def absent(engine: str) -> dict[str, Callable[[], Any]]:
+    """No calls of an engine that is not installed, which is said once."""
+    if engine not in _ABSENT:
+        print(f"{engine} is not installed: left out", file=sys.stderr)
+        _ABSENT.add(engine)
+    return {}
+
+
 def _compiled(program: Program) -> Callable[[], Any]:
     compiled = rg.compile(program.function)
     return lambda: compiled.value_and_grad(*program.arguments)[1]
@@ -137,7 +149,7 @@ def _jax_garch(program: Program) -> dict[str, Callable[[], Any]]:
         import jax
         import jax.numpy as jnp
     except ImportError:
-        return {}
+        return absent("JAX")
     jax.config.update("jax_enable_x64", True)
     data = jnp.array(program.data)
 
@@ -159,7 +171,7 @@ def _numba_garch(program: Program) -> dict[str, Callable[[], Any]]:
     try:
         from numba import njit
     except ImportError:
-        return {}
+        return absent("numba")
 
     @njit
     def gradient(w: float, a: float, b: float, data: Any) -> Any:
@@ -184,7 +196,7 @@ def _jax_cartpole(program: Program) -> dict[str, Callable[[], Any]]:
         import jax
         import jax.numpy as jnp
     except ImportError:
-        return {}
+        return absent("JAX")
     jax.config.update("jax_enable_x64", True)
 
     def cost(pushes: Any) -> Any:
@@ -204,7 +216,7 @@ def _casadi_cartpole(program: Program) -> dict[str, Callable[[], Any]]:
     try:
         import casadi
     except ImportError:
-        return {}
+        return absent("CasADi")
 
     def call() -> Any:
         if not made:

@@ -338,7 +338,14 @@ PyObject *rg_compare(PyObject *self, PyObject *other, int symbol) {
     Py_RETURN_RICHCOMPARE(left, right, symbol);
 }
 
-static Py_hash_t value_hash(PyObject *self) { return _Py_HashPointer(self); }
+static Py_hash_t value_hash(PyObject *self) {
+    if (RG_UNLIKELY(rg_recording())) { /* what is looked up by identity may be refused */
+        PyObject *told = rg_call("retrograde.program.conditions", "looked_up", "(O)", self);
+        if (told == NULL) return -1;
+        Py_DECREF(told);
+    }
+    return _Py_HashPointer(self);
+}
 
 static int value_bool(PyObject *self) {
     if (RG_UNLIKELY(rg_recording())) {

@@ -208,7 +208,13 @@ def test_rows_that_go_another_way_are_led_there(native: Any) -> None:
     f = native.compile(lambda x: x * 2.0 if x > 0.0 else -x)
     assert [f(1.0), f(1.0), f(-3.0), f(1.0), f(-3.0)] == [2.0, 2.0, 3.0, 2.0, 3.0]
     rows = np.array([1.0, 2.0])
-    g = native.compile(lambda x: x * 2.0 if x > 0.0 else -x)
+
+    @native.compile
+    def g(x: Any) -> Any:
+        if x > 0.0:
+            return x * 2.0
+        return -x
+
     for given in (rows, rows, -rows, rows * [1.0, -1.0], rows):
         assert same(g(given), np.where(given > 0.0, given * 2.0, -given))
     assert sum(trace.rows for trace in g.traces) == 10

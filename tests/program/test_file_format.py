@@ -99,7 +99,16 @@ class Page:
             strides = [self.stride() for _ in self.operands(body)]
             return (trips, body, period, strides)
         op = self.ops[kind - 5]
-        arity = {"neg": 1, "abs": 1, "exp": 1, "tanh": 1, "stop": 1, "square": 1, "where": 3}
+        arity = {
+            "neg": 1,
+            "abs": 1,
+            "exp": 1,
+            "tanh": 1,
+            "stop": 1,
+            "square": 1,
+            "where": 3,
+            "choice": 3,
+        }
         operands = self.count() if op in ("sum", "dot", "take") else arity.get(op, 2)
         index, self.made = self.made, self.made + 1
         return (op, [index - self.count() for _ in range(operands)], self.count())

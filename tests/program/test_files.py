@@ -84,6 +84,7 @@ def test_programs_come_back_as_they_were(rg: Any, tmp_path: Path, name: str) -> 
     assert (tmp_path / "again.rgp").read_bytes() == (tmp_path / "function.rgp").read_bytes()
 
 
+@pytest.mark.usefixtures("traces_alone")
 def test_rows_of_every_trace_go_their_way(rg: Any, tmp_path: Path) -> None:
     compiled = rg.compile(lambda a: _newton(a))
     column = np.random.default_rng(3).uniform(0.1, 1e4, 3000)

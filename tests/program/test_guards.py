@@ -100,6 +100,7 @@ def test_not_recording_comparisons_are_bools(rg: Any) -> None:
     assert (rg.Value(1.0) == None) is False  # noqa: E711
 
 
+@pytest.mark.usefixtures("traces_alone")
 def test_comparisons_of_captured_leaves_are_guards_of_every_run(rg: Any) -> None:
     w = rg.Value(1.0)
     f = rg.compile(lambda x: x if w > 0 else -x)
@@ -120,6 +121,7 @@ def test_comparison_with_none_or_a_word_is_no_condition(rg: Any) -> None:
 # ---- rows that disagree --------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("traces_alone")
 @pytest.mark.parametrize("where", [1, 7, 8, 1023, 1024, 1025, 2999])
 @pytest.mark.parametrize("threads", [1, 3])
 def test_a_single_row_is_found_wherever_it_is(rg: Any, where: int, threads: int) -> None:

@@ -69,6 +69,7 @@ def test_the_limits_are_what_the_documentation_says(rg: Any) -> None:
     assert (record.MANY_OPERATIONS, record.MOST_OPERATIONS) == (10**6, 2**25)
 
 
+@pytest.mark.usefixtures("traces_alone")
 def test_a_line_that_multiplies_traces_is_named_at_the_32nd(rg: Any) -> None:
     def shrink(x: Any) -> Any:
         while x > 1.0:  # the line that parts them

@@ -150,7 +150,12 @@ def test_plans_are_checked_when_the_environment_asks(monkeypatch: Any) -> None:
 
 def test_plans_are_the_same_on_both_cores(native: Any, reference: Any) -> None:
     def price(rg: Any) -> Any:
-        f = rg.compile(lambda x, y: rg.exp(x) * y if x > 0.0 else rg.dot([x, y], [y, x]))
+        def f(x: Any, y: Any) -> Any:
+            if x > 0.0:
+                return rg.exp(x) * y
+            return rg.dot([x, y], [y, x])
+
+        f = rg.compile(f)
         f.value_and_grad(np.array([1.0, -1.0]), 2.0)
         return [ready.plan for trace in f.traces for ready in trace.plans.values()]
 

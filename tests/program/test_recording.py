@@ -311,6 +311,7 @@ def test_compiled_functions_are_inlined(rg: Any) -> None:
     assert len(outer.traces) == 1
 
 
+@pytest.mark.usefixtures("traces_alone")
 def test_guards_of_an_inlined_function_are_those_of_the_outer(rg: Any) -> None:
     inner = rg.compile(lambda x: x if x > 0 else -x)
     outer = rg.compile(lambda x: inner(x) * 2)

@@ -142,6 +142,7 @@ def test_reduced_results_have_the_same_bits_whatever_was_found_when(
         assert same(reduced(tight, 3), expected)
 
 
+@pytest.mark.usefixtures("traces_alone")
 def test_one_trace_reduces_with_the_bits_of_many(rg: Any) -> None:
     """Rows that all go one way, before and after another way is known."""
     f = rg.compile(lambda x, a: rg.sin(x) * a if x > -10 else x)
@@ -162,6 +163,7 @@ def newton(a: Any) -> Any:
     return y
 
 
+@pytest.mark.usefixtures("traces_alone")
 def test_loops_whose_length_depends_on_the_row(rg: Any) -> None:
     a = np.exp(numbers(3000, -6.0, 9.0))
     f = rg.compile(newton)
@@ -171,6 +173,7 @@ def test_loops_whose_length_depends_on_the_row(rg: Any) -> None:
     assert len(f.traces) == len({len(trace.path) for trace in f.traces}) > 5
 
 
+@pytest.mark.usefixtures("traces_alone")
 def test_a_known_loop_is_followed_to_its_longest_run_in_one_go(rg: Any) -> None:
     f = rg.compile(newton)
     f(np.exp(numbers(500, -6.0, 9.0)))
@@ -255,6 +258,7 @@ def splitting(x: Any) -> Any:
     return x
 
 
+@pytest.mark.usefixtures("traces_alone")
 def test_one_warning_names_the_line_that_splits_the_rows(rg: Any) -> None:
     f = rg.compile(splitting, trace_budget=4)
     x = (np.arange(64) + 0.5) / 64
@@ -284,6 +288,7 @@ def test_more_paths_than_rows(rg: Any) -> None:
     assert same(slopes, np.full(200, 256.0))
 
 
+@pytest.mark.usefixtures("traces_alone")
 def test_traces_nobody_uses_make_room_for_those_in_use(rg: Any) -> None:
     f = rg.compile(lambda x: x if x < 1 else x * 2 if x < 2 else x * 3, trace_budget=2)
     f(np.array([0.5, 1.5]))

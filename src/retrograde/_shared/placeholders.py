@@ -16,10 +16,14 @@ from ..errors import RecordingError
 
 
 class _Shown(local):
-    """The values that were shown in the recording of this thread, each with its letters."""
+    """The values that were shown in the recording of this thread, each with its letters.
+
+    ``reveal`` is called first, where a value may stand for a number.
+    """
 
     def __init__(self) -> None:
         self.letters: dict[int, tuple[Any, str]] = {}
+        self.reveal: Callable[[], None] | None = None
 
 
 _shown = _Shown()
@@ -58,6 +62,8 @@ class Hidden(str):
 
 def placeholder(value: Any) -> str:
     """What stands for the number of a value while recording; the same each time for one value."""
+    if _shown.reveal is not None:
+        _shown.reveal()
     known = _shown.letters.get(id(value))
     if known is None:  # the value is kept, so that no other one takes its id
         known = _shown.letters[id(value)] = value, _letters(next(_numbers))
@@ -67,3 +73,8 @@ def placeholder(value: Any) -> str:
 def forget() -> None:
     """The recording is over."""
     _shown.letters.clear()
+
+
+def tell_of_text(reveal: Callable[[], None] | None) -> None:
+    """Have a function called before the text of a value is made in this thread."""
+    _shown.reveal = reveal

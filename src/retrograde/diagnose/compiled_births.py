@@ -141,7 +141,7 @@ class _Found:
 
     def batch_rows(self) -> int:
         bound, shapes = self.function._bind(self.args, self.kwargs)
-        family = self.function._family(bound, shapes)
+        family = self.function._family(bound, shapes, traced=True)
         width = len(bound.kinds) * len(family.traces[0].outputs.items) + len(family.captured) + 1
         return int(min(max(BATCH_BYTES // (8 * width), 64), MOST_ROWS))
 
@@ -159,7 +159,7 @@ class _Found:
         """Have rows looked at, those of each trace together."""
         args, kwargs = self._call(rows)
         bound, shapes = self.function._bind(args, kwargs)
-        family = self.function._family(bound, shapes)
+        family = self.function._family(bound, shapes, traced=True)
         router = self.function._router(family, bound, shapes, lambda: VALUE, self.threads)
         for trace, members in router.sorted_rows():
             place(trace, rows, members, router.call, shapes)
@@ -167,7 +167,7 @@ class _Found:
     def _is_sick(self, args: Any, kwargs: Any) -> Any:
         """By row: whether a result or a gradient is not finite."""
         bound, shapes = self.function._bind(args, kwargs)
-        family = self.function._family(bound, shapes)
+        family = self.function._family(bound, shapes, traced=True)
         outputs = len(family.traces[0].outputs.items)
         wrt = _wrt(shapes)
         taking = tuple(i for i, leaf in enumerate(family.captured) if leaf.requires_grad)

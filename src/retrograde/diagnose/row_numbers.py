@@ -31,7 +31,7 @@ BATCH_BYTES = 64 * 1024 * 1024
 
 def primal(trace: Trace) -> Program:
     """What a trace computes."""
-    return remove_stops(trace.program.replaced(guards=[]))
+    return remove_stops(trace.with_takes.replaced(guards=[]))
 
 
 def whole(trace: Trace, wrt: Sequence[int], seeds: int = 0) -> tuple[Program, dict[int, str]]:
@@ -39,7 +39,7 @@ def whole(trace: Trace, wrt: Sequence[int], seeds: int = 0) -> tuple[Program, di
 
     With respect to some arguments and all captured leaves that take gradients.
     """
-    program, seed = with_constant(trace.program.replaced(guards=[]), 1.0)
+    program, seed = with_constant(trace.with_takes.replaced(guards=[]), 1.0)
     if seeds:
         program, seed = with_input(program, Input(SEED, "seed 0", 0.0, "", 0))
     captured = [i for i, given in program.inputs.items() if given.kind == CAPTURED]

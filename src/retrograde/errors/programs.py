@@ -46,6 +46,10 @@ class RecordingError(RetrogradeError, RuntimeError):
             message + (f"\n  at {where}" if where else "") + (f"\n      {text}" if text else "")
         )
 
+    @staticmethod
+    def on_row(function: str, row: int, site: str) -> str:
+        return f"{function} raised this on row {row}" + (f", at {site}" if site else "")
+
     @classmethod
     def data(cls, value: Value) -> Self:
         return cls._here(
@@ -555,6 +559,14 @@ class RecordingWarning(UserWarning):
             "branches is recorded once, and one line in a loop makes many. Results are right, but "
             "each recording takes as long as the first call. Use rg.where, rg.maximum or rg.clip "
             "there, and rg.scan with a fixed number of rounds in place of a while loop."
+        )
+
+    @staticmethod
+    def choices(function: str, sites: list[str]) -> str:
+        return (
+            f"{function}: the branch at {', '.join(sites)} was recorded as a choice, and a row's "
+            "own trace gave other bits. Results are those of the traces; each way through the "
+            "branch is recorded by itself from now on. Please report this."
         )
 
     @staticmethod

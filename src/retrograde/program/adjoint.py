@@ -25,7 +25,7 @@ from .program import CONSTANT, Input, Instruction, Program
 from .templates import Operand, Template, templates
 
 
-class _Builder:
+class Builder:
     """Appends instructions and constants to a program."""
 
     def __init__(self, program: Program) -> None:
@@ -37,6 +37,7 @@ class _Builder:
         self.functions = dict(program.functions)
 
     def constant(self, number: float) -> int:
+        """The id of a constant."""
         bits = pack("d", number)
         known = self.known.get(bits)
         if known is None:
@@ -46,10 +47,12 @@ class _Builder:
         return known
 
     def new(self) -> int:
+        """The next id."""
         self.count += 1
         return self.count - 1
 
     def emit(self, op: str, args: tuple[int, ...], site: int) -> int:
+        """Append an instruction; its result."""
         result = self.count
         self.count += 1
         self.instructions.append(Instruction(op, (result,), args, site))
@@ -63,6 +66,7 @@ class _Builder:
         site: int,
         parameters: tuple[Any, ...] = (),
     ) -> tuple[int, ...]:
+        """Append an instruction of several results."""
         results = tuple(self.new() for _ in range(count))
         self.instructions.append(Instruction(op, results, args, site, parameters))
         return results
@@ -104,8 +108,8 @@ def accounted(
 
     The others are partials in the making, and may be infinite without anybody's harm.
     """
-    build = _Builder(program)
-    sweep = _Adjoint(program, wrt, build)
+    build = Builder(program)
+    sweep = Sweeper(program, wrt, build)
     gradients = sweep.run(seeds)
     extended = program.replaced(
         inputs=build.inputs,
@@ -125,8 +129,8 @@ def adjoints(
     Seeds that hold ``apart`` are 0 or 1 in a row: an output with the seed 0 is not gone back from
     there at all.
     """
-    build = _Builder(program)
-    gradients = [_Adjoint(program, wrt, build).run(seeds, apart) for wrt, seeds in sweeps]
+    build = Builder(program)
+    gradients = [Sweeper(program, wrt, build).run(seeds, apart) for wrt, seeds in sweeps]
     extended = program.replaced(
         inputs=build.inputs,
         instructions=build.instructions,
@@ -136,8 +140,10 @@ def adjoints(
     return check(extended, "adjoint"), gradients
 
 
-class _Adjoint:
-    def __init__(self, program: Program, wrt: Sequence[int], build: _Builder) -> None:
+class Sweeper:
+    """One backward pass over a program."""
+
+    def __init__(self, program: Program, wrt: Sequence[int], build: Builder) -> None:
         self.program = program
         self.wrt = wrt
         self.build = build
@@ -160,6 +166,7 @@ class _Adjoint:
         return active
 
     def run(self, seeds: Sequence[tuple[int, int]], apart: bool = False) -> list[int]:
+        """Go back from the outputs; the ids of the gradients."""
         for output, seed in seeds:
             self._add(output, 1.0, seed, -1, seed if apart else None)
         for instruction in reversed(self.program.instructions):

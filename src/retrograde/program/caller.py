@@ -14,6 +14,7 @@ from ..errors import CompileError, FunctionResultError, RecordingError, RowsErro
 from ..value import core
 from .callsites import CallSites, Finish, Part
 from .derived import REDUCED, STORED, Mode
+from .doubts import DoubtError
 from .program import ROW
 from .replay import default_threads
 from .results import Store
@@ -35,7 +36,7 @@ class Caller:
     _signature: inspect.Signature
     _sites: CallSites
 
-    def _family(self, bound: Bound, shapes: list[Argument]) -> Family:
+    def _family(self, bound: Bound, shapes: list[Argument], traced: bool = False) -> Family:
         """The traces for these arguments: at least one."""
         raise NotImplementedError
 
@@ -48,6 +49,10 @@ class Caller:
     ) -> Trace | None:
         """Record the trace of some numbers; None where nothing can be recorded."""
         raise NotImplementedError
+
+    def _leave(self, doubt: DoubtError) -> bool:
+        """Do without choices that there is doubt about; whether there are any."""
+        return False
 
     def _families(self) -> Sequence[Family]:
         raise NotImplementedError
@@ -169,6 +174,7 @@ class Caller:
         if core.in_anomaly():
             from ..diagnose.anomalies import check_rows
 
+            family = self._family(bound, shapes, traced=True)
             check_rows(self, family, bound, shapes, wrt, threads, seeds)
 
     def _check_mean(self, reduce: str, bound: Bound) -> None:

@@ -262,7 +262,7 @@ class Replayable(Caller):
                 [6., 0.]]])
         """
         bound, shapes = self._bind(args, kwargs)
-        family = self._family(bound, shapes)
+        family = self._family(bound, shapes, traced=True)
         chosen, bare = self._chosen(shapes, wrt)
         self._check_single(family)
         mode = Mode("hessian", numbers_of(chosen), 0, whole_of(bound, wrt))
@@ -305,7 +305,7 @@ class Replayable(Caller):
         array([[4., 6.]])
         """
         bound, shapes = self._bind(args, kwargs)
-        family = self._family(bound, shapes)
+        family = self._family(bound, shapes, traced=True)
         chosen, bare = self._chosen(shapes, wrt)
         self._check_single(family)
         parts = [vector] if bare else entries(vector, len(chosen), self._name, "vector")

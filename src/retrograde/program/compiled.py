@@ -5,50 +5,38 @@ from __future__ import annotations
 import inspect
 import os
 import sys
-import warnings
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
-from functools import partial, update_wrapper, wraps
-from threading import RLock
+from functools import update_wrapper, wraps
 from types import FunctionType
 from typing import Any, overload
 
-from .._values.modes import unwatched
-from .._values.nests import Nest, flatten, is_array, leaves, take_apart
+from .._values.nests import flatten, is_array, leaves
 from ..errors import (
     CompileError,
-    FunctionResultError,
     ProgramFileError,
-    RecordingError,
-    RecordingWarning,
     RowsError,
     TensorError,
-    TraceBudgetWarning,
 )
 from ..tensor import in_graph
 from ..value import Value, core
 from .calling import Replayable
 from .callsites import MISS, CallSites
-from .entered import Entered, watching
+from .doubts import DoubtError
 from .files import packed, write
 from .loaded import Loaded, LoadedTensors
-from .misfits import retold
 from .naming import named
-from .program import Input
-from .record import ArraysRecorded, record
+from .record import ArraysRecorded
+from .recordings import Recordings
 from .routing import Recorder
 from .rows import RESERVED, Argument, Bound, PerRow
-from .settling import add_settled, next_family
 from .shaped.arguments import TENSOR, WHOLE_AXES, annotated
 from .shaped.calls import Calls, key_of
 from .shaped.text import families_text
 from .shaped.writer import StoredTensors
 from .shapes import plain
-from .traces import Family, Trace, collector_paused, outline
+from .subject import Subject
+from .traces import Family, Trace
 from .writer import Stored
-
-MANY_TRACES = 32
-"""Traces that part at one line, from which on it is named."""
 
 
 def _is_of_a_class(function: Any) -> bool:
@@ -68,14 +56,19 @@ def _found_by_name(function: Any) -> Any:
 class Compiled(Replayable):
     """A compiled function: call it on numbers and arrays. Made by :func:`compile`."""
 
-    def __init__(self, function: Callable[..., Any], trace_budget: int | None = None) -> None:
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        trace_budget: int | None = None,
+        choices: bool = False,
+    ) -> None:
         if not callable(function):
             raise CompileError.not_callable(function)
         if trace_budget is not None and (not isinstance(trace_budget, int) or trace_budget < 1):
             raise CompileError.budget(trace_budget)
         self._function = function
         self._name = getattr(function, "__name__", "the function")
-        self._budget = trace_budget
+        self._budget, self._chooses = trace_budget, choices
         try:
             self._signature = inspect.signature(function)
         except ValueError as error:
@@ -92,10 +85,9 @@ class Compiled(Replayable):
         self._wanted = annotated(function, self._signature)
         self._on_tensors = TENSOR in self._wanted.values()
         self._tensors = Calls(self._name, self._called, self._wanted)
-        self._by_shape: dict[Any, Family] = {}
         self._sites = CallSites()
-        self._lock = RLock()
-        self._warned = False
+        subject = Subject(function, self._name, self._signature)
+        self._recordings = Recordings(subject, trace_budget, choices, self._sites)
         update_wrapper(self, function)
 
     def __call__(
@@ -169,18 +161,18 @@ class Compiled(Replayable):
 
     def __reduce__(self) -> Any:
         if not isinstance(self._function, FunctionType):
-            return Compiled, (self._function, self._budget)
+            return Compiled, (self._function, self._budget, self._chooses)
         found = _found_by_name(self._function)
         if found is self:
             return self._function.__qualname__  # decorated: found again by its name
         if found is self._function:
-            return Compiled, (self._function, self._budget)
+            return Compiled, (self._function, self._budget, self._chooses)
         if self._on_tensors:
             return LoadedTensors(self._stored_tensors()).__reduce__()
         return Loaded(self._stored_function()).__reduce__()  # a lambda, a function in a function
 
     def __copy__(self) -> Compiled:
-        return Compiled(self._function, self._budget)
+        return Compiled(self._function, self._budget, self._chooses)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Compiled:
         return self.__copy__()
@@ -193,7 +185,7 @@ class Compiled(Replayable):
         if not self._tensors.families:
             return super().explain()
         found = families_text(self._name, self._tensors.families.values())
-        return f"{super().explain()}\n\n{found}" if self._by_shape else found
+        return f"{super().explain()}\n\n{found}" if self._recordings.by_shape else found
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the recorded traces to a program file, which :func:`retrograde.load` reads.
@@ -230,10 +222,8 @@ class Compiled(Replayable):
         >>> total(10.0)
         70.0
         """
-        with self._lock:
-            self._by_shape = {}
-            self._sites.forget()
-            self._tensors.forget()
+        self._recordings.forget()
+        self._tensors.forget()
 
     def __repr__(self) -> str:
         return f"<compiled {self._name}{self._signature}: {len(self.traces)} trace(s)>"
@@ -242,8 +232,8 @@ class Compiled(Replayable):
         """What was recorded with the names that the function uses meaning what they do now."""
         families: dict[Any, Family] = {}
         leaves: dict[int, Value] = {}
-        with self._lock:
-            for key, family in self._by_shape.items():
+        with self._recordings.lock:
+            for key, family in self._recordings.by_shape.items():
                 if not family.names.unchanged():
                     continue
                 shapes = tuple(plain(shape) for _, shape in key)
@@ -261,129 +251,21 @@ class Compiled(Replayable):
     # ---- recording ---------------------------------------------------------------------------
 
     def _families(self) -> Sequence[Family]:
-        return list(self._by_shape.values())
+        return list(self._recordings.by_shape.values())
 
-    def _family(self, bound: Bound, shapes: list[Argument]) -> Family:
-        key = tuple((shape.name, shape.shape) for shape in shapes)
-        with self._lock:
-            former = self._by_shape.get(key)
-            if former is not None and former.names.unchanged():
-                return former
-            self._sites.drop(former)
-            family = next_family(former, self._budget)
-            record = partial(self._record, bound, shapes, bound.numbers, b"")
-            family.keep(family.adopt(add_settled(self._name, record, family)))
-            family.settle()
-            if bound.rows != 0:  # without rows the branches were decided by made-up numbers
-                self._by_shape[key] = family
-            return family
+    def _family(self, bound: Bound, shapes: list[Argument], traced: bool = False) -> Family:
+        return self._recordings.family(bound, shapes, traced)
 
     def _recorder(self, family: Family, bound: Bound, shapes: list[Argument]) -> Recorder:
-        def another(row: int, path: bytes, left: Trace) -> Trace:
-            numbers = bound.numbers_of(row) if bound.rows is not None else bound.numbers
-            with self._lock:
-                record = partial(self._record, bound, shapes, numbers, path)
-                trace = add_settled(self._name, record, family)
-                guard = len(path) - 1
-                if trace.path[: guard + 1] != path or trace.site(guard) != left.site(guard):
-                    raise RecordingError.unsteady(self._name, left.site(guard))
-                if trace.outputs.paths != left.outputs.paths:
-                    raise FunctionResultError.branches(
-                        self._name, left.outputs.places, trace.outputs.places
-                    )
-                if family.splits[left.site(guard)] + 1 == MANY_TRACES and not self._warned:
-                    message = RecordingWarning.traces(self._name, MANY_TRACES, left.site(guard))
-                    warnings.warn(RecordingWarning(message), stacklevel=_caller_level())
-                if not family.has_room:
-                    self._warn(family, left, guard)
-                return family.adopt(trace)
-
-        return another
-
-    def _warn(self, family: Family, left: Trace, guard: int) -> None:
-        """Once: the line that splits the rows into more traces than are kept."""
-        if self._warned:
-            return
-        self._warned = True
-        family.splits[left.site(guard)] += 1
-        site, _ = family.splits.most_common(1)[0]
-        message = TraceBudgetWarning.text(self._name, len(family.traces), site)
-        warnings.warn(TraceBudgetWarning(message), stacklevel=_caller_level())
+        return self._recordings.recorder(family, bound, shapes)
 
     def _record(
-        self,
-        bound: Bound,
-        shapes: list[Argument],
-        numbers: Sequence[float],
-        path: bytes,
-        entered: Entered | None = None,
+        self, bound: Bound, shapes: list[Argument], numbers: Sequence[float], path: bytes
     ) -> Trace:
-        since = core.begin_epoch()
-        values = []
-        for name, number in zip(bound.names, numbers):
-            value = core.argument(number)
-            value.label = name
-            values.append(value)
-        inputs = [
-            Input(kind, name, 0.0, *place)
-            for kind, name, place in zip(bound.kinds, bound.names, bound.places)
-        ]
-        source = iter(values)
-        arguments = {shape.name: shape.build(source) for shape in shapes}
-        outputs: list[Nest] = []
+        return self._recordings.record(bound, shapes, numbers, path)
 
-        def flatten(result: Any, decided: bool) -> list[Any]:
-            if result is None or not (decided or _holds_values(result)):
-                raise FunctionResultError.of(self._name, result)
-            found = take_apart(result, "the result", refusal)
-            outputs.append(outline(found))  # nothing keeps the graph
-            return found.items
-
-        def refusal(place: str, part: object) -> Exception:
-            return FunctionResultError.of(f"{self._name}, {place}", part)
-
-        call = self._signature.bind_partial()
-        call.arguments.update(arguments)
-
-        function = self._function
-
-        def called() -> Any:
-            try:
-                with watching(entered) if entered else nullcontext():
-                    return function(*call.args, **call.kwargs)
-            except (TypeError, ValueError) as error:
-                clearer = retold(error, self._name, shapes)
-                if clearer is None:
-                    raise
-                raise clearer from error
-
-        depth = core.swap_no_grad(0)  # a later call may want gradients
-        try:
-            with collector_paused(), unwatched():
-                program, captured = record(
-                    called,
-                    list(zip(values, inputs)),
-                    flatten,
-                    since,
-                    path,
-                )
-        finally:
-            core.swap_no_grad(depth)
-        return Trace(program, captured, outputs[0])
-
-
-def _caller_level() -> int:
-    """How many frames up the first one is that is not ours."""
-    level, frame = 2, sys._getframe(2)
-    package = __name__.rpartition(".")[0].rpartition(".")[0]
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(package):
-        frame = frame.f_back
-        level += 1
-    return level
-
-
-def _holds_values(nest: Any) -> bool:
-    return any(isinstance(leaf, Value) for leaf in leaves(nest))
+    def _leave(self, doubt: DoubtError) -> bool:
+        return self._recordings.leave(doubt)
 
 
 def _holds_nodes(nest: Any) -> bool:
@@ -453,25 +335,30 @@ for _name in ("value_and_grad", "grad", "backward", "jacobian", "hessian", "hvp"
 
 
 @overload
-def compile(function: Callable[..., Any], *, trace_budget: int | None = None) -> Compiled: ...
+def compile(
+    function: Callable[..., Any], *, trace_budget: int | None = None, choices: bool = False
+) -> Compiled: ...
 
 
 @overload
-def compile(*, trace_budget: int | None = None) -> Callable[[Callable[..., Any]], Compiled]: ...
+def compile(
+    *, trace_budget: int | None = None, choices: bool = False
+) -> Callable[[Callable[..., Any]], Compiled]: ...
 
 
-def compile(function: Any = ..., *, trace_budget: int | None = None) -> Any:
+def compile(function: Any = ..., *, trace_budget: int | None = None, choices: bool = False) -> Any:
     """Record a function on values and replay it over rows, with gradients.
 
     Axis 0 of an array is rows: a 1-D array gives one number a row, a 2-D array a sequence of
     numbers a row. Numbers, lists and ``rg.uniform(array)`` are the same for all rows. Every row
-    goes its own way through ``if`` and ``while``; each way that is taken is recorded once.
+    goes its own way through ``if`` and ``while``, and each way that is taken is recorded once.
 
     A parameter annotated ``rg.Tensor``, and every array of three and more axes, is one tensor
     instead, and one annotated ``np.ndarray`` whole numbers that pick places of tensors: such a
     function has no rows.
 
     ``trace_budget`` is how many ways are kept; by default 500, or more while they are short.
+    ``choices`` puts branches whose sides only compute values and meet again into one recording.
 
     >>> import numpy as np
     >>> import retrograde as rg
@@ -491,5 +378,5 @@ def compile(function: Any = ..., *, trace_budget: int | None = None) -> Any:
            [1., 2.]])
     """
     if function is ...:
-        return lambda given: Compiled(given, trace_budget)
-    return Compiled(function, trace_budget)
+        return lambda given: Compiled(given, trace_budget, choices)
+    return Compiled(function, trace_budget, choices)

@@ -8,25 +8,36 @@ max, sorted) decides what Python does next, so it is remembered as a guard. ``rg
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from threading import local
 from typing import Any
 
 from .._shared.operands import COMPARISONS, is_array, is_real_scalar, over_arrays
 from .._shared.placeholders import Hidden, placeholder
+from .._shared.sites import calling_instruction
 from .._values import elementwise
 from ..value import Value, belongs_to_caller, core, core_name
 
 
 class Decisions:
-    """The decisions of one recording; the first are forced to the outcomes of ``path``."""
+    """The decisions of one recording; the first are forced to the outcomes of ``path``.
 
-    def __init__(self, path: bytes = b"") -> None:
-        self.path = path
+    ``asked`` says by whom, where it ``tells``: the instruction that asked, or the place of a
+    branch. ``refuse`` is called first, where not all rows may be concerned, and ``reveal`` where a
+    value is looked up by identity (``sides.py``).
+    """
+
+    def __init__(self, path: bytes = b"", tells: bool = False) -> None:
+        self.path, self.tells = path, tells
         self.taken: list[tuple[Value, bool]] = []
+        self.asked: list[Any] = []
+        self.refuse: Callable[[], None] | None = None
+        self.reveal: Callable[[], None] | None = None
 
-    def decide(self, value: Value) -> bool:
+    def decide(self, value: Value, by: Any = None) -> bool:
         """The outcome of a condition, remembered as a guard."""
         number = len(self.taken)
+        self.asked.append(by)
         forced = number < len(self.path)
         outcome = bool(self.path[number] if forced else core.peek(value) != 0.0)
         self.taken.append((value, outcome))
@@ -46,7 +57,10 @@ recorders = _Recorders()
 def _decide(value: Value) -> bool:
     """The truth of a condition now."""
     if recorders.decisions:
-        return recorders.decisions[-1].decide(value)
+        decisions = recorders.decisions[-1]
+        if decisions.refuse is not None:
+            decisions.refuse()
+        return decisions.decide(value, calling_instruction(2) if decisions.tells else None)
     return bool(core.peek(value) != 0.0)
 
 
@@ -153,6 +167,12 @@ def compare(left: Value, right: Any, symbol: int) -> Any:
 def truth(value: Value) -> bool:
     """``if value``: the guard is that it is not zero."""
     return _decide((1.0 - elementwise.equal(value, 0.0)).detach())
+
+
+def looked_up(value: Value) -> None:
+    """A value is hashed: which object it is decides what comes of it."""
+    if recorders.decisions and recorders.decisions[-1].reveal is not None:
+        recorders.decisions[-1].reveal()
 
 
 if core_name == "reference":  # the native core finds them by name

@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 
 from ..errors import CompileError
 from ..ops import STRUCTURAL
-from .adjoint import adjoint, adjoints, with_constant, with_input
+from .adjoint import with_constant, with_input
+from .choosing import adjoint, adjoints
+from .passes import choices_as_takes
 from .program import CAPTURED, SEED, Input, Program
 
 
@@ -120,7 +122,7 @@ def _hessian(program: Program, captured: Sequence[int], mode: Mode) -> Program:
 
     Not so with custom ops: their rules need be no slopes of anything.
     """
-    program, one = with_constant(program, 1.0)
+    program, one = with_constant(choices_as_takes(program), 1.0)
     program, (first,) = adjoints(program, [(mode.wrt, [(program.outputs[0], one)])])
     whole = bool(program.functions)
     sweeps = [(mode.wrt if whole else mode.wrt[: i + 1], [(s, one)]) for i, s in enumerate(first)]
@@ -133,7 +135,7 @@ def _hessian(program: Program, captured: Sequence[int], mode: Mode) -> Program:
 
 def _hvp(program: Program, captured: Sequence[int], mode: Mode) -> Program:
     """The gradient of the slope in the direction of the seeds."""
-    program, seeds = _seeded(program, mode)
+    program, seeds = _seeded(choices_as_takes(program), mode)
     program, one = with_constant(program, 1.0)
     program, (first,) = adjoints(program, [(mode.wrt, [(program.outputs[0], one)])])
     apart = mode.kind == "hvp apart"

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from os.path import dirname, join, normcase, realpath, sep
 from types import CellType, FrameType, ModuleType
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -172,8 +172,17 @@ def _values(frame: FrameType, names: frozenset[str]) -> dict[str, Any]:
     return {name: thing for name, thing in found.items() if not issubclass(type(thing), _PLAIN)}
 
 
+class Watcher(Protocol):
+    """Who is told of functions that are entered."""
+
+    def __call__(self, frame: FrameType) -> bool:
+        """Whether to be told the next time it is."""
+
+    def _release(self) -> None: ...
+
+
 @contextmanager
-def watching(entered: Entered) -> Iterator[None]:
+def watching(entered: Watcher) -> Iterator[None]:
     """Have the functions that this thread enters looked at."""
     watcher = core.watch_entries(entered)
     try:

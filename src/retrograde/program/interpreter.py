@@ -23,7 +23,7 @@ import numpy as np
 from ..errors import TakeError
 from ..ops import OPS
 from ..ops.structural import DOT, SUM, TAKE
-from .program import CAPTURED, CONSTANT, ROW, SEED, Input, Instruction, Program
+from .program import CAPTURED, CHOICE, CONSTANT, ROW, SEED, Input, Instruction, Program
 
 if TYPE_CHECKING:
     from .replay import Part
@@ -131,6 +131,8 @@ def results_of(
     op, half = instruction.op, len(operands) // 2
     if op in OPS:
         return [each(OPS[op].evaluate, *operands)]
+    if op == CHOICE:
+        return [each(OPS["where"].evaluate, *operands)]
     if op == "fma":
         return [each(fma, *operands)]
     if op == "stop":

@@ -116,7 +116,7 @@ class Loaded(Replayable):
     def _families(self) -> Sequence[Family]:
         return list(self._by_shape.values())
 
-    def _family(self, bound: Bound, shapes: list[Argument]) -> Family:
+    def _family(self, bound: Bound, shapes: list[Argument], traced: bool = False) -> Family:
         key = tuple(plain(shape.shape) for shape in shapes)
         family = self._by_shape.get(key)
         if family is None:

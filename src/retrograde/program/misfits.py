@@ -10,7 +10,14 @@ import re
 from collections.abc import Sequence
 
 from .._shared.sites import site_of_error, source_line
-from ..errors import CompileError, GraphExitError, NumpyError, OperandError, SequenceError
+from ..errors import (
+    CompileError,
+    GraphExitError,
+    NumpyError,
+    OperandError,
+    RecordingError,
+    SequenceError,
+)
 from .rows import Argument
 from .shapes import Items, Number, Row, Rows
 
@@ -60,6 +67,15 @@ def retold(
     if isinstance(error, TypeError) and type(error) in (GraphExitError, NumpyError, SequenceError):
         return type(error)(f"{said}{place}")
     return None
+
+
+def name_row(error: Exception, function: str, row: int) -> None:
+    """Note on an error of a function under recording: on which row, and at which line."""
+    site = site_of_error(error)
+    told = RecordingError.on_row(function, row, str(site or ""))
+    notes: list[str] = vars(error).setdefault("__notes__", [])  # Python 3.10 does not print them
+    if told not in notes:
+        notes.append(told)
 
 
 def _names(line: str, name: str) -> bool:

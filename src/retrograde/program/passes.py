@@ -12,7 +12,7 @@ from ..ops import OPS
 from ..ops.structural import TAKE
 from .checker import check
 from .executor import executor
-from .program import CONSTANT, Guard, Input, Instruction, Program
+from .program import CHOICE, CONSTANT, Guard, Input, Instruction, Program
 
 
 def renamed(program: Program, mapping: dict[int, int], kept: list[Instruction]) -> Program:
@@ -42,6 +42,31 @@ def remove_stops(program: Program) -> Program:
         else:
             kept.append(Instruction(op, results, args, site, parameters))
     return renamed(program, mapping, kept)
+
+
+def lower_choices(program: Program) -> Program:
+    """A choice is only for the adjoint; in a program that is run it is a ``where``."""
+    if not any([instruction.op == CHOICE for instruction in program.instructions]):
+        return program
+    kept = [
+        Instruction("where", each.results, each.args, each.site) if each.op == CHOICE else each
+        for each in program.instructions
+    ]
+    return program.replaced(instructions=kept)
+
+
+def choices_as_takes(program: Program) -> Program:
+    """A choice told as a ``take`` of its two sides, which births, stories and second derivatives
+    know: the same numbers, gradients added up in another order."""
+    if not any([instruction.op == CHOICE for instruction in program.instructions]):
+        return program
+    kept = []
+    for each in program.instructions:
+        if each.op == CHOICE:
+            condition, holds, fails = each.args
+            each = Instruction(TAKE.name, each.results, (fails, holds, condition), each.site)
+        kept.append(each)
+    return program.replaced(instructions=kept)
 
 
 def choose_by_truth(program: Program) -> Program:
@@ -131,6 +156,7 @@ def remove_dead_code(program: Program) -> Program:
 
 
 PASSES = (
+    lower_choices,
     remove_stops,
     choose_by_truth,
     fold_constants,

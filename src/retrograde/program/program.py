@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 ROW, UNIFORM, CAPTURED, CONSTANT, SEED = "row", "uniform", "captured", "constant", "seed"
 KINDS = (ROW, UNIFORM, CAPTURED, CONSTANT, SEED)
 
+CHOICE = "choice"
+"""The instruction that picks the number of a row's own side of a branch."""
+
 ANY = -1
 """As many operands as there are."""
 
@@ -68,6 +71,7 @@ INSTRUCTIONS: dict[str, Kind] = {name: Kind(op.arity) for name, op in OPS.items(
     # pairs of index and upstream; one result an element
     "scatter": Kind(ANY, pairs=True, several=True, recorded=False),
     "stop": Kind(1),  # the same number, no gradient
+    CHOICE: Kind(3),  # where the first is 1 the second itself, else the third
 }
 """What an instruction may be: one row a name. The checker holds programs to it."""
 

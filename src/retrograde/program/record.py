@@ -26,7 +26,7 @@ from .conditions import Decisions, recorders
 from .customs import function_of, key_of
 from .loops import Rolled, expand
 from .numbering import Numbered, Numbers
-from .program import CAPTURED, CONSTANT, Guard, Input, Program
+from .program import CAPTURED, CHOICE, CONSTANT, Guard, Input, Program
 from .rolling import INPUTS, Flat, Roller, rolled
 
 if TYPE_CHECKING:
@@ -59,7 +59,13 @@ class ArraysRecorded(Exception):  # noqa: N818  a turn of the way, no error
 class _Reader:
     """Turns a graph into a program: flat arrays first, so that what repeats is found in them."""
 
-    def __init__(self, graph: Pass, arguments: Sequence[tuple[Value, Input]], since: int) -> None:
+    def __init__(
+        self,
+        graph: Pass,
+        arguments: Sequence[tuple[Value, Input]],
+        since: int,
+        chosen: Sequence[Value] = (),
+    ) -> None:
         assert graph.values is not None
         self.program = Program()
         self.captured: list[Value] = []
@@ -85,6 +91,14 @@ class _Reader:
             if self.addresses[place] < 0:
                 self.addresses[place] = INPUTS + self._leaf(place)
         self.names, self.codes = self._names()
+        if chosen:
+            self._name_choices({id(value) for value in chosen})
+
+    def _name_choices(self, chosen: set[int]) -> None:
+        """Recorded as ``where``, and more than that: the side not chosen is not there."""
+        places = [place for place, value in enumerate(self.values) if id(value) in chosen]
+        self.codes[places] = len(self.names)
+        self.names.append(CHOICE)
 
     def _add_input(self, given: Input) -> int:
         index = len(self.program.inputs)
@@ -220,14 +234,15 @@ def record(
     arguments: Sequence[tuple[Value, Input]],
     flatten: Callable[[Any, bool], list[Any]],
     since: int,
-    path: bytes = b"",
+    decisions: Decisions | None = None,
+    chosen: Sequence[Value] = (),
 ) -> tuple[Rolled, list[Value]]:
     """Run ``function`` and read its program, with the leaves it captured.
 
-    ``flatten`` takes the result and whether anything was decided on the way. The first decisions
-    are forced to the outcomes of ``path``.
+    ``flatten`` takes the result and whether anything was decided on the way; ``decisions`` may be
+    forced. ``chosen`` is where the function leaves the values that are choices.
     """
-    decisions = Decisions(path)
+    decisions = Decisions() if decisions is None else decisions
     recorders.decisions.append(decisions)
     core.enter_recording()
     log: list[Value] = []
@@ -245,7 +260,7 @@ def record(
     roots = [*conditions, *[output for output in outputs if isinstance(output, Value)]]
     graph = values.read(roots, since, log=log)
     log = []
-    reader = _Reader(graph, arguments, since)
+    reader = _Reader(graph, arguments, since, chosen)
     places = reader.places_of(roots)
     guards = [
         (place, outcome, reader.site(int(graph.places[place])))

@@ -30,6 +30,10 @@ BATCH = 256 * CHUNK
 """Rows that are led together, so that what is kept about them is bounded."""
 SCRATCH = 64 * 1024 * 1024
 """Bytes of gradients per row that are held before they are reduced."""
+WASTED_ROWS = 5_000
+"""Rows that may run a trace in vain: it costs what a program of its guards does to make."""
+WASTED_RUN = 20
+"""Rows that a run costs, however few there are."""
 TOGETHER = 64
 """New traces whose plans are held at a time."""
 
@@ -170,6 +174,8 @@ class Router:
         served = sum(trace.rows for trace in self.family.traces)
         if len(self.family.traces) == 1 or not served:
             return True
+        if main.wasted < WASTED_ROWS and not main.has_router(0):
+            return 2 * main.rows >= served
         arguments = self.call.arguments
         full = len(main.ready(work.mode, work.what, arguments).plan.steps)
         guards = len(main.router(0, arguments).plan.steps)
@@ -181,6 +187,8 @@ class Router:
         run([part], self.call.inputs, work.outputs, self.call.threads)
         others = np.flatnonzero(part.failed >= 0)
         self.count(main, self.call.rows - len(others))
+        if len(others) and len(self.family.traces) > 1:
+            main.wasted += len(others) + WASTED_RUN
         wave: list[tuple[Route, Any]] = []
         for guard, rows in _grouped(part.failed[others], others):
             path = main.path[:guard] + bytes([1 - main.path[guard]])
@@ -195,8 +203,10 @@ class Router:
         """Rows through the guards of their routes: settled, or on to the next route."""
         call = self.call
         further: list[tuple[Route, Any]] = []
-        fresh = [(route, rows) for route, rows in wave if work.runs and not route.trace.rows]
-        known = [(route, rows) for route, rows in wave if not work.runs or route.trace.rows]
+        fresh: list[tuple[Route, Any]] = []
+        known: list[tuple[Route, Any]] = []
+        for route, rows in wave:
+            (fresh if work.runs and _is_tried(route) else known).append((route, rows))
         for first in range(0, len(fresh), TOGETHER):
             self._try(fresh[first : first + TOGETHER], work, further)
         checked: list[tuple[Route, Any, Part]] = []
@@ -224,7 +234,7 @@ class Router:
         work: _Assigned,
         further: list[tuple[Route, Any]],
     ) -> None:
-        """Run new traces on all rows that arrive there, at the price of those that go on."""
+        """Run traces on all rows that arrive there, at the price of those that go on."""
         call = self.call
         parts = []
         for route, rows in fresh:
@@ -238,6 +248,8 @@ class Router:
                     self._go_on(further, route, guard, these)
                     served -= len(these)
             self.count(route.trace, served)
+            if served < len(rows):
+                route.trace.wasted += len(rows) - served + WASTED_RUN
             if not route.trace.kept:
                 route.trace.plans.clear()
 
@@ -266,6 +278,8 @@ class Router:
 
     def count(self, trace: Trace, rows: int) -> None:
         """Rows that a trace serves; of traces that are not kept, those with most are remembered."""
+        if not rows:
+            return  # it was only tried
         trace.rows += rows
         if trace.kept:
             self.outcome.served.add(id(trace))
@@ -336,6 +350,16 @@ class _Sorted(_Assigned):
 
     def flush(self) -> None:
         """Nothing is run."""
+
+
+def _is_tried(route: Route) -> bool:
+    """Whether rows run a trace as a whole, guards and all, rather than its guards first: a program
+    of the guards alone is only made once that has cost as much as making it."""
+    trace = route.trace
+    if not trace.rows:
+        return True
+    is_open = route.start < len(trace.path)
+    return is_open and trace.wasted < WASTED_ROWS and not trace.has_router(route.start)
 
 
 def _grouped(failed: Any, rows: Any) -> list[tuple[int, Any]]:

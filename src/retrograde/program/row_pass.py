@@ -34,7 +34,7 @@ def row_pass(compiled: Replayable, args: Sequence[Any], kwargs: dict[str, Any], 
     args = [_one_row(arg, row, compiled) for arg in args]
     kwargs = {name: _one_row(arg, row, compiled) for name, arg in kwargs.items()}
     bound, shapes = compiled._bind(args, kwargs)
-    family = compiled._family(bound, shapes)
+    family = compiled._family(bound, shapes, traced=True)
     compiled._check_single(family)
     found = _fitting(family, bound.numbers)
     if found is None:  # a path that nobody took yet: recorded for this pass alone
@@ -77,7 +77,7 @@ def _one_row(nest: Any, row: int, compiled: Replayable) -> Any:
 
 def _evaluated(trace: Trace, arguments: Sequence[float]) -> list[float]:
     """Every number of the program for one row, by the replay's kernels."""
-    program = trace.program
+    program = trace.with_takes
     numbers = [0.0] * program.count
     captured = iter(trace.captured)
     for index, given in program.inputs.items():
@@ -113,7 +113,7 @@ class _Reader:
     stands as a value just before its use."""
 
     def __init__(self, trace: Trace, numbers: Sequence[float]) -> None:
-        self.program: Program = trace.program
+        self.program: Program = trace.with_takes
         self.numbers = numbers
         self._codes, self._data, self._is_taking = bytearray(), list[float](), list[bool]()
         self._starts, self._edges, self._slopes = [0], list[int](), list[float]()

@@ -10,18 +10,27 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from struct import pack
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from ..errors import RecordingError
 from ..value import core
+from .doubts import DoubtError
 from .entered import Entered
 from .loops import Item, Loop, Rolled
 from .traces import Family, Trace
+
+if TYPE_CHECKING:
+    from .rewriting import Fork
 
 RECORDINGS = 3
 """How often a function is recorded until it leaves what it reads alone."""
 ATTEMPTS = 5
 """How often a call is begun until nothing that it reads is rebound on the way."""
+
+
+class RejoinError(Exception):
+    """Other branches are to be choices than those a call began with: it is begun again."""
+
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -37,19 +46,25 @@ class ReboundError(Exception):
 
 
 def whole(call: Callable[P, R]) -> Callable[P, R]:
-    """A call that is begun again where something it reads is rebound on the way."""
+    """A call that is begun again where something it reads is rebound on the way, or where other
+    branches are to be choices."""
 
     @wraps(call)
     def begun(*args: P.args, **kwargs: P.kwargs) -> R:
-        for _ in range(ATTEMPTS - 1):
+        attempts = 1
+        while True:
             try:
                 return call(*args, **kwargs)
-            except ReboundError:
-                continue
-        try:
-            return call(*args, **kwargs)
-        except ReboundError as last:
-            raise RecordingError.restless(last.function, last.places) from None
+            except RejoinError:
+                continue  # there are as many of these as there are branches, at most twice
+            except DoubtError as doubt:  # of a gradient that was not asked for before
+                caller: Any = args[0]
+                if not caller._leave(doubt):
+                    raise
+            except ReboundError as last:
+                attempts += 1
+                if attempts > ATTEMPTS:
+                    raise RecordingError.restless(last.function, last.places) from None
 
     return begun
 
@@ -77,14 +92,18 @@ def _check(function: str, family: Family) -> None:
         raise ReboundError(function, list(family.names.changed().values()))
 
 
-def next_family(former: Family | None, budget: int | None) -> Family:
+def next_family(
+    former: Family | None, budget: int | None, forks: frozenset[Fork] | None = frozenset()
+) -> Family:
     """The family that takes the place of one whose names were rebound.
 
     It remembers that one where all that was rebound is what the function assigns itself: if the
     same comes of it again, that was only kept there on the way.
     """
-    family = Family(budget)
-    if former is not None and former.names.changed().keys() <= former.assigned:
+    family = Family(budget, forks)
+    if former is None or former.forks != forks:
+        return family
+    if former.names.changed().keys() <= former.assigned:
         former.former = None
         family.former = former
     return family

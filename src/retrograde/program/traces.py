@@ -15,19 +15,22 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._shared.sites import Site
 from ..value import Value, core
 from .derived import REDUCED, STORED, Mode, derived
 from .long_layout import laid_out_long
-from .loops import Rolled, expand, full_size, static_size
-from .passes import improved
+from .loops import Item, Loop, Rolled, expand, full_size, static_size
+from .passes import choices_as_takes, improved
 from .plan_checker import check_plan, is_asked
-from .program import CAPTURED, Program
+from .program import CAPTURED, CHOICE, Program
 from .replay import Ready
 from .staged import prepared
 from .stretching import Transform, stretched
+
+if TYPE_CHECKING:
+    from .rewriting import Fork
 
 LEAST_TRACES = 500
 """Traces that are kept whatever their length."""
@@ -59,8 +62,8 @@ class Trace:
     """One recorded path through the function: its program, with loops, and what was made of it.
 
     ``outputs`` is the outline of what it returns, ``numbers`` says which of the function's captured
-    leaves its own are. ``rows`` counts the rows it has served; ``path`` is the outcomes of its
-    guards.
+    leaves its own are. ``rows`` counts the rows it has served, ``wasted`` those it was run on in
+    vain; ``path`` is the outcomes of its guards.
     """
 
     rolled: Rolled
@@ -69,9 +72,12 @@ class Trace:
     numbers: list[int] = field(default_factory=list)
     rows: int = 0
     kept: bool = False
+    wasted: int = 0
     plans: dict[Any, Ready] = field(default_factory=dict)
     patterns: dict[Any, Any] = field(default_factory=dict)
     path: bytes = b""
+    asked: list[Any] = field(default_factory=list)
+    """By guard: who asked; see ``Decisions``."""
     _written: Program | None = None
 
     def __post_init__(self) -> None:
@@ -86,6 +92,16 @@ class Trace:
         if len(program.instructions) <= KEPT_WRITTEN:
             self._written = program
         return program
+
+    @property
+    def with_takes(self) -> Program:
+        """The same, choices told as takes."""
+        return choices_as_takes(self.program)
+
+    @property
+    def has_choices(self) -> bool:
+        """Whether rows take different sides in it."""
+        return _chooses(self.rolled.items)
 
     def site(self, guard: int) -> Site | None:
         """The line of a guard."""
@@ -137,6 +153,10 @@ class Trace:
             return None
         return stretched(rolled, wrt, transform)
 
+    def has_router(self, start: int) -> bool:
+        """Whether there is a plan that only checks the guards from ``start`` on."""
+        return ("router", start) in self.plans
+
     def router(self, start: int, arguments: int) -> Ready:
         """The plan that only checks the guards from ``start`` on."""
         key = ("router", start)
@@ -153,6 +173,10 @@ class Trace:
         if long is not None:
             return ready_of_long(long, [], arguments)
         return prepared(improved(expand(rolled)), [], arguments)
+
+
+def _chooses(items: Sequence[Item]) -> bool:
+    return any([_chooses(i.body) if isinstance(i, Loop) else i.op == CHOICE for i in items])
 
 
 def _asked(what: str, outputs: Sequence[int]) -> list[tuple[str, int]]:
@@ -245,9 +269,14 @@ class Family:
 
     ``names`` is what all of them read by name, one snapshot for them all; ``assigned`` are the keys
     of places among them that the function may assign to; for ``former`` see ``settling.py``.
+    ``forks`` are the branches that are choices in all of them; None: none may become one.
     """
 
-    def __init__(self, budget: int | None = None) -> None:
+    def __init__(
+        self, budget: int | None = None, forks: frozenset[Fork] | None = frozenset()
+    ) -> None:
+        self.forks = forks
+        self.proved = 0
         self.names = core.Names()
         self.assigned: set[Any] = set()
         self.former: Family | None = None

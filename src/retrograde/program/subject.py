@@ -1,0 +1,119 @@
+"""The function that is compiled, called on values in place of numbers: one recording of it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from typing import Any, NamedTuple
+
+from .._values.modes import unwatched
+from .._values.nests import Nest, leaves, take_apart
+from ..errors import FunctionResultError
+from ..value import Value, core
+from .choices import DoubtedError, Overseer, computes_alike, on_stage
+from .conditions import Decisions
+from .doubts import DoubtError
+from .entered import Entered, watching
+from .misfits import retold
+from .program import Input
+from .record import record
+from .rows import Argument, Bound
+from .sides import Stage
+from .traces import Trace, collector_paused, outline
+
+
+class Subject(NamedTuple):
+    """A function, what it is called in messages, and what it takes."""
+
+    function: Callable[..., Any]
+    name: str
+    signature: inspect.Signature
+
+    def recorded(
+        self,
+        bound: Bound,
+        shapes: list[Argument],
+        numbers: Sequence[float],
+        decisions: Decisions,
+        stage: Stage | None,
+        entered: Entered | None,
+    ) -> Trace:
+        """The trace of some numbers; with a ``stage``, branches are choices in it."""
+        since = core.begin_epoch()
+        values = []
+        for name, number in zip(bound.names, numbers):
+            value = core.argument(number)
+            value.label = name
+            values.append(value)
+        inputs = [
+            Input(kind, name, 0.0, *place)
+            for kind, name, place in zip(bound.kinds, bound.names, bound.places)
+        ]
+        source = iter(values)
+        call = self.signature.bind_partial()
+        call.arguments.update({shape.name: shape.build(source) for shape in shapes})
+        outputs: list[Nest] = []
+
+        def flatten(result: Any, decided: bool) -> list[Any]:
+            if result is None or not (decided or _holds_values(result)):
+                raise FunctionResultError.of(self.name, result)
+            found = take_apart(result, "the result", self._refusal)
+            outputs.append(outline(found))  # nothing keeps the graph
+            return found.items
+
+        chosen: list[Value] = []
+
+        def called() -> Any:
+            try:
+                return self._called(call, decisions, stage, entered, chosen)
+            except (TypeError, ValueError) as error:
+                clearer = retold(error, self.name, shapes)
+                if clearer is None:
+                    raise
+                raise clearer from error
+
+        depth = core.swap_no_grad(0)  # a later call may want gradients
+        try:
+            with collector_paused(), unwatched():
+                program, captured = record(
+                    called, list(zip(values, inputs)), flatten, since, decisions, chosen
+                )
+        finally:
+            core.swap_no_grad(depth)
+        trace = Trace(program, captured, outputs[0], asked=decisions.asked)
+        if stage is not None and stage.nodes:
+            _check_choices(trace, stage, since)
+        return trace
+
+    def _called(
+        self,
+        call: inspect.BoundArguments,
+        decisions: Decisions,
+        stage: Stage | None,
+        entered: Entered | None,
+        chosen: list[Value],
+    ) -> Any:
+        """The function's result, and the choices made on the way."""
+        if stage is None:
+            with watching(entered) if entered else nullcontext():
+                return self.function(*call.args, **call.kwargs)
+        with watching(Overseer(entered, stage)), on_stage(stage, decisions):
+            result = stage.called(self.function)(*call.args, **call.kwargs)
+            chosen.extend(stage.nodes)
+            return result
+
+    def _refusal(self, place: str, part: object) -> Exception:
+        return FunctionResultError.of(f"{self.name}, {place}", part)
+
+
+def _check_choices(trace: Trace, stage: Stage, since: int) -> None:
+    """Doubt choices that a trace would compute otherwise."""
+    if core.begin_epoch() != since + 1:
+        raise DoubtError("it differentiates inside")
+    if not computes_alike(trace.program, stage.whole):
+        raise DoubtedError(stage.numbers, "it computes with a plain number of a side")
+
+
+def _holds_values(nest: Any) -> bool:
+    return any(isinstance(leaf, Value) for leaf in leaves(nest))
