@@ -37,6 +37,20 @@ ALLOWED = {
         NAMES,
         "the language's primitives on complex numbers, which no row can add to",
     ),
+    "_shared/blas.py": ({"mul"}, "the language's product, which a matrix product sums"),
+    "program/calls.py": ({"sum", "dot"}, "methods of sequences"),
+    "program/choices.py": (
+        {"pow", "mul", "neg", "add", "abs"},
+        "arithmetic of Python's that tells a number from a value",
+    ),
+    "program/choosing.py": (
+        {"less", "less_equal", "equal", "add", "sub", "mul", "neg", "abs", "take"},
+        "arithmetic of Python's, which no row can add to, and an instruction that chooses",
+    ),
+    "program/masks.py": (
+        {"less", "less_equal", "equal", "sub", "mul", "maximum"},
+        "how conditions are written as numbers: not, and, or",
+    ),
     "_shared/loops.py": (NAMES, "the language's primitives by NumPy, which no row can add to"),
     "check/array_engines.py": ({"where"}, "the language's own choice, number by number"),
     "check/rounding.py": ({"sign"}, "a kind"),

@@ -1,11 +1,22 @@
 """Plans are checked as they are made, in every test of programs."""
 
+import gc
 import os
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 os.environ["RETROGRADE_CHECK_PLANS"] = "1"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_objects() -> Iterator[None]:
+    """The reference looks through all objects for the functions it enters: those of other tests,
+    and the libraries they loaded, are put aside."""
+    gc.collect()
+    gc.freeze()
+    yield
 
 
 @pytest.fixture

@@ -178,7 +178,7 @@ def faked(monkeypatch: pytest.MonkeyPatch, *ops: tuple[str, Any]) -> set[str]:
         for at, (op, argval) in enumerate(ops)
     ]
     monkeypatch.setattr(room.dis, "get_instructions", lambda _: instructions)
-    found = room.Reader(code).all()
+    found = room._Reader(code).all()
     return {str(chain) for chain in found.read} | {f"{chain} =" for chain in found.assigned}
 
 

@@ -86,7 +86,7 @@ CHAPTERS = {
             *_named(
                 "rg.", "retrograde._values.bulk", "data grads assign zero_grad freeze unfreeze"
             ),
-            *_named("rg.", "retrograde._values.modes", "no_grad anomaly grad_enabled"),
+            *_named("rg.", "retrograde._values.modes", "no_grad anomaly grad_enabled any_bits"),
             *_named("rg.", "retrograde._values.elementwise", " ".join(sorted(OPS))),
         ),
         {
@@ -144,6 +144,7 @@ CHAPTERS = {
         (
             Entry("rg.compile", "retrograde.program.compiled.compile"),
             Entry("rg.uniform", "retrograde.program.rows.uniform"),
+            Entry("rg.rows", "retrograde.program.rows.rows"),
             Entry("rg.load", "retrograde.program.loaded.load"),
             Entry("Compiled", "retrograde.program.compiled.Compiled", ("inherited_members: true",)),
             Entry("Loaded", "retrograde.program.loaded.Loaded"),
