@@ -2,7 +2,6 @@
 
 import gc
 import os
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,12 +10,11 @@ os.environ["RETROGRADE_CHECK_PLANS"] = "1"
 
 
 @pytest.fixture(scope="module", autouse=True)
-def few_objects() -> Iterator[None]:
+def few_objects() -> None:
     """The reference looks through all objects for the functions it enters: those of other tests,
     and the libraries they loaded, are put aside."""
     gc.collect()
     gc.freeze()
-    yield
 
 
 @pytest.fixture
