@@ -29,8 +29,18 @@ HERE = Path(__file__).parent
 REFERENCE = "retrograde_reference"
 CORES = ("rg", "core", "run", "cli")
 """The fixtures that choose a core."""
-ABOVE = ("check", "cli", "compat", "derivatives", "examples", "explain", "learn", "models")
-"""Rooms whose code is the same whatever the core is."""
+ABOVE = (
+    "check",
+    "cli",
+    "compat",
+    "derivatives",
+    "examples",
+    "explain",
+    "learn",
+    "models",
+    "program",
+)
+"""Rooms whose code is the same whatever the core is, or nearly."""
 
 
 def pytest_configure() -> None:

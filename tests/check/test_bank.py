@@ -158,6 +158,7 @@ def random_program(rg, seed, fault=None):
     return program, point
 
 
+@pytest.mark.slow
 def test_random_programs_raise_no_alarm(rg):
     count = 300 if rg.value.core_name == "native" else 60
     verdicts = []
@@ -170,6 +171,7 @@ def test_random_programs_raise_no_alarm(rg):
     assert len(undecided) <= 0.02 * len(verdicts)
 
 
+@pytest.mark.slow
 def test_one_step_in_a_thousandth_off_is_found_wherever_it_stands(rg):
     """As a custom op it is found always; a value of which only the rule is known has to show in
     the whole gradient, by more than its threshold."""

@@ -182,6 +182,7 @@ def test_many_inputs_go_by_random_directions_and_say_so(rg):
     assert every.coverage.one_by_one == 620
 
 
+@pytest.mark.slow
 def test_one_wrong_input_among_hundreds_is_found_by_halving(rg):
     loss, parameters, w1 = network(rg, wrong=True)
     w1[7][11].label = "the culprit"

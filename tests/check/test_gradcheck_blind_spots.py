@@ -121,6 +121,7 @@ def test_a_rule_that_is_wrong_at_one_point_is_found_there(rg, name):
     assert not rg.gradcheck(custom(rg, value, rule), point, raises=False).right
 
 
+@pytest.mark.slow
 @pytest.mark.bank
 def test_a_rule_that_is_wrong_for_one_row_of_many_is_found(rg):
     op = custom(rg, lambda x: x**3, lambda x: (3 * x * x * (1.5 if x > 2 else 1.0),))

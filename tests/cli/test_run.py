@@ -27,6 +27,7 @@ def test_a_program_with_its_own_class_prints_the_same(core, name, arguments):
     assert ours.stdout == plain.stdout
 
 
+@pytest.mark.slow
 def test_our_class_is_really_in_its_place(core):
     done = retrograde_run(SCRIPTS / "gpt.py", "--replace", "Value", "--profile", "--json",
                           core=core)  # fmt: skip

@@ -384,6 +384,7 @@ def test_ten_million_operations_in_one_chain(native):
     assert x.grad == 2.0
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_operations_in_one_chain(reference):
     x = reference.Value(1.0)
     value = x

@@ -115,6 +115,7 @@ def test_ten_to_the_sixteen_routes_are_no_trouble(rg):
     assert "about 1.8e+16 routes, all pulling the same way" in account.text()
 
 
+@pytest.mark.slow
 def test_sixty_thousand_values_take_linear_time(rg):
     x, w = leaves(rg, x=1.0, w=0.99)
     y = x

@@ -51,6 +51,7 @@ def test_it_scrubs_smoothly(big_page: Opened) -> None:
     big_page.press("Home")
 
 
+@pytest.mark.slow
 def test_groups_open_on_demand_and_close_again(big_page: Opened) -> None:
     page = big_page.page
     assert page.locator("#graph .group").count() >= 2

@@ -86,6 +86,7 @@ def same(one, other):
     return one == other or (math.isnan(one) and math.isnan(other))
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=150)
 @given(program=programs())
 def test_gradients_have_the_bits_of_the_engine_and_ledgers_add_up(rg, program):

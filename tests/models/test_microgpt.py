@@ -41,6 +41,7 @@ def pure_python():
     return documents, losses_of_the_example(LocalGradEngine, documents, STEPS, 7, **SIZES)
 
 
+@pytest.mark.slow
 def test_fifty_steps_have_the_losses_of_the_pure_python_form(rg, pure_python):
     documents, expected = pure_python
     count = STEPS if rg.value.core_name == "native" else 10
@@ -48,6 +49,7 @@ def test_fifty_steps_have_the_losses_of_the_pure_python_form(rg, pure_python):
     assert mine == pytest.approx(expected[:count], abs=1e-9)
 
 
+@pytest.mark.slow
 def test_the_example_on_our_values_has_them_too(native, pure_python):
     documents, expected = pure_python
     mine = losses_of_the_example(native.Value, documents, STEPS, 7, **SIZES)

@@ -124,6 +124,7 @@ def test_the_adjoint_of_any_adjoint(wild: Wild) -> None:
         assert_within(oracle.outputs(improved(second), row), expected, scale)
 
 
+@pytest.mark.slow
 @steady(max_examples=400)
 @given(wild=wild_programs())
 def test_the_adjoint_walks_what_each_row_reaches(wild: Wild) -> None:

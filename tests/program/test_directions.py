@@ -58,6 +58,7 @@ def test_lanes_and_sweeps_agree_to_the_bit(rg: Any, from_size: Any) -> None:
     assert same(by_lanes, rg.compile(lambda u: chain(rg, u)).hessian(points))
 
 
+@pytest.mark.slow
 def test_random_functions_have_the_same_hessians_by_lanes(rg: Any, from_size: Any) -> None:
     for seed in range(12):
         function, _ = random_function(rg, seed)

@@ -222,6 +222,7 @@ def test_chains_are_said_as_they_are_written() -> None:
     assert str(chain) == 'self.a["k"][0].b'
 
 
+@pytest.mark.slow
 def test_whatever_code_there_is_can_be_read() -> None:
     """The code of Python's own modules, NumPy's and ours: nothing in it is unheard of."""
     seen = 0

@@ -33,6 +33,7 @@ def test_examples_are_true(name: str) -> None:
     assert found.failed == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("op", OPS.values(), ids=lambda op: op.name)
 def test_every_formula_of_the_law_has_its_mathml_and_its_curves(op) -> None:
     mathml, section = load("mathml").mathml, load("ops_page").section

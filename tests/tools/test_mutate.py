@@ -85,6 +85,7 @@ def test_it():
 """
 
 
+@pytest.mark.slow
 def test_survivors_are_found_and_counted(tmp_path: Path) -> None:
     (tmp_path / "m.py").write_text(MODULE, encoding="utf-8")
     (tmp_path / "test_m.py").write_text(TESTS, encoding="utf-8")
