@@ -6,7 +6,7 @@ import copy
 import math
 import operator
 import pickle
-import sys
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ M = np.array([[1.0, 2.0, 0.5], [3.0, -4.0, 0.25]])
 def of(rg: Any, array: Any) -> Any:
     """A sequence of fresh leaves, as a compiled function is given it."""
     array = np.asarray(array)
-    make = sys.modules[f"{rg.__name__}._values.sequences"].sequence
+    make = import_module(f"{rg.__name__}._values.sequences").sequence
     return make([rg.Value(float(number)) for number in array.flat], array.shape)
 
 

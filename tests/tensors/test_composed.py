@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import copy
 import pickle
-import sys
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -76,11 +76,11 @@ def test_a_call_is_the_same_the_second_time_and_without_a_trace(
 ) -> None:
     again = [told(rg, CALLS[name]) for _ in range(3)]
     assert again[0] == again[1] == again[2]
-    doing = sys.modules[f"{rg.__name__}._tensors.doing"]
+    doing = import_module(f"{rg.__name__}._tensors.doing")
     if doing._composed is None:
         return
-    native = sys.modules[f"{rg.__name__}._native"]
-    tracing = sys.modules[f"{rg.__name__}._tensors.tracing"]
+    native = import_module(f"{rg.__name__}._native")
+    tracing = import_module(f"{rg.__name__}._tensors.tracing")
     names = {name: row.wholes for name, row in tracing.ARRAYS.items() if row.wholes}
     native.take_compositions(lambda *call: None, names, np.asarray)  # nothing is traced
     try:

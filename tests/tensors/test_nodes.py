@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import random
 import sys
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,7 @@ def operands_of(name: str, rng: Any) -> tuple[list[Any], dict[str, Any], dict[st
 
 def doing(rg: Any) -> Any:
     """The copy of the package's own way to carry rows out."""
-    return sys.modules[f"{rg.__name__}._tensors.doing"].do
+    return import_module(f"{rg.__name__}._tensors.doing").do
 
 
 def result_and_gradients(rg: Any, name: str) -> list[Any]:
@@ -299,4 +300,4 @@ def test_views_see_nothing_of_later_writes(rg: Any) -> None:
 
 
 def _core(rg: Any) -> Any:
-    return sys.modules[f"{rg.__name__}.value"].core
+    return import_module(f"{rg.__name__}.value").core

@@ -3,8 +3,8 @@ first and second derivative."""
 
 from __future__ import annotations
 
-import sys
 import zlib
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ class Face:
     """The public face in the place of the law's own tape."""
 
     def __init__(self, rg: Any) -> None:
-        self.rg, self.do = rg, sys.modules[f"{rg.__name__}._tensors.doing"].do
+        self.rg, self.do = rg, import_module(f"{rg.__name__}._tensors.doing").do
         self.index, self.put, self.add_at = self.do.index, self.do.put, self.do.add_at
         self.slogdet, self.det = rg.slogdet, rg.det
 
