@@ -173,6 +173,7 @@ else:
             function = import_module(f"{__name__}._tensors.rows").function_of(name)
             if function is None:
                 raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            globals()[name] = function
             return function
 
         room = import_module(f"{__name__}.{_WHEN_ASKED[name] or name}")

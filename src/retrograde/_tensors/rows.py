@@ -34,6 +34,7 @@ def function_of(name: str) -> Callable[..., Any] | None:
         return do(name, *operands, **arguments)
 
     function.__name__ = function.__qualname__ = name
+    function.__module__ = __name__.partition(".")[0]  # where a pickle finds it
     said = getattr(row, "why", "") or "; ".join(words(row, ARRAYS))
     function.__doc__ = f"The row {name} of the array law: {said}."
     belongs_to_caller(function)

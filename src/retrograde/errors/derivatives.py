@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .wording import RetrogradeError, describe, kind_of, with_place
@@ -131,6 +132,14 @@ class FunctionResultError(RetrogradeError, TypeError):
         return cls(
             f"{function} returns {', '.join(places)} on one branch and {', '.join(others)} on "
             "another: every branch must return numbers in the same nest."
+        )
+
+    @classmethod
+    def shapes(cls, function: str, one: Sequence[object], other: Sequence[object]) -> Self:
+        return cls(
+            f"{function} returns arrays of shapes {', '.join(map(str, one))} on one branch and "
+            f"{', '.join(map(str, other))} on another: over rows every branch must return the same "
+            "shapes."
         )
 
     @classmethod

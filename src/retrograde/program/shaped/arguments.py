@@ -216,6 +216,8 @@ def _leaf(function: str, place: str, leaf: Any, kind: str) -> tuple[str, Any, bo
     if kind == INDICES:
         if array.dtype.kind not in "iu":
             raise CompileError.indices(function, place, str(array.dtype))
+        if array.dtype == np.uint64 and array.size and array.max() > np.iinfo(np.int64).max:
+            raise CompileError.indices(function, place, "uint64 past 2**63 - 1")
         return INDICES, np.ascontiguousarray(array, dtype=np.int64), varies
     if array.ndim == 0:
         return NUMBER, float(array), False

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from ..._shared import hooks
+from ..._values.graph import order
 from ...errors import CompileError, FunctionResultError
 from ...tensor import Tensor
 from ...value import core
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 def _kind_of(thing: Any) -> Any:
     """What of an argument a site goes by; None where it takes the long way."""
     if type(thing) is np.ndarray:
-        return (thing.shape, thing.dtype.char) if thing.flags.c_contiguous else None
+        return (thing.shape, thing.dtype.str) if thing.flags.c_contiguous else None
     return float if type(thing) is float else None
 
 
@@ -312,7 +313,7 @@ class Calls(Leading):
 
     def _check_threads(self, threads: Any) -> None:
         """One thread carries out a plan, however many there may be."""
-        if threads is not None and not isinstance(threads, Integral):
+        if threads is not None and not (isinstance(threads, Integral) and int(threads) > 0):
             raise CompileError.threads(self.name, threads)
 
     def _chosen(self, taken: Taken, wrt: Any) -> tuple[list[int], bool]:
@@ -358,7 +359,17 @@ class Calls(Leading):
             ]
             result = self._call(row.filled(made))
             if numbers and hasattr(result, "backward"):
-                result.backward()
+                _look_backward(result)
+
+
+def _look_backward(result: Any) -> None:
+    """A backward pass for what it raises: gradients are afterwards what they were."""
+    kept = [(leaf, leaf.grad) for leaf in order(result) if leaf.op == "leaf"]
+    try:
+        result.backward()
+    finally:
+        for leaf, grad in kept:
+            leaf.grad = grad
 
 
 def _is_single(trace: Trace) -> bool:

@@ -7,8 +7,11 @@ from collections.abc import Callable
 from threading import RLock
 from typing import Any, NamedTuple
 
+from numpy.linalg import LinAlgError
+
 from ...errors import FunctionResultError, RecordingError, RecordingWarning
 from ...value import core
+from ..misfits import name_row
 from .arguments import Taken
 from .row_answers import Rebound
 from .runs import Run
@@ -82,7 +85,16 @@ class Leading:
         while True:
             takers = taking(trace) if settles else None
             run = wanted(trace)
-            found = run(taken.leaves if leaves is None else leaves, trace.captured, takers)
+            try:
+                found = run(taken.leaves if leaves is None else leaves, trace.captured, takers)
+            except (IndexError, LinAlgError):
+                # perhaps on a side of a branch that this call does not take: recorded, it goes
+                # another way, or raises where the line is known
+                other = self._another(family, taken, b"")
+                if other is None or other.path == trace.path:
+                    raise
+                trace = other
+                continue
             if not isinstance(found, bytes):
                 trace.calls += 1
                 return family, trace, run, found
@@ -106,7 +118,7 @@ class Leading:
                 self.families[key] = self.families.pop(key)
                 return family
             family = Family(arguments=taken.outline())
-            self._another(family, taken.row(0), b"")
+            self._of_row(family, taken, 0, b"")
             if taken.rows == 0:  # made-up numbers decided the branches
                 return family
             self.families.pop(key, None)
@@ -133,6 +145,11 @@ class Leading:
                 raise FunctionResultError.branches(
                     self.name, family.traces[0].outputs.places, trace.outputs.places
                 )
+            for known in family.traces:
+                if known.path == trace.path:  # of a call that another trace could not be asked
+                    family.traces.remove(known)
+                    family.traces.append(known)
+                    return known
             if family.names is None:
                 family.names = names
             else:
@@ -140,10 +157,23 @@ class Leading:
             family.traces.append(trace)
             return trace
 
-    def _one_more(self, family: Family, row: Taken, path: bytes) -> Trace:
-        found = self._another(family, row, path)
+    def _of_row(self, family: Family, taken: Taken, row: int, path: bytes) -> Trace | None:
+        """One more trace, by one row; what the function raises says on which."""
+        try:
+            return self._another(family, taken.row(row), path)
+        except Exception as error:
+            if taken.rows:
+                name_row(error, self.name, row)
+            raise
+
+    def _one_more(self, family: Family, taken: Taken, row: int, path: bytes) -> Trace:
+        found = self._of_row(family, taken, row, path)
         if found is None:
             raise Rebound
+        shapes, others = _shapes(family.traces[0]), _shapes(found)
+        if shapes != others:
+            family.traces.remove(found)
+            raise FunctionResultError.shapes(self.name, shapes, others)
         return found
 
     def _until_settled(self, once: Callable[[], Any]) -> Any:
@@ -156,6 +186,10 @@ class Leading:
             except Rebound:
                 continue
         raise RecordingError.restless(self.name, [])
+
+
+def _shapes(trace: Trace) -> list[tuple[int, ...]]:
+    return [tuple(trace.program.shapes[output]) for output in trace.program.outputs]
 
 
 def taking(trace: Trace) -> tuple[int, ...]:

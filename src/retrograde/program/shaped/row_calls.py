@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.linalg import LinAlgError
 
 from ..replay import default_threads
 from .arguments import Taken
@@ -16,7 +17,7 @@ from .row_runs import RowRuns, block_of
 from .runs import Run
 from .traces import Family, Trace
 
-Another = Callable[[Family, Taken, bytes], Trace]
+Another = Callable[[Family, Taken, int, bytes], Trace]
 """One more trace of a family, recorded on the arguments of one row, that begins with a path."""
 
 
@@ -98,14 +99,27 @@ class RowCall:
             trace, rows = waiting.pop()
             fits = np.ones(len(rows), bool)
             if trace.path and len(rows):
-                first = self._left_at(trace, rows)
+                try:
+                    first = self._left_at(trace, rows)
+                except (IndexError, LinAlgError):
+                    # perhaps on a side of a branch that a row does not take: which one, and where
+                    # does it go?
+                    if len(rows) > 1:
+                        middle = len(rows) // 2
+                        waiting += [(trace, rows[middle:]), (trace, rows[:middle])]
+                        continue
+                    own = another(family, self.taken, int(rows[0]), b"")
+                    if own.path == trace.path:
+                        raise
+                    waiting.append((own, rows))
+                    continue
                 fits = first < 0
                 for guard in sorted(set(first[~fits].tolist())):
                     group = rows[first == guard]
                     path = trace.path[:guard] + bytes([not trace.path[guard]])
                     other = family.fitting(path)
                     if other is None:
-                        other = another(family, self.taken.row(int(group[0])), path)
+                        other = another(family, self.taken, int(group[0]), path)
                     waiting.append((other, group))
             if fits.any() or not self.rows:
                 found.setdefault(id(trace), (trace, []))[1].append(rows[fits])
