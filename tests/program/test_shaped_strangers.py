@@ -127,7 +127,7 @@ def test_indices_are_read_at_every_call(rg: Any) -> None:
         assert compiled(table, np.array([word])) == (table[word] ** 2).sum()
         _, slope = compiled.value_and_grad(table, np.array([word]), wrt="table")
         assert np.flatnonzero(slope.sum(axis=1)).tolist() == [word % 5]
-    with pytest.raises(IndexError, match="index 7 is out of bounds for an axis of length 5"):
+    with pytest.raises(IndexError, match="index 7 is out of bounds for axis 0 of length 5"):
         compiled(table, np.array([7]))
 
 
