@@ -5,6 +5,8 @@ against, programs run by the executor, and the SIMD levels of this machine.
 from __future__ import annotations
 
 import math
+import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -274,3 +276,23 @@ AWKWARD = (
     0.0, -0.0, 1.0, -1.0, 0.5, 2.0, math.inf, -math.inf, math.nan, 5e-324, -5e-324, 2.2e-308,
     1e308, -1e308, 1e16, 0.1, -3.7, math.pi,
 )  # fmt: skip
+
+
+MOST_CALLS = 14
+"""Between the user and the executor, in a call like one made before."""
+
+
+def python_calls(act: Callable[[], Any]) -> int:
+    """How many Python functions an act enters."""
+    counted: Counter[str] = Counter()
+
+    def count(frame: Any, event: str, argument: Any) -> None:
+        counted[event] += 1
+
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        act()
+    finally:
+        sys.setprofile(before)
+    return counted["call"] - 1  # the act itself

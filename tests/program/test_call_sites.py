@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-import sys
 import threading
-from collections import Counter
 from collections.abc import Callable
 from contextlib import contextmanager
 from typing import Any
@@ -13,10 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from .support import CASES, bits, black_scholes, flat, numbers, same
-
-MOST_CALLS = 14
-"""Python calls between the user and the executor."""
+from .support import CASES, MOST_CALLS, bits, black_scholes, flat, numbers, python_calls, same
 
 ONE = (100.0, 95.0, 0.03, 0.2, 1.0)
 ROWS = (
@@ -26,22 +21,6 @@ ROWS = (
     0.2,
     numbers(500, 0.2, 2.0),
 )
-
-
-def python_calls(act: Callable[[], Any]) -> int:
-    """How many Python functions an act enters."""
-    counted: Counter[str] = Counter()
-
-    def count(frame: Any, event: str, argument: Any) -> None:
-        counted[event] += 1
-
-    before = sys.getprofile()
-    sys.setprofile(count)
-    try:
-        act()
-    finally:
-        sys.setprofile(before)
-    return counted["call"] - 1  # the act itself
 
 
 @contextmanager

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
+
+from .support import MOST_CALLS, python_calls
 
 X = np.array([[1.0, 2.0, 3.0], [-1.0, -2.0, -3.0], [4.0, 5.0, 6.0]])
 
@@ -15,6 +18,30 @@ X = np.array([[1.0, 2.0, 3.0], [-1.0, -2.0, -3.0], [4.0, 5.0, 6.0]])
 def on_tensors(rg: ModuleType, function: Any, **annotations: Any) -> Any:
     function.__annotations__ = {"x": rg.Tensor, **annotations}
     return rg.compile(function)
+
+
+STEADY: dict[str, Callable[..., Any]] = {
+    "a value": lambda rg, f: f(X[0]),
+    "gradients": lambda rg, f: f.value_and_grad(X[0]),
+    "backward": lambda rg, f: f.backward(X[0]),
+}
+
+
+@pytest.mark.parametrize("how", STEADY)
+def test_a_steady_call_takes_few_python_calls(native: ModuleType, how: str) -> None:
+    w = native.Tensor(np.ones(3))
+    compiled = on_tensors(native, lambda x: (x * w).sum())
+    for _ in range(2):
+        STEADY[how](native, compiled)
+    assert python_calls(lambda: STEADY[how](native, compiled)) <= MOST_CALLS
+
+
+def test_a_steady_call_over_rows_takes_few_python_calls(native: ModuleType) -> None:
+    w = native.Tensor(np.ones(3))
+    compiled = native.compile(lambda x: native.logsumexp(x * w))
+    for _ in range(2):
+        compiled(X)
+    assert python_calls(lambda: compiled(X)) <= MOST_CALLS
 
 
 @pytest.mark.parametrize("kind", [">f8", "<f4", "i8", ">i4"])

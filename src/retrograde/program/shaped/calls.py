@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import numpy as np
 
@@ -20,13 +20,17 @@ from .leading import MOST_SITES, Call, Leading, Site, taking
 from .row_answers import Leave, RowAnswers
 from .row_calls import Part
 from .row_stories import births_of, story_of
-from .runs import ARGUMENT, CAPTURED, Run, of_gradients, of_products, of_values
+from .runs import ARGUMENT, CAPTURED, REFUSED, Run, of_gradients, of_products, of_values
 from .traces import Family, Trace
 from .unit_answers import UnitAnswers
 
 if TYPE_CHECKING:
     from ...diagnose.compiled_births import RowBirths
     from ...explain.story import Story
+
+
+_KINDS: Final = {TENSOR: np.dtype(np.float64).str, INDICES: np.dtype(np.int64).str}
+"""The numbers, in this machine's byte order, that a plan takes as they lie."""
 
 
 def _kind_of(thing: Any) -> Any:
@@ -61,7 +65,10 @@ class Calls(Leading):
             return None
         if not site.family.names.unchanged() or core.in_recording() or core.in_anomaly():
             return None
-        found = site.run(list(args), site.trace.captured, site.takers)
+        try:
+            found = site.run(list(args), site.trace.captured, site.takers)
+        except REFUSED:
+            return None
         handed_out = site.takers is not None and type(found) is not float  # a hook is to see it
         if type(found) is bytes or found is None or handed_out:
             return None
@@ -76,9 +83,8 @@ class Calls(Leading):
         plain = run.packed is not None and len(key or ()) == len(taken.leaves) + 1
         if not plain or any(each.order != (None,) for each in taken.structures):
             return
-        kinds = {TENSOR: "d", INDICES: "l", NUMBER: "d"}
         for part, kind in zip(key[1:], taken.kinds):
-            if kind == NUMBER if part is float else part[0] and kinds.get(kind) == part[1]:
+            if kind == NUMBER if part is float else part[0] and _KINDS.get(kind) == part[1]:
                 continue
             return
         if len(self._sites) >= MOST_SITES:

@@ -7,14 +7,12 @@ from collections.abc import Callable
 from threading import RLock
 from typing import Any, NamedTuple
 
-from numpy.linalg import LinAlgError
-
 from ...errors import FunctionResultError, RecordingError, RecordingWarning
 from ...value import core
 from ..misfits import name_row
 from .arguments import Taken
 from .row_answers import Rebound
-from .runs import Run
+from .runs import REFUSED, Run
 from .traces import Family, Trace, recorded
 
 MANY_SHAPES = 16
@@ -87,7 +85,7 @@ class Leading:
             run = wanted(trace)
             try:
                 found = run(taken.leaves if leaves is None else leaves, trace.captured, takers)
-            except (IndexError, LinAlgError):
+            except REFUSED:
                 # perhaps on a side of a branch that this call does not take: recorded, it goes
                 # another way, or raises where the line is known
                 other = self._another(family, taken, b"")

@@ -9,12 +9,11 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.linalg import LinAlgError
 
 from ..replay import default_threads
 from .arguments import Taken
 from .row_runs import RowRuns, block_of
-from .runs import Run
+from .runs import REFUSED, Run
 from .traces import Family, Trace
 
 Another = Callable[[Family, Taken, int, bytes], Trace]
@@ -101,7 +100,7 @@ class RowCall:
             if trace.path and len(rows):
                 try:
                     first = self._left_at(trace, rows)
-                except (IndexError, LinAlgError):
+                except REFUSED:
                     # perhaps on a side of a branch that a row does not take: which one, and where
                     # does it go?
                     if len(rows) > 1:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
+from numpy.linalg import LinAlgError
 
 from ...value import core_name, native_core
 from . import interpreter, memory
@@ -15,6 +16,9 @@ from .packing import Packed
 from .passes import improved
 from .program import ARGUMENT, CAPTURED, Program
 from .traces import Trace
+
+REFUSED: Final = (IndexError, LinAlgError)
+"""What steps raise on numbers that they refuse: perhaps of a branch that is not taken."""
 
 
 class Run:
