@@ -267,12 +267,11 @@ static PyObject *array_run(PyObject *Py_UNUSED(module), PyObject *args) {
     Py_RETURN_NONE;
 }
 
-/* array_threads(most) */
+/* array_threads(most) -> how many it was before. */
 static PyObject *array_threads(PyObject *Py_UNUSED(module), PyObject *most) {
     long wanted = PyLong_AsLong(most);
     if (wanted == -1 && PyErr_Occurred()) return NULL;
-    rg_use_threads(wanted < 0 ? 0 : wanted > 16 ? 16 : (int)wanted);
-    Py_RETURN_NONE;
+    return PyLong_FromLong(rg_use_threads(wanted > 64 ? 64 : (int)wanted));
 }
 
 PyMethodDef rg_array_methods[] = {
@@ -293,6 +292,7 @@ PyMethodDef rg_array_methods[] = {
     {"array_run", array_run, METH_VARARGS,
      RG_DOC("array_run($module, plan, out, arrays, wholes, add, /)", "Carry a plan out.")},
     {"array_threads", array_threads, METH_O,
-     RG_DOC("array_threads($module, most, /)", "How many threads a product may take; 0: all.")},
+     RG_DOC("array_threads($module, most, /)",
+            "Say how many threads a product may take; how many it was.")},
     {NULL, NULL, 0, NULL},
 };

@@ -36,7 +36,7 @@ static void run_plain(RgGraph *graph, Value **roots, const double *seeds, Py_ssi
     for (size_t i = order->count; i-- > 0;) {
         const Value *v = order->items[i];
         double upstream = v->grad;
-        if (i >= AHEAD) __builtin_prefetch(order->items[i - AHEAD]);
+        if (i >= AHEAD) RG_PREFETCH(order->items[i - AHEAD]);
         if (RG_LIKELY(!(v->flags & RG_WIDE))) {
             if (v->in[0]) accumulate(v->in[0], v->partial[0] * upstream);
             if (v->in[1]) accumulate(v->in[1], v->partial[1] * upstream);

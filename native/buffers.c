@@ -3,8 +3,6 @@
  * Sizes of up to 2^14 numbers fall into classes, two to every power of two from 32 on; larger buffers
  * are kept in one list, since asking the system for pages costs more than computing with them. What
  * is kept is bounded: 64 MiB of the small, 64 MiB of the large. */
-#include <stdlib.h>
-
 #include "tensor.h"
 
 #define MOST_CLASSED ((size_t)1 << 14)
@@ -37,11 +35,9 @@ void rg_numbers_begin(void) {
 }
 
 static RgBuffer *fresh(size_t room, int class) {
-    RgBuffer *buffer = NULL;
-    size_t bytes = sizeof(RgBuffer) + room * sizeof(double);
-    if (room > (SIZE_MAX / sizeof(double)) / 2 || rg_failure_due() ||
-        posix_memalign((void **)&buffer, 64, bytes) != 0)
-        return NULL;
+    if (room > (SIZE_MAX / sizeof(double)) / 2 || rg_failure_due()) return NULL;
+    RgBuffer *buffer = rg_aligned_take(sizeof(RgBuffer) + room * sizeof(double));
+    if (buffer == NULL) return NULL;
     *buffer = (RgBuffer){.refs = 1, .room = room, .kept = class};
     return buffer;
 }
@@ -87,7 +83,7 @@ static void free_large(void) {
     while (large) {
         RgBuffer *buffer = large;
         large = buffer->next;
-        free(buffer);
+        rg_aligned_free(buffer);
     }
     large_bytes = 0;
 }
@@ -111,7 +107,7 @@ void rg_numbers_free(RgBuffer *buffer) {
         return;
     }
 #endif
-    free(buffer);
+    rg_aligned_free(buffer);
 }
 
 size_t rg_numbers_held(const RgBuffer *buffer) {

@@ -209,6 +209,7 @@ static int run_plan(const CallSite *site, Call *call, RgRun *run, PyObject *want
         .slots = (size_t)site->slots,
         .rows = rows,
         .inputs = call->inputs,
+        .columns = call->columns,
         .outputs = call->outputs,
         .sum_count = (size_t)site->reduced,
     };

@@ -4,11 +4,16 @@
 
 #if PY_VERSION_HEX < 0x030B0000
 #include <frameobject.h>
-#elif PY_VERSION_HEX < 0x030E0000
+#elif PY_VERSION_HEX < 0x03100000
 #define Py_BUILD_CORE 1
 #undef _PyGC_FINALIZED /* defined again, the same, by the headers of the core */
 #include <internal/pycore_frame.h>
+#if PY_VERSION_HEX >= 0x030E0000
+#include <internal/pycore_interpframe_structs.h>
+#endif
 #undef Py_BUILD_CORE
+#else
+#error "where a frame of this Python has its function is not known: the pure-Python core serves"
 #endif
 
 typedef struct {
@@ -20,7 +25,7 @@ typedef struct {
 
 static PyTypeObject *Watcher_Type = NULL;
 
-static int tell(Watcher *watcher, PyFrameObject *frame) {
+static int tell_of(Watcher *watcher, PyFrameObject *frame) {
     PyObject *code = (PyObject *)PyFrame_GetCode(frame);
     PyObject *key = PyLong_FromVoidPtr(code);
     int known = key ? PyDict_Contains(watcher->settled, key) : -1;
@@ -39,7 +44,7 @@ static int tell(Watcher *watcher, PyFrameObject *frame) {
 
 static int on_event(PyObject *self, PyFrameObject *frame, int what, PyObject *arg) {
     Watcher *watcher = (Watcher *)self;
-    if (what == PyTrace_CALL && tell(watcher, frame) < 0) return -1;
+    if (what == PyTrace_CALL && tell_of(watcher, frame) < 0) return -1;
     if (watcher->previous) return watcher->previous(watcher->previous_object, frame, what, arg);
     return 0;
 }
@@ -82,17 +87,19 @@ static PyObject *closures_of(PyObject *Py_UNUSED(module), PyObject *object) {
     for (Py_ssize_t i = 0; cells && i < count; i++)
         PyTuple_SET_ITEM(cells, i, Py_NewRef(frame->f_localsplus[first + i]));
     return Py_BuildValue("[N]", cells);
-#elif PY_VERSION_HEX < 0x030E0000
+#else
 #if PY_VERSION_HEX < 0x030C0000
     PyObject *function = (PyObject *)((PyFrameObject *)object)->f_frame->f_func;
-#else
+#elif PY_VERSION_HEX < 0x030E0000
     PyObject *function = ((PyFrameObject *)object)->f_frame->f_funcobj;
+#else
+    enum { TAGS = 3 }; /* of a reference that is on the stack */
+    uintptr_t bits = ((PyFrameObject *)object)->f_frame->f_funcobj.bits;
+    PyObject *function = (PyObject *)(bits & ~(uintptr_t)TAGS);
 #endif
     PyObject *cells =
         function && PyFunction_Check(function) ? PyFunction_GetClosure(function) : NULL;
     return cells ? Py_BuildValue("[O]", cells) : PyList_New(0);
-#else
-    return PyList_New(0);
 #endif
 }
 

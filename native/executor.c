@@ -25,7 +25,15 @@ static uint32_t offset_of(const RgRun *run, uint32_t place) {
     }
 }
 
+/* Where the parts of a compiled program's arena begin, in doubles; each at a cache line. */
+static size_t room_at(const RgRun *run) { return (run->compiled->uniforms + 7) & ~(size_t)7; }
+static size_t scratch_at(const RgRun *run) {
+    return room_at(run) + ((run->compiled->room + run->compiled->given + 7) & ~(size_t)7);
+}
+
 size_t rg_arena_size(const RgRun *run) {
+    if (run->compiled)
+        return scratch_at(run) + (run->compiled->scratch + sizeof(double) - 1) / sizeof(double);
     return run->uniform_count * run->kernels->equal + run->slots * run->kernels->lanes;
 }
 
@@ -149,6 +157,12 @@ static double uniform_dot(Uniforms u, const RgStep *step, const uint32_t *extras
 }
 
 int rg_run_uniform(const RgRun *run, double *arena) {
+    if (run->compiled) {
+        double *given = arena + room_at(run);
+        for (size_t i = 0; i < run->compiled->given; i++) given[i] = run->uniforms[run->given[i]];
+        run->compiled->once(given, arena);
+        return 0;
+    }
     const RgKernels *kernels = run->kernels;
     Uniforms u = {arena, kernels->equal};
     for (size_t i = 0; i < run->uniform_count; i++) set(u, i, run->uniforms[i]);
@@ -182,7 +196,28 @@ int rg_run_uniform(const RgRun *run, double *arena) {
 /* From here on a column of results, 4 MiB, would push everything else out of a core's caches. */
 enum { STREAMED_ROWS = 1 << 19 };
 
+/* The sums of a chunk: its lanes added in a fixed tree. */
+static void add_lanes(const RgRun *run, size_t chunk, const double *sums) {
+    double *added = run->sums + chunk * run->sum_count;
+    for (size_t j = 0; j < run->sum_count; j++) {
+        const double *s = sums + j * 8;
+        added[j] = ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]));
+    }
+}
+
+static int run_compiled(const RgRun *run, size_t chunk, double *arena, double *sums) {
+    size_t first = chunk * RG_CHUNK;
+    size_t end = first + RG_CHUNK < run->rows ? first + RG_CHUNK : run->rows;
+    memset(sums, 0, run->sum_count * 8 * sizeof(double));
+    if (run->compiled->rows(arena, arena + scratch_at(run), arena + room_at(run), first, end,
+                            run->index, run->columns, run->outputs, sums, run->failed) < 0)
+        return -1;
+    add_lanes(run, chunk, sums);
+    return 0;
+}
+
 int rg_run_chunk(const RgRun *run, size_t chunk, double *arena, double *sums) {
+    if (run->compiled) return run_compiled(run, chunk, arena, sums);
     size_t first = chunk * RG_CHUNK, lanes = run->kernels->lanes;
     size_t end = first + RG_CHUNK < run->rows ? first + RG_CHUNK : run->rows;
     RgTile tile = {.index = run->index,
@@ -202,11 +237,8 @@ int rg_run_chunk(const RgRun *run, size_t chunk, double *arena, double *sums) {
 #if defined(__x86_64__)
     if (tile.streams) __builtin_ia32_sfence(); /* before another thread may look */
 #endif
-    double *added = run->sums + chunk * run->sum_count;
-    if (run->kernels->equal == 1) memcpy(added, sums, run->sum_count * sizeof(double));
-    for (size_t j = 0; j < run->sum_count && run->kernels->equal == 8; j++) {
-        const double *s = sums + j * 8;
-        added[j] = ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]));
-    }
+    if (run->kernels->equal == 8) add_lanes(run, chunk, sums);
+    if (run->kernels->equal == 1)
+        memcpy(run->sums + chunk * run->sum_count, sums, run->sum_count * sizeof(double));
     return 0;
 }

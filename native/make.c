@@ -31,7 +31,7 @@ int rg_copying = 0;
     rg_set_inputs(v, FIRST, SECOND, FLAGS);                                                        \
     return QUICK ? (PyObject *)v : rg_finish(v);
 
-#define NOT_INLINE static __attribute__((noinline))
+#define NOT_INLINE static RG_NEVER_INLINE
 
 #define DEFINE_UNARY(NAME)                                                                         \
     static inline PyObject *NAME##_of(Value *x, int quick) {                                       \

@@ -71,9 +71,8 @@ static void read_operands(Back *back, const Value *z, const double *upstream) {
 }
 
 /* The contribution to an operand of other strides or of another shape. */
-static __attribute__((noinline)) int pull_spread(const Back *back, const Value *z, int which,
-                                                 int ndim, const Py_ssize_t *shape, double *to,
-                                                 RgHow how) {
+static RG_NEVER_INLINE int pull_spread(const Back *back, const Value *z, int which, int ndim,
+                                       const Py_ssize_t *shape, double *to, RgHow how) {
     const RgBody *body = back->body;
     Py_ssize_t target[RG_MOST_AXES], steps[RG_BACK][RG_MOST_AXES];
     RgView in[RG_BACK];
@@ -278,8 +277,7 @@ static inline int take_fresh(Fresh *fresh) {
 /* The common case, without a turn that could be spared: tensors of one shape that lie in the order of
  * C, and floats, of which something takes gradients, in no mode. NULL, without an exception, where
  * anything is out of the ordinary. */
-static inline __attribute__((always_inline)) PyObject *make_quick(int op, PyObject *const *operands,
-                                                                  const int arity) {
+static RG_ALWAYS_INLINE PyObject *make_quick(int op, PyObject *const *operands, const int arity) {
     Value *nodes[2] = {NULL, NULL};
     double numbers[2] = {0.0, 0.0};
     const double *at[3] = {NULL, NULL, NULL};
@@ -344,7 +342,7 @@ static inline __attribute__((always_inline)) PyObject *make_quick(int op, PyObje
     return (PyObject *)fresh.handle;
 }
 
-static __attribute__((noinline)) PyObject *map_thorough(int op, PyObject *const *operands) {
+static RG_NEVER_INLINE PyObject *map_thorough(int op, PyObject *const *operands) {
     Operands given;
     given.arity = RG_OPS[op].arity;
     given.same = 1;

@@ -5,13 +5,11 @@
 
 static PyObject *simd_level(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
 #if defined(__x86_64__)
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl"))
-        return PyUnicode_FromString("x86-64-v4 (AVX-512)");
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-        return PyUnicode_FromString("x86-64-v3 (AVX2)");
+    if (rg_x86_level() >= 4) return PyUnicode_FromString("x86-64-v4 (AVX-512)");
+    if (rg_x86_level() >= 3) return PyUnicode_FromString("x86-64-v3 (AVX2)");
     return PyUnicode_FromString("x86-64 (SSE2)");
+#elif defined(RG_HAS_neon)
+    return PyUnicode_FromString("AArch64 (NEON)");
 #else
     return PyUnicode_FromString("baseline");
 #endif

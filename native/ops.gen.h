@@ -184,7 +184,7 @@ enum {
 
 #include "tuned.h"
 
-#define RG_RULE static inline __attribute__((unused))
+#define RG_RULE static inline RG_UNUSED
 
 /* A partial that is not stated: backward passes look for such nodes once one has been made. */
 extern int rg_absent_met;
@@ -897,7 +897,7 @@ typedef struct {
     void (*slopes)(const double *inputs, double z, double *partials);
 } RgOp;
 
-static const RgOp RG_OPS[RG_OP_COUNT] __attribute__((unused)) = {
+static const RgOp RG_OPS[RG_OP_COUNT] RG_UNUSED = {
     {"add", "+", 2, 0, {0.0}, {"x", "y"}, 0, rg_eval_add, rg_slopes_add},
     {"sub", "-", 2, 0, {0.0}, {"x", "y"}, 0, rg_eval_sub, rg_slopes_sub},
     {"mul", "*", 2, 0, {0.0}, {"x", "y"}, 0, rg_eval_mul, rg_slopes_mul},

@@ -22,13 +22,13 @@ static inline uintptr_t waiting(Value *v, int what) { return (uintptr_t)v | (uin
 static inline Value *waiter(uintptr_t word) { return (Value *)(word & ~(uintptr_t)FOR); }
 
 /* The list with more room, or as it was where there is no memory. */
-static __attribute__((noinline)) RgNodes larger_list(RgNodes nodes) {
+static RG_NEVER_INLINE RgNodes larger_list(RgNodes nodes) {
     size_t capacity = nodes.capacity ? nodes.capacity * 2 : 256;
     Value **items = rg_buffer_try(nodes.items, capacity * sizeof(Value *));
     return items ? (RgNodes){items, nodes.count, capacity} : nodes;
 }
 
-static __attribute__((noinline)) Stack larger_stack(Stack stack) {
+static RG_NEVER_INLINE Stack larger_stack(Stack stack) {
     size_t capacity = stack.capacity ? stack.capacity * 2 : 256;
     uintptr_t *items = rg_buffer_try(stack.items, capacity * sizeof(uintptr_t));
     return items ? (Stack){items, stack.count, capacity} : stack;
@@ -62,9 +62,9 @@ static inline int leaf_is_in_order(RgGraph *graph, const Value *leaf) {
 /* Memory far from the processor is slow: ask for it before it is needed. Inputs are made before
  * their uses and so mostly lie below them; what is in order next was mostly made a little later. */
 static inline void ask_for(const char *nodes) {
-    __builtin_prefetch(nodes, 1);
-    __builtin_prefetch(nodes + 64, 1);
-    __builtin_prefetch(nodes + 128, 1);
+    RG_PREFETCH_TO_WRITE(nodes);
+    RG_PREFETCH_TO_WRITE(nodes + 64);
+    RG_PREFETCH_TO_WRITE(nodes + 128);
 }
 
 static inline void look_below(const Value *v) { ask_for((const char *)(v - 8) - 128); }

@@ -10,7 +10,7 @@
 
 #include "kernels/arrays.h"
 
-#pragma GCC visibility push(hidden)
+RG_HIDE
 
 #define RG_MOST_ARRAYS 64 /* that one step reads */
 
@@ -104,6 +104,6 @@ int rg_view_numbers(const RgReady *ready, Value *z);
 /* rows.c */
 PyObject *rg_ready_make(RgReady *ready, PyObject *const *operands, RgBuffer *wholes, int flat);
 
-#pragma GCC visibility pop
+RG_HIDE_END
 
 #endif

@@ -1,10 +1,8 @@
 /* Replay seen from Python: arrays in, arrays out, threads over chunks, the GIL released. */
 #include "replay.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "kernels/arrays.h"
 #include "replaying.h"
@@ -14,13 +12,12 @@ static const RgKernels *chosen = NULL;
 /* The kernels for this processor, or for a level named by a test. */
 static const RgKernels *kernels_for(const char *level) {
 #if defined(RG_HAS_v4)
-    __builtin_cpu_init();
-    int v4 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-             __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
-    int v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    int v3 = rg_x86_level() >= 3, v4 = rg_x86_level() >= 4;
     if (!strcmp(level, "v4") || (!*level && v4)) return v4 ? &rg_kernels_v4 : NULL;
     if (!strcmp(level, "v4_narrow")) return v4 ? &rg_kernels_v4_narrow : NULL;
     if (!strcmp(level, "v3") || (!*level && v3)) return v3 ? &rg_kernels_v3 : NULL;
+#elif defined(RG_HAS_neon)
+    if (!*level || !strcmp(level, "neon")) return &rg_kernels_neon;
 #endif
     return !*level || !strcmp(level, "base") ? &rg_kernels_base : NULL;
 }
@@ -49,6 +46,9 @@ static const RgKernels *kernels(void) {
 /* The kernels for so many rows. */
 const RgKernels *rg_kernels_of(size_t rows) {
     const RgKernels *best = kernels();
+#if defined(RG_HAS_neon)
+    if (rows == 1 && best == &rg_kernels_neon) return &rg_kernels_neon_one;
+#endif
 #if defined(RG_HAS_one)
     if (rows == 1 && (best == &rg_kernels_v4 || best == &rg_kernels_v3)) return &rg_kernels_v3_one;
 #endif
@@ -74,12 +74,6 @@ typedef struct {
 
 #define BETWEEN_CHECKS 20000000 /* nanoseconds between looks for Ctrl-C */
 
-static int64_t now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 /* ---- working memory, kept between runs: fresh pages cost as much as running a short plan ---- */
 
 typedef struct {
@@ -96,9 +90,9 @@ static Memory *borrow(size_t bytes) {
     for (int i = 0; i < KEPT; i++) {
         Memory *found = atomic_exchange(&kept[i], NULL);
         if (found != NULL && found->bytes >= bytes) return found;
-        free(found);
+        rg_aligned_free(found);
     }
-    Memory *made = aligned_alloc(64, (sizeof(Memory) + bytes + 63) & ~(size_t)63);
+    Memory *made = rg_aligned_take(sizeof(Memory) + bytes);
     if (made != NULL) made->bytes = bytes;
     return made;
 }
@@ -106,7 +100,7 @@ static Memory *borrow(size_t bytes) {
 static void give_back(Memory *memory) {
     if (memory != NULL && memory->bytes <= KEPT_BYTES)
         for (int i = 0; i < KEPT && memory != NULL; i++) memory = atomic_exchange(&kept[i], memory);
-    free(memory);
+    rg_aligned_free(memory);
 }
 
 /* Take chunks until there are none left. The calling thread also looks for Ctrl-C. */
@@ -114,7 +108,7 @@ static void work(Job *job, int is_caller) {
     Memory *memory = borrow(job->arena_bytes + job->sum_bytes);
     double *sums = memory == NULL ? NULL : memory->numbers;
     double *arena = memory == NULL ? NULL : sums + job->sum_bytes / sizeof(double);
-    int64_t last = now();
+    int64_t last = rg_nanoseconds();
     size_t part = 0, filled = job->part_count; /* whose uniform numbers are in the arena */
     if (memory == NULL) atomic_store(&job->stop, 3);
     while (!atomic_load(&job->stop)) {
@@ -127,31 +121,28 @@ static void work(Job *job, int is_caller) {
             rg_run_chunk(run, chunk - mine->first_chunk, arena, sums) < 0)
             atomic_store(&job->stop, 2);
         filled = part;
-        if (is_caller && now() - last > BETWEEN_CHECKS) {
+        if (is_caller && rg_nanoseconds() - last > BETWEEN_CHECKS) {
             PyGILState_STATE held = PyGILState_Ensure();
             if (PyErr_CheckSignals() < 0) atomic_store(&job->stop, 1);
             PyGILState_Release(held);
-            last = now();
+            last = rg_nanoseconds();
         }
     }
     give_back(memory);
 }
 
-static void *worker(void *job) {
-    work(job, 0);
-    return NULL;
-}
+static void worker(void *job) { work(job, 0); }
 
 #define MOST_THREADS 64
 
 static void run_threads(Job *job, Py_ssize_t threads) {
-    pthread_t started[MOST_THREADS];
+    RgThread started[MOST_THREADS];
     Py_ssize_t count = 0, wanted = threads - 1;
     if (wanted > (Py_ssize_t)job->chunks - 1) wanted = (Py_ssize_t)job->chunks - 1;
     for (; count < wanted && count < MOST_THREADS; count++)
-        if (pthread_create(&started[count], NULL, worker, job) != 0) break;
+        if (rg_thread_begin(&started[count], worker, job) < 0) break;
     work(job, 1);
-    for (Py_ssize_t i = 0; i < count; i++) pthread_join(started[i], NULL);
+    for (Py_ssize_t i = 0; i < count; i++) rg_thread_wait(started[i]);
 }
 
 #define BUFFERS 8
@@ -194,10 +185,55 @@ static PyObject *code_failed(RgRun *run, Encoded *encoded) {
     return NULL;
 }
 
+/* A compiled program, and which of a plan's uniform numbers it is given. */
+typedef struct {
+    const RgCompiled *program;
+    uint32_t given[];
+} Compiled;
+
+#define COMPILED_NAME "retrograde compiled"
+
+static void forget_compiled(PyObject *capsule) {
+    free(PyCapsule_GetPointer(capsule, COMPILED_NAME));
+}
+
+/* compiled_code(address, given) -> what the keeper of a plan's code holds in its last place, so that
+ * the program of a library runs instead of the steps. The library stays loaded. */
+static PyObject *compiled_code(PyObject *Py_UNUSED(module), PyObject *args) {
+    unsigned long long address;
+    Py_buffer given;
+    if (!PyArg_ParseTuple(args, "Ky*:compiled_code", &address, &given)) return NULL;
+    const RgCompiled *program = (const RgCompiled *)(uintptr_t)address;
+    size_t count = (size_t)given.len / sizeof(uint32_t);
+    PyObject *capsule = NULL;
+    if (program->version != RG_COMPILED_VERSION || program->given != count) {
+        PyErr_SetString(PyExc_ValueError, "the library is of another version");
+    } else {
+        Compiled *made = malloc(sizeof(Compiled) + (size_t)given.len);
+        if (made == NULL) {
+            PyErr_NoMemory();
+        } else {
+            made->program = program;
+            memcpy(made->given, given.buf, (size_t)given.len);
+            capsule = PyCapsule_New(made, COMPILED_NAME, forget_compiled);
+            if (capsule == NULL) free(made);
+        }
+    }
+    PyBuffer_Release(&given);
+    return capsule;
+}
+
 /* The code of a run: what the keeper holds; or made and kept there. It is a list with a place for
- * code that is for one row, for few and for many. */
+ * code that is for one row, for few and for many, and one for a compiled program. */
 PyObject *rg_code_of_run(RgRun *run, PyObject *keeper, const Py_buffer *steps,
                          const Py_buffer *extras) {
+    PyObject *last = PyList_GET_ITEM(keeper, PyList_GET_SIZE(keeper) - 1);
+    if (PyCapsule_IsValid(last, COMPILED_NAME)) {
+        const Compiled *compiled = PyCapsule_GetPointer(last, COMPILED_NAME);
+        run->compiled = compiled->program;
+        run->given = compiled->given;
+        return Py_NewRef(last);
+    }
     Py_ssize_t place = run->kernels == kernels() ? 2 : run->kernels->lanes > 1;
     PyObject *kept = PyList_GET_ITEM(keeper, place);
     if (PyCapsule_IsValid(kept, CODE_NAME)) {
@@ -246,6 +282,7 @@ static int take_part(PyObject *given, const Py_buffer *inputs, const Py_buffer *
         .rows = (size_t)rows,
         .index = b[5].len ? b[5].buf : NULL,
         .inputs = held->inputs,
+        .columns = inputs->buf,
         .outputs = outputs->buf,
         .sums = b[6].buf,
         .sum_count = chunks ? (size_t)b[6].len / sizeof(double) / chunks : 0,
@@ -352,6 +389,8 @@ static PyObject *evaluate(PyObject *Py_UNUSED(module), PyObject *args) {
 }
 
 PyMethodDef rg_replay_methods[] = {
+    {"compiled_code", compiled_code, METH_VARARGS,
+     RG_DOC("compiled_code($module, address, given, /)", "Run a library's program for a plan.")},
     {"replay", replay, METH_VARARGS,
      RG_DOC("replay($module, parts, inputs, outputs, threads, /)", "Run a plan over rows.")},
     {"evaluate", evaluate, METH_VARARGS,

@@ -16,6 +16,24 @@ typedef struct {
     uint32_t x, y, z; /* operands; or an offset into the extras */
 } RgStep;
 
+/* A program that was printed and compiled: what its library exports (printing/compiled.py). It has the
+ * bits of the plan's steps, and takes their place. */
+typedef struct {
+    uint64_t version; /* RG_COMPILED_VERSION */
+    size_t given;     /* how many numbers `once` is given: captured leaves, uniform arguments */
+    size_t uniforms;  /* doubles that it fills */
+    size_t room;      /* doubles to work with, and then bytes of vectors */
+    size_t scratch;
+    void (*once)(const double *given, double *u);
+    /* Rows first to last of one chunk; sums have eight lanes each. 0, or -1 where an index is out of
+     * range. */
+    int (*rows)(const double *u, void *scratch, double *room, size_t first, size_t last,
+                const int64_t *index, const RgColumn *in, const RgColumn *out, double *sums,
+                int32_t *failed);
+} RgCompiled;
+
+enum { RG_COMPILED_VERSION = 1 };
+
 typedef struct {
     const RgKernels *kernels;
     RgCode *code;           /* the steps, for these kernels */
@@ -29,7 +47,10 @@ typedef struct {
     const RgColumn *inputs, *outputs;
     double *sums; /* one row a chunk, `sum_count` numbers each */
     size_t sum_count;
-    int32_t *failed; /* the first failed guard of each row, or -1; NULL without guards */
+    int32_t *failed;            /* the first failed guard of each row, or -1; NULL without guards */
+    const RgCompiled *compiled; /* runs instead of the steps, where there is one */
+    const uint32_t *given;      /* which of the uniform numbers it is given */
+    const RgColumn *columns;    /* all columns of the call, which it reads by their numbers there */
 } RgRun;
 
 #define RG_CHUNK 1024 /* rows whose reduction is one number: fixed, so that sums are too */

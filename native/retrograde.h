@@ -11,9 +11,7 @@
 #include <stdint.h>
 
 #include "ops.gen.h"
-
-#define RG_LIKELY(condition) __builtin_expect(!!(condition), 1)
-#define RG_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+#include "platform.h"
 
 /* Ops besides the rows of the table. */
 enum {
@@ -48,7 +46,7 @@ enum { RG_OWN = 256 }; /* in the notes, beside RG_LABELLED and RG_HOOKED: such a
 #define RG_DOC(SIGNATURE, TEXT) SIGNATURE "\n--\n\n" TEXT
 
 /* Nothing here is seen from outside the module: names are reached without a table. */
-#pragma GCC visibility push(hidden)
+RG_HIDE
 
 typedef struct Value Value;
 
@@ -273,6 +271,6 @@ const char *rg_code_name(int op);
 Py_ssize_t rg_width(const Value *v);
 PyObject *rg_inputs_of(Value *v);
 
-#pragma GCC visibility pop
+RG_HIDE_END
 
 #endif

@@ -11,7 +11,7 @@
 
 /* As program/shaped/packing.py numbers them. */
 enum { ARENA, CONSTANT, ARGUMENT, CAPTURED, OUTPUT };
-enum { FIXED, GIVEN, LOOKED };
+enum { STATED, GIVEN, LOOKED };
 
 typedef struct {
     int64_t kind, number, size;
@@ -55,14 +55,14 @@ static const char capsule_name[] = "retrograde.shaped";
 static void free_session(Session *session) {
     free(session->run.slots);
     free(session->run.wholes);
-    free(session->arena);
+    rg_aligned_free(session->arena);
     free(session->found);
     free(session->singles);
     free(session->numbers);
     free(session->at);
     free(session->sizes);
     free(session->outputs);
-    free(session->run.scratch);
+    rg_aligned_free(session->run.scratch);
     free(session);
 }
 
@@ -138,7 +138,7 @@ static int check_tables(const Plan *plan) {
             if (whole->number + whole->size > plan->found_size) return refuse();
             continue;
         }
-        if ((whole->kind != FIXED && whole->kind != GIVEN) || whole->number >= plan->data_count ||
+        if ((whole->kind != STATED && whole->kind != GIVEN) || whole->number >= plan->data_count ||
             plan->data[whole->number].len != whole->size * 8)
             return refuse();
         if (whole->kind == GIVEN && (whole->argument < 0 || whole->argument >= plan->arguments))
@@ -253,7 +253,7 @@ static int call_python(const RgRun *run, const RgCalled *step) {
 
 static double *aligned_numbers(int64_t count) {
     size_t bytes = ((size_t)count * sizeof(double) + 127) / 64 * 64;
-    return aligned_alloc(64, bytes);
+    return rg_aligned_take(bytes);
 }
 
 static Session *new_session(const Plan *plan) {
@@ -289,7 +289,7 @@ static Session *new_session(const Plan *plan) {
     }
     for (int i = 0; i < plan->whole_count; i++) {
         const Whole *whole = &plan->wholes[i];
-        if (whole->kind == FIXED) session->run.wholes[i] = plan->data[whole->number].buf;
+        if (whole->kind == STATED) session->run.wholes[i] = plan->data[whole->number].buf;
         if (whole->kind == LOOKED) session->run.wholes[i] = session->found + whole->number;
         if (whole->kind == GIVEN) {
             session->run.wholes[i] = next;

@@ -4,8 +4,6 @@
  * a few nodes at a time; what is handed out becomes the list that rg_node_take takes from.
  * When a quarter of it has been given back it may be handed out again; when all of it has, its
  * nodes are linked in the order of their addresses again. At most 20 MiB of empty slabs are kept. */
-#include <sys/mman.h>
-
 #include "slabs.h"
 
 #define CHUNK_SLABS 16                                  /* asked for at once: 1 MiB */
@@ -49,9 +47,8 @@ static RgSlab *slab_at(const RgChunk *chunk, int index) {
 static int add_chunk(void) {
     RgChunk *chunk = PyMem_RawMalloc(sizeof(RgChunk));
     if (chunk == NULL) return -1;
-    void *memory =
-        mmap(NULL, CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) {
+    void *memory = rg_pages_take(CHUNK_BYTES);
+    if (memory == NULL) {
         PyMem_RawFree(chunk);
         return -1;
     }
@@ -66,7 +63,7 @@ static int add_chunk(void) {
 
 static void remove_chunk(RgChunk *chunk) {
     for (int i = 0; i < CHUNK_SLABS; i++) take_out(&empty, slab_at(chunk, i));
-    munmap(chunk->memory, CHUNK_BYTES);
+    rg_pages_free(chunk->memory, CHUNK_BYTES);
     PyMem_RawFree(chunk);
 }
 
@@ -92,7 +89,7 @@ static uint32_t fresh_index;
 
 static void ask_for(const Value *nodes) {
     for (const char *line = (const char *)nodes; line < (const char *)(nodes + GROUP); line += 64)
-        __builtin_prefetch(line, 1);
+        RG_PREFETCH_TO_WRITE(line);
 }
 
 /* The next nodes of the fresh slab as a list, in the order of their addresses. */

@@ -69,11 +69,11 @@ typedef struct {
     Integers zeros, odds, nans;
 } Lanes;
 
-static inline __attribute__((always_inline)) Floats choose(Integers which, Floats x, Floats y) {
+static RG_ALWAYS_INLINE Floats choose(Integers which, Floats x, Floats y) {
     return (Floats)((which & (Integers)x) | (~which & (Integers)y));
 }
 
-static inline __attribute__((always_inline)) void add(Lanes *lanes, Floats x) {
+static RG_ALWAYS_INLINE void add(Lanes *lanes, Floats x) {
     const Integers infinite = {0x7f800000, 0x7f800000, 0x7f800000, 0x7f800000,
                                0x7f800000, 0x7f800000, 0x7f800000, 0x7f800000};
     Integers odd = ((Integers)x & infinite) == infinite;
@@ -87,7 +87,7 @@ static inline __attribute__((always_inline)) void add(Lanes *lanes, Floats x) {
     lanes->nans -= x != x;
 }
 
-static inline __attribute__((always_inline)) void pour(Lanes *lanes, Summary *into) {
+static RG_ALWAYS_INLINE void pour(Lanes *lanes, Summary *into) {
     for (int k = 0; k < LANES; k++) {
         into->sum += lanes->sum[k], into->squares += lanes->squares[k];
         into->low = lanes->low[k] < into->low ? lanes->low[k] : into->low;
@@ -97,20 +97,20 @@ static inline __attribute__((always_inline)) void pour(Lanes *lanes, Summary *in
     }
 }
 
-static inline __attribute__((always_inline)) Floats load_float32(const void *data, int64_t i) {
+static RG_ALWAYS_INLINE Floats load_float32(const void *data, int64_t i) {
     Floats x;
     memcpy(&x, (const float *)data + i, sizeof x);
     return x;
 }
 
-static inline __attribute__((always_inline)) Floats load_bfloat16(const void *data, int64_t i) {
+static RG_ALWAYS_INLINE Floats load_bfloat16(const void *data, int64_t i) {
     Halves halves;
     memcpy(&halves, (const uint16_t *)data + i, sizeof halves);
     return (Floats)(__builtin_convertvector(halves, Integers) << 16);
 }
 
 #define IN_LANES(NAME, LOAD, KIND)                                                                 \
-    static inline __attribute__((always_inline)) Summary NAME(const void *data, int64_t count) {   \
+    static RG_ALWAYS_INLINE Summary NAME(const void *data, int64_t count) {                        \
         Summary found = {.low = INFINITY, .high = -INFINITY};                                      \
         int64_t whole = count - count % LANES;                                                     \
         for (int64_t begin = 0; begin < whole; begin += BLOCK) {                                   \
@@ -142,10 +142,7 @@ __attribute__((target("avx2"))) static Summary wide_float32(const void *data, in
 __attribute__((target("avx2"))) static Summary wide_bfloat16(const void *data, int64_t n) {
     return lanes_of_bfloat16(data, n);
 }
-static int is_wide(void) {
-    __builtin_cpu_init();
-    return __builtin_cpu_supports("avx2");
-}
+static int is_wide(void) { return rg_x86_level() >= 3; }
 #else
 #define wide_float32 base_float32
 #define wide_bfloat16 base_bfloat16

@@ -194,7 +194,7 @@ static void look_forward(Survey *s, int pulled) {
     }
     for (size_t i = 0; i < inner; i++) {
         Value *v = s->graph.order.items[i];
-        if (i + AHEAD < inner) __builtin_prefetch(s->graph.order.items[i + AHEAD], 1);
+        if (i + AHEAD < inner) RG_PREFETCH_TO_WRITE(s->graph.order.items[i + AHEAD]);
         enter(s, v, i, pulled);
         if (RG_UNLIKELY(is_unit(v, s->kinds[v->op] & KINDS))) count_unit(s, v);
         if (RG_UNLIKELY(v->flags & RG_OPEN)) {
@@ -239,7 +239,7 @@ static inline void reach(Value *input, double partial, double upstream, uint32_t
 
 /* Uses first: gradients, depths, and the profile. Inner nodes are put back as soon as they are done
  * with, unless they are to be kept. */
-__attribute__((always_inline)) static inline void look_backward(Survey *s, int pulled, int keep) {
+static RG_ALWAYS_INLINE void look_backward(Survey *s, int pulled, int keep) {
     size_t edges = 0, row = s->row_count;
     uint32_t deepest = 0;
     for (Py_ssize_t r = 0; r < s->root_count && !pulled; r++) s->roots[r]->grad += s->seeds[r];
@@ -251,7 +251,7 @@ __attribute__((always_inline)) static inline void look_backward(Survey *s, int p
             unit->adjoint = FADES * unit->adjoint + upstream;
         }
         uint32_t counts = (s->kinds[v->op] & COUNTS) != 0, depth = v->instruction + counts;
-        if (i >= AHEAD) __builtin_prefetch(s->graph.order.items[i - AHEAD], 1);
+        if (i >= AHEAD) RG_PREFETCH_TO_WRITE(s->graph.order.items[i - AHEAD]);
         if (RG_LIKELY(!(v->flags & RG_WIDE))) {
             if (v->in[0]) reach(v->in[0], v->partial[0], upstream, depth, pulled);
             if (v->in[1]) reach(v->in[1], v->partial[1], upstream, depth, pulled);

@@ -11,7 +11,7 @@
 #include "make.h"
 #include "walk.h"
 
-#pragma GCC visibility push(hidden)
+RG_HIDE
 
 #define RG_MOST_AXES 32
 #define RG_INLINE_AXES 4
@@ -315,6 +315,6 @@ RgBuffer *rg_seed_of(Value *root, PyObject *seed);
 PyObject *rg_row_name(const Value *v);
 PyObject *rg_tensor_detached(PyObject *self);
 
-#pragma GCC visibility pop
+RG_HIDE_END
 
 #endif

@@ -6,9 +6,9 @@
 #ifndef RG_TUNED_H
 #define RG_TUNED_H
 
-#include <math.h>
+#include "platform.h"
 
-#define RG_TUNED static inline __attribute__((unused))
+#define RG_TUNED static inline RG_UNUSED
 
 /* What rounding took from `product`, which is x * y; for sizes below 2^480. */
 RG_TUNED double rg_product_rest(double x, double y, double product) {

@@ -1,14 +1,16 @@
-"""Install and test the package on every CPython 3.10 or newer that this machine has.
+"""Install and test the package on every Python 3.10 or newer that this machine has.
 
     python tools/every_python.py                 all of them
     python tools/every_python.py --list          only say which there are
     python tools/every_python.py --only 3.12     one version; may be repeated
     python tools/every_python.py --others        all but the version this command runs on
+    python tools/every_python.py --fetch 3.15    unpack one of Debian's first (also pypy3)
 
 Each has its virtual environment in .cache/pythons, kept for the next time, and a quick build of the
 native core: what is slow to compile does not know the interpreter. What depends on the
 interpreter is tested: every room briefly, the contracts of values on both cores, what reads
-bytecode and frames, and the house; slow tests are left out. Exits 1 when any fails.
+bytecode and frames, and the house; slow tests are left out. PyPy and CPython without its lock are
+to have the pure-Python core, and what tests it. Exits 1 when any fails.
 """
 
 from __future__ import annotations
@@ -25,16 +27,22 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import debian
 import scratch
 
 ROOT = Path(__file__).resolve().parents[1]
 CACHE = ROOT / ".cache" / "pythons"
+FETCHED = ROOT / ".cache" / "debian"
 OLDEST = (3, 10)
 TESTS = (
     "tests/contract", "tests/smoke", "tests/test_house.py", "tests/program/test_names.py",
     "tests/program/test_reads.py", "tests/program/test_recording.py",
     "tests/program/test_traces.py", "tests/compat/test_numpy_protocol.py",
 )  # fmt: skip
+
+PURE_TESTS = ("tests/contract", "tests/smoke")
+PURE_NEEDS = ("pytest", "pytest-xdist", "hypothesis", "mpmath")
+"""The other test requirements have no wheels for such interpreters."""
 
 QUESTION = """
 import platform, sys, sysconfig
@@ -46,11 +54,12 @@ print(sys.base_prefix)
 
 
 class Interpreter(NamedTuple):
-    """A CPython of this machine."""
+    """A Python of this machine; ``core`` is the one it is to have."""
 
     version: str
     path: Path
     prefix: Path
+    core: str
 
     @property
     def numbers(self) -> tuple[int, ...]:
@@ -74,15 +83,17 @@ def candidates() -> Iterator[Path]:
     folders += [Path("/usr/bin"), Path("/usr/local/bin")]
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
     uv = Path.home() / ".local" / "share" / "uv" / "python"
+    folders += sorted(FETCHED.glob("*/root/usr/bin"))
     for kept in (pyenv, uv, Path("/opt"), Path("/opt/python"), Path("/opt/hostedtoolcache/Python")):
         folders += sorted(kept.glob("*/bin")) + sorted(kept.glob("*/*/bin"))
     for folder in dict.fromkeys(folders):
         if "shims" not in folder.parts:  # pyenv's shims stand for interpreters found elsewhere
-            yield from sorted(folder.glob("python3")) + sorted(folder.glob("python3.[0-9]*"))
+            for pattern in ("python3", "python3.[0-9]*", "pypy3.[0-9]*"):
+                yield from sorted(folder.glob(pattern))
 
 
 def ask(path: Path) -> Interpreter | None:
-    """What an interpreter says of itself, or None where it is not a CPython we support."""
+    """What an interpreter says of itself, or None where it is not one we support."""
     try:
         asked = subprocess.run(
             [path, "-I", "-c", QUESTION], text=True, capture_output=True, timeout=20, check=True
@@ -90,8 +101,10 @@ def ask(path: Path) -> Interpreter | None:
         name, version, no_gil, prefix = asked.stdout.split("\n")[:4]
     except (OSError, ValueError, subprocess.SubprocessError):
         return None
-    found = Interpreter(version, path, Path(prefix))
-    fits = name == "CPython" and no_gil == "0" and found.numbers[:2] >= OLDEST
+    is_plain = name == "CPython" and no_gil == "0"
+    version += "" if is_plain else "t" if name == "CPython" else f"-{name}"
+    found = Interpreter(version, path, Path(prefix), "native" if is_plain else "reference")
+    fits = name in ("CPython", "PyPy") and found.numbers[:2] >= OLDEST
     return found if fits else None
 
 
@@ -129,16 +142,19 @@ def test(interpreter: Interpreter) -> Outcome:
     home = CACHE / interpreter.version
     python = home / "bin" / "python"
     if not python.exists():
-        if call([interpreter.path, "-I", "-c", "import ensurepip, venv"])[0] != 0:
-            return finished("skipped", "-", "it comes without venv or ensurepip")
-        code, printed = call([interpreter.path, "-m", "venv", home])
+        if call([interpreter.path, "-I", "-c", "import venv"])[0] != 0:
+            return finished("skipped", "-", "it comes without venv")
+        code, printed = call([interpreter.path, "-m", "venv", "--without-pip", home])
         if code != 0:
             print(printed)
             return finished("FAILED", "-", "no virtual environment could be made")
-    pip: list[str | Path] = [python, "-m", "pip", "--disable-pip-version-check", "install", "-q"]
+    # Not all of them bring pip, so this one's is used.
+    pip: list[str | Path] = [sys.executable, "-m", "pip", "--python", python]
+    pip.append("--disable-pip-version-check")
     # A fresh copy of the package; what it depends on is kept.
-    call([python, "-m", "pip", "uninstall", "-q", "-y", "retrograde"])
-    code, printed = call([*pip, f"{ROOT}[test]"], CMAKE_ARGS=scratch.QUICKLY)
+    call([*pip, "uninstall", "-q", "-y", "retrograde"])
+    wanted = (f"{ROOT}[test]",) if interpreter.core == "native" else (str(ROOT), *PURE_NEEDS)
+    code, printed = call([*pip, "install", "-q", *wanted], CMAKE_ARGS=scratch.QUICKLY)
     if code != 0:
         print(printed)
         return finished("FAILED", "-", "did not install")
@@ -149,10 +165,14 @@ def test(interpreter: Interpreter) -> Outcome:
         print(printed)
         return finished("FAILED", "-", "cannot be imported")
     compiler = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc")
-    if core != "native" and compiler and has_headers(interpreter):
-        return finished("FAILED", core, f"no native core: {reason}")
+    can_be_native = bool(compiler) and has_headers(interpreter)
+    if core != interpreter.core and (core == "native" or can_be_native):
+        return finished("FAILED", core, f"not the {interpreter.core} core: {reason}")
+    if core != "native":
+        print(f"    {core} core: {reason}")
+    tests = TESTS if interpreter.core == "native" else PURE_TESTS
     options = ["-q", "-rfE", "-n", "2", "-m", "not slow", "-p", "no:cacheprovider"]
-    code, printed = call([python, "-m", "pytest", *options, *TESTS])
+    code, printed = call([python, "-m", "pytest", *options, *tests])
     if code != 0:
         print(printed)
     verdict = "passed" if code == 0 else "FAILED"
@@ -179,19 +199,30 @@ def main() -> int:
     parser.add_argument("--list", action="store_true", help="say which there are, and stop")
     parser.add_argument("--only", action="append", metavar="VERSION", help="as 3.12 or 3.12.1")
     parser.add_argument("--others", action="store_true", help="leave out this very version")
+    parser.add_argument(
+        "--fetch", action="append", metavar="VERSION", default=[], help="as 3.15 or pypy3"
+    )
     options = parser.parse_args()
+    for name in options.fetch:
+        if lacking := debian.missing():
+            print(f"Python {name} cannot be fetched without {', '.join(lacking)}")
+            break
+        try:
+            debian.python(FETCHED / name, name)
+        except SystemExit as failure:
+            print(f"Python {name} could not be fetched: {str(failure).strip().splitlines()[-1]}")
     interpreters = find()
     if options.others:
         this = platform.python_version()
         interpreters = [i for i in interpreters if i.version != this]
         if not interpreters:
-            print(f"there is no CPython here but {this}")
+            print(f"there is no Python here but {this}")
             return 0
     if options.only:
         wanted = [f"{version}." for version in options.only]
         interpreters = [i for i in interpreters if f"{i.version}.".startswith(tuple(wanted))]
     if not interpreters:
-        print("no CPython fits", file=sys.stderr)
+        print("no Python fits", file=sys.stderr)
         return 1
     if options.list:
         for interpreter in interpreters:

@@ -18,12 +18,11 @@ enum { STRIP = 256 };
 
 static const RgArrays *table_for(const char *level) {
 #if defined(RG_HAS_v4)
-    __builtin_cpu_init();
-    int v4 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-             __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
-    int v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    int v3 = rg_x86_level() >= 3, v4 = rg_x86_level() >= 4;
     if (!strcmp(level, "v4") || (!*level && v4)) return v4 ? &rg_arrays_v4 : NULL;
     if (!strcmp(level, "v3") || (!*level && v3)) return v3 ? &rg_arrays_v3 : NULL;
+#elif defined(RG_HAS_neon)
+    if (!*level || !strcmp(level, "neon")) return &rg_arrays_neon;
 #endif
     return !*level || !strcmp(level, "base") ? &rg_arrays_base : NULL;
 }

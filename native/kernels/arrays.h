@@ -19,6 +19,7 @@
 #include "../ops.gen.h"
 #endif
 
+#include "../platform.h"
 #include "descent.h"
 #include "products.h"
 
@@ -41,11 +42,15 @@ typedef struct {
     const char *level;
     const RgProducts *products;
     const RgDescent *descent;
+    /* to[r, i] = from[r * line + i * next], side by side; up to a vector of numbers behind them may
+     * be written too. */
+    void (*lay)(ptrdiff_t lines, ptrdiff_t n, double *to, const double *from, ptrdiff_t line,
+                ptrdiff_t next);
     RgForward forward[RG_OP_COUNT];
     RgPartial partial[RG_OP_COUNT][3];
 } RgArrays;
 
-extern const RgArrays rg_arrays_base, rg_arrays_v3, rg_arrays_v4;
+extern const RgArrays rg_arrays_base, rg_arrays_v3, rg_arrays_v4, rg_arrays_neon;
 
 /* The table in use: the best of this processor, unless `rg_use_arrays` named another. */
 extern const RgArrays *rg_arrays;
@@ -91,7 +96,7 @@ int rg_product(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, RgMatrix a, RgMatrix b, do
 int rg_products(ptrdiff_t batch, ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, RgMatrix a,
                 ptrdiff_t a_step, RgMatrix b, ptrdiff_t b_step, double *c, ptrdiff_t stride,
                 ptrdiff_t c_step, RgHow how);
-void rg_use_threads(int most); /* of one product; 1 unless told */
+int rg_use_threads(int most); /* of one product; 1 unless told. How many it was before */
 
 /* The sum of an array; `rg_arrays->products->sum` is the same for numbers that lie evenly. */
 int rg_total(int ndim, const ptrdiff_t *shape, RgView x, double *out);

@@ -4,9 +4,11 @@
 
 #include <math.h>
 
+#include "../platform.h"
+
 typedef ptrdiff_t Count;
 
-#define INLINE static inline __attribute__((always_inline))
+#define INLINE static RG_ALWAYS_INLINE
 
 /* ---- sgd ---------------------------------------------------------------------------------------- */
 

@@ -33,6 +33,6 @@ typedef struct {
     ptrdiff_t (*count)(ptrdiff_t n, double *steps, double next);
 } RgDescent;
 
-extern const RgDescent rg_descent_base, rg_descent_v3, rg_descent_v4;
+extern const RgDescent rg_descent_base, rg_descent_v3, rg_descent_v4, rg_descent_neon;
 
 #endif

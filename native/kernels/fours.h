@@ -24,17 +24,17 @@ SIMD Four four_sums(const RgCode *code, int apart, double *arena, const RgTile *
     const uint32_t *rights = tile->extras + code->y, *lefts[4];
     Four sums;
     vd y = one_listed(arena, rights[0]);
-#pragma GCC unroll 4
+    RG_UNROLL(4)
     for (int k = 0; k < 4; k++) {
         lefts[k] = tile->extras + code[k * apart].x;
         sums.of[k] = v_mul(one_listed(arena, lefts[k][0]), y);
     }
     for (uint32_t i = 1; i < code->count; i++) {
         y = one_listed(arena, rights[i]);
-#pragma GCC unroll 4
+        RG_UNROLL(4)
         for (int k = 0; k < 4; k++) sums.of[k] = add(sums.of[k], one_listed(arena, lefts[k][i]), y);
     }
-#pragma GCC unroll 4
+    RG_UNROLL(4)
     for (int k = 0; k < 4; k++)
         if (code[k * apart].goes) v_store(arena + code[k * apart].out, sums.of[k]);
     return sums;

@@ -85,5 +85,6 @@ typedef struct {
 extern const RgKernels rg_kernels_base;
 extern const RgKernels rg_kernels_v3, rg_kernels_v4, rg_kernels_v4_narrow; /* where RG_HAS_v4 */
 extern const RgKernels rg_kernels_v3_one;                                  /* where RG_HAS_one */
+extern const RgKernels rg_kernels_neon, rg_kernels_neon_one;               /* where RG_HAS_neon */
 
 #endif

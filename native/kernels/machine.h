@@ -69,8 +69,9 @@ typedef const RgCode *(*Handler)(const RgCode *code, double *arena, RgTile *tile
 
 #else
 
-typedef void (*Handler)(const RgCode *code, double *arena, RgTile *tile, CARRY);
-#define HANDLER(NAME) static void NAME(const RgCode *code, double *arena, RgTile *tile, CARRY)
+typedef RG_IN_REGISTERS void (*Handler)(const RgCode *code, double *arena, RgTile *tile, CARRY);
+#define HANDLER(NAME)                                                                              \
+    static RG_IN_REGISTERS void NAME(const RgCode *code, double *arena, RgTile *tile, CARRY)
 #if defined(__has_attribute)
 #if __has_attribute(musttail)
 #define JUMP __attribute__((musttail)) return

@@ -26,9 +26,12 @@
         }                                                                                          \
     }
 #define WHOLE(NAME, READS) ((READS) ? v_load(NAME) : v_set(0.0))
+#define SECOND(NAME, READS) ((READS) ? v_load(NAME + NAME##_step) : v_set(0.0))
 #define PARTLY(NAME, READS) ((READS) ? load_part(NAME, part) : v_set(0.0))
 #define ON(NAME, READS)                                                                            \
     if (READS) NAME += NAME##_step;
+#define ON_TWICE(NAME, READS)                                                                      \
+    if (READS) NAME += 2 * NAME##_step;
 
 /* ---- forward ---- */
 
@@ -39,6 +42,14 @@
         OPERAND(b, 1, MASK & 2)                                                                    \
         OPERAND(c, 2, MASK & 4)                                                                    \
         if (SHORT) {                                                                               \
+            for (; n >= 2 * LANES; n -= 2 * LANES, out += 2 * LANES) {                             \
+                vd one = rgm_##NAME(WHOLE(a, MASK & 1), WHOLE(b, MASK & 2), WHOLE(c, MASK & 4));   \
+                vd two =                                                                           \
+                    rgm_##NAME(SECOND(a, MASK & 1), SECOND(b, MASK & 2), SECOND(c, MASK & 4));     \
+                v_store(out, one);                                                                 \
+                v_store(out + LANES, two);                                                         \
+                ON_TWICE(a, MASK & 1) ON_TWICE(b, MASK & 2) ON_TWICE(c, MASK & 4)                  \
+            }                                                                                      \
             for (; n >= LANES; n -= LANES, out += LANES) {                                         \
                 v_store(out,                                                                       \
                         rgm_##NAME(WHOLE(a, MASK & 1), WHOLE(b, MASK & 2), WHOLE(c, MASK & 4)));   \
@@ -114,6 +125,26 @@ RG_FORWARD_MAPS(FORWARD)
     }
 RG_PARTIAL_MAPS(PARTIAL)
 
+/* ---- operands that do not lie side by side ---- */
+
+/* to[r, i] = from[r * line + i * next]: up to a vector's worth of numbers behind them is written. */
+static void lay(Count lines, Count n, double *to, const double *from, Count line, Count next) {
+    Count whole = n / LANES * LANES;
+    Part part = part_of(n - whole);
+    for (Count r = 0; r < lines; r++, from += line, to += n) {
+        Count i = 0;
+        if (next == 1) {
+            for (; i < whole; i += LANES) v_store(to + i, v_load(from + i));
+            if (i < n) v_store(to + i, load_part(from + i, part));
+        } else if (next == 0) {
+            vd all = v_set(*from);
+            for (; i < n; i += LANES) v_store(to + i, all);
+        } else {
+            for (; i < n; i++) to[i] = from[i * next];
+        }
+    }
+}
+
 #define FORWARD_ENTRY(NAME, MASK, SHORT) [RG_OP_##NAME] = forward_##NAME,
 #define PARTIAL_ENTRY(NAME, NUMBER, MASK, SHORT) [RG_OP_##NAME][NUMBER] = partial_##NAME##_##NUMBER,
 
@@ -126,6 +157,7 @@ const RgArrays NAMED(rg_arrays_, RG_LEVEL) = {
     .level = QUOTED(RG_LEVEL),
     .products = &NAMED(rg_products_, RG_LEVEL),
     .descent = &NAMED(rg_descent_, RG_LEVEL),
+    .lay = lay,
     .forward = {RG_FORWARD_MAPS(FORWARD_ENTRY)},
     .partial = {RG_PARTIAL_MAPS(PARTIAL_ENTRY)},
 };

@@ -372,7 +372,7 @@ SIMD vd rgm_erfinv_d0(vd x, vd spare1, vd spare2, vd z, vd upstream) { return v_
 SIMD vd rgm_ndtri(vd x, vd spare1, vd spare2) { return rgv_ndtri(x); }
 SIMD vd rgm_ndtri_d0(vd x, vd spare1, vd spare2, vd z, vd upstream) { return v_mul(upstream, v_select(v_eq(v_select(v_lt(x, v_set(0.5)), x, v_sub(v_set(1.0), x)), v_set(0.0)), v_div(v_set(1.0), v_select(v_lt(x, v_set(0.5)), x, v_sub(v_set(1.0), x))), v_div(v_mul(v_set(1.2533141373155001), rgv_erfcx(v_mul(v_select(v_lt(x, v_set(0.5)), v_neg(z), z), v_set(0.7071067811865476)))), v_select(v_lt(x, v_set(0.5)), x, v_sub(v_set(1.0), x))))); }
 SIMD vd rgm_trigamma(vd x, vd spare1, vd spare2) { return rgv_trigamma(x); }
-SIMD vd rgm_trigamma_d0(vd x, vd spare1, vd spare2, vd z, vd upstream) { return v_set(__builtin_nan("")); }
+SIMD vd rgm_trigamma_d0(vd x, vd spare1, vd spare2, vd z, vd upstream) { return v_set(RG_NAN); }
 SIMD vd rgm_digamma(vd x, vd spare1, vd spare2) { return rgv_digamma(x); }
 SIMD vd rgm_digamma_d0(vd x, vd spare1, vd spare2, vd z, vd upstream) { return v_mul(upstream, rgv_trigamma(x)); }
 SIMD vd rgm_lgamma(vd x, vd spare1, vd spare2) { return rgv_lgamma(x); }

@@ -109,7 +109,7 @@ SIMPLE_TERNARY(SIMPLE_TERNARY_OP)
 
 /* ---- every op: one handler, which the simple ones do not need ---- */
 
-#define LOOP _Pragma("GCC unroll 1") for (int j = 0; j < RG_TILE; j++)
+#define LOOP RG_UNROLL(1) for (int j = 0; j < RG_TILE; j++)
 #define LOOKED_UP(P, I) rg_operand(code->kind[I], arena + code->P, a[j], j)
 
 #define LOOPING(NAME, EXPRESSION)                                                                  \

@@ -37,6 +37,19 @@ SIMD void store_part(double *p, Part part, vd x) {
         _mm_store_sd(p, low);
     }
 }
+#elif RG_LANES == 2
+typedef int Part;
+SIMD Part part_of(Count n) { return (int)n; }
+SIMD vd load_part(const double *p, Part part) {
+    vd zeros = v_set(0.0);
+    return part == 2 ? v_load(p) : part ? vld1q_lane_f64(p, zeros, 0) : zeros;
+}
+SIMD void store_part(double *p, Part part, vd x) {
+    if (part == 2)
+        v_store(p, x);
+    else if (part)
+        vst1q_lane_f64(p, x, 0);
+}
 #else
 typedef int Part;
 SIMD Part part_of(Count n) { return (int)n; }

@@ -4,6 +4,7 @@
  * are copied first into panels as wide as the tile of numbers that registers hold, in blocks that
  * fit the caches. A chain that is cut by such a block goes on from what was stored. */
 #include "products.h"
+#include "../platform.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,10 +12,17 @@
 #include "parts.h"
 #include "turns.h"
 
-enum { ROWS = LANES == 8 ? 8 : 4, VECTORS = 3, WIDE = VECTORS * LANES };
+/* Of vectors. */
+#if RG_LANES == 8 || RG_LANES == 2
+#define RG_REGISTERS 32
+#else
+#define RG_REGISTERS 16
+#endif
+
+enum { ROWS = RG_REGISTERS == 32 ? 8 : 4, VECTORS = 3, WIDE = VECTORS * LANES };
 
 /* Accumulators stay in registers only where every loop over them is written out. */
-#define UNROLLED _Pragma("GCC unroll 8") for
+#define UNROLLED RG_UNROLL(8) for
 
 /* ---- The tile: ROWS x VECTORS accumulators ---------------------------------------------------- */
 
@@ -60,7 +68,7 @@ typedef void (*Tile)(Count k, const double *a, Count a_row, Count a_column, cons
         }                                                                                          \
     }
 
-#if RG_LANES == 8
+#if RG_REGISTERS == 32
 #define HEIGHTS(M, V, C)                                                                           \
     M(1, V, C) M(2, V, C) M(3, V, C) M(4, V, C) M(5, V, C) M(6, V, C) M(7, V, C) M(8, V, C)
 #else
@@ -83,6 +91,12 @@ static inline Count least(Count x, Count y) { return x < y ? x : y; }
 /* How many vectors hold so many numbers, and how many of them are in the last. */
 static inline Count vectors_of(Count width) { return (width + LANES - 1) / LANES; }
 static inline Count in_last(Count width) { return width - (vectors_of(width) - 1) * LANES; }
+
+/* How many numbers the next tile takes of those left over: a single vector, which has too few chains
+ * to keep the processor busy, is left to nobody where two tiles of two can be made. */
+static inline Count tile_width(Count left) {
+    return LANES < 8 && left > WIDE && left <= WIDE + LANES ? 2 * LANES : least(left, WIDE);
+}
 
 /* ---- Copies ----------------------------------------------------------------------------------- */
 
@@ -115,6 +129,18 @@ enum {
 
 SIMD void chains_begin(vd s[PER]) {
     for (int v = 0; v < PER; v++) s[v] = v_set(0.0);
+}
+
+SIMD double joined_lanes(const vd s[PER]) {
+#if RG_LANES == 4
+    vd half = v_add(s[0], s[1]);
+    __m128d two = _mm_add_pd(_mm256_castpd256_pd128(half), _mm256_extractf128_pd(half, 1));
+    return _mm_cvtsd_f64(two) + _mm_cvtsd_f64(_mm_unpackhi_pd(two, two));
+#else
+    double lanes[RG_CHAINS];
+    UNROLLED(int v = 0; v < PER; v++) v_store(lanes + v * LANES, s[v]);
+    return joined(lanes);
+#endif
 }
 
 /* Some rows of contiguous numbers times x, lanes along k. */
@@ -243,21 +269,25 @@ enum { ENDS = 1 << 12 }; /* numbers of a cut panel that are copied, with zeros b
 static void direct(Count m, Count n, Count k, const double *a, Count a_row, Count a_column,
                    const double *b, Count b_row, int filled, double *c, Count c_row, RgHow how) {
     _Alignas(64) double ends[ENDS];
-    for (Count j = 0; j < n; j += WIDE) {
-        Count width = least(n - j, WIDE), vectors = vectors_of(width), last = in_last(width);
+    for (Count j = 0, width; j < n; j += width) {
+        width = tile_width(n - j);
+        Count vectors = vectors_of(width), last = in_last(width);
         const double *from = b + j;
         Count row = b_row;
         int cut = last == LANES ? WHOLE : filled ? CUT_C : CUT_B_AND_C;
-        if (cut == CUT_B_AND_C && m > 2 && k * vectors * LANES <= ENDS) {
+        if (cut == CUT_B_AND_C && m > 2 * ROWS && k * vectors * LANES <= ENDS) {
             copy_panel(k, width, vectors * LANES, from, b_row, 1, ends);
             from = ends;
             row = vectors * LANES;
             cut = CUT_C;
         }
-        for (Count i = 0; i < m; i += ROWS)
-            tiles[cut][vectors - 1][least(m - i, ROWS) - 1](k, a + i * a_row, a_row, a_column, from,
-                                                            row, c + i * c_row + j, c_row, BEGIN,
-                                                            how, last);
+        const Tile *tile = tiles[cut][vectors - 1];
+        const double *down = a;
+        double *to = c + j;
+        Count left = m;
+        for (; left >= ROWS; left -= ROWS, down += ROWS * a_row, to += ROWS * c_row)
+            tile[ROWS - 1](k, down, a_row, a_column, from, row, to, c_row, BEGIN, how, last);
+        if (left) tile[left - 1](k, down, a_row, a_column, from, row, to, c_row, BEGIN, how, last);
     }
 }
 
@@ -269,8 +299,7 @@ static int blocked(Count m, Count n, Count k, RgMatrix a, RgMatrix b, double *c,
                    RgHow how) {
     Count deep = least(k, DEEP), high = (least(m, HIGH) + ROWS - 1) / ROWS * ROWS;
     Count broad = (least(n, BROAD) + WIDE - 1) / WIDE * WIDE;
-    double *panels =
-        aligned_alloc(64, ((size_t)(deep * (high + broad)) * sizeof(double) + 63) & ~(size_t)63);
+    double *panels = rg_aligned_take((size_t)(deep * (high + broad)) * sizeof(double));
     if (panels == NULL) return -1;
     double *of_a = panels, *of_b = panels + deep * high;
     for (Count j0 = 0; j0 < n; j0 += BROAD) {
@@ -299,7 +328,7 @@ static int blocked(Count m, Count n, Count k, RgMatrix a, RgMatrix b, double *c,
             }
         }
     }
-    free(panels);
+    rg_aligned_free(panels);
     return 0;
 }
 
@@ -342,6 +371,10 @@ static int product(Count m, Count n, Count k, RgMatrix a, RgMatrix b, double *c,
     if (k == 0 && how == RG_REPLACE)
         for (Count i = 0; i < m; i++) memset(c + i * stride, 0, (size_t)n * sizeof(double));
     if (m == 0 || n == 0 || k == 0) return 0;
+    if (m > 1 && n > 1 && b.column == 1 && k <= RG_CHAIN && m * k + k * n <= SMALL) {
+        direct(m, n, k, a.at, a.row, a.column, b.at, b.row, 0, c, stride, how);
+        return 0;
+    }
     if (n == 1) return vector_product(m, k, a, b.at, b.row, c, stride, how);
     if (m == 1)
         return vector_product(n, k, (RgMatrix){b.at, b.column, b.row}, a.at, a.column, c, 1, how);
@@ -389,6 +422,27 @@ static double sum(Count n, const double *x, Count stride) {
     return total;
 }
 
+/* The sums of lines that lie one behind the other. */
+static void sums(Count lines, Count n, const double *x, double *to, Count stride) {
+    if (n > RG_CHAIN) {
+        for (Count r = 0; r < lines; r++, x += n, to += stride) *to = sum(n, x, 1);
+        return;
+    }
+    for (Count r = 0; r < lines; r++, x += n, to += stride) {
+        vd s[PER];
+        chains_begin(s);
+        Count p = 0;
+        for (; p + RG_CHAINS <= n; p += RG_CHAINS)
+            UNROLLED(int v = 0; v < PER; v++) s[v] = v_add(s[v], v_load(x + p + v * LANES));
+        if (p < n) UNROLLED(int v = 0; v < PER; v++) {
+                if (p + v * LANES < n)
+                    s[v] = v_add(s[v], load_part(x + p + v * LANES,
+                                                 part_of(least(n - p - v * LANES, LANES))));
+            }
+        *to = joined_lanes(s);
+    }
+}
+
 #define JOIN(A, B) A##B
 #define TABLE(LEVEL) JOIN(rg_products_, LEVEL)
-const RgProducts TABLE(RG_LEVEL) = {product, sum};
+const RgProducts TABLE(RG_LEVEL) = {product, sum, sums};

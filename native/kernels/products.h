@@ -26,8 +26,10 @@ typedef struct {
                    ptrdiff_t stride, RgHow how);
     /* The sum of n numbers that lie `stride` apart. */
     double (*sum)(ptrdiff_t n, const double *x, ptrdiff_t stride);
+    /* The sums of lines of n numbers, one line behind the other; results are `stride` apart. */
+    void (*sums)(ptrdiff_t lines, ptrdiff_t n, const double *x, double *to, ptrdiff_t stride);
 } RgProducts;
 
-extern const RgProducts rg_products_base, rg_products_v3, rg_products_v4;
+extern const RgProducts rg_products_base, rg_products_v3, rg_products_v4, rg_products_neon;
 
 #endif

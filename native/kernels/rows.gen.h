@@ -2,7 +2,7 @@
 #ifndef RG_ROWS_GEN_H
 #define RG_ROWS_GEN_H
 
-#define CALLED static __attribute__((noinline, unused))
+#define CALLED static RG_NEVER_INLINE RG_UNUSED
 
 CALLED vd rgs_stirling_rest(vd x) {
     vd s1 = v_div(v_div(v_set(1.0), x), x);

@@ -11,7 +11,7 @@
 
 #include "plans.h"
 
-enum { MOST_STEPS = 64, MOST_REDUCTIONS = 4, SHORT_BLOCK = 256, MOST_ARGS = 64 };
+enum { MOST_STEPS = 64, MOST_REDUCTIONS = 4, SHORT_BLOCK = 256, MOST_WHOLE = 2048, MOST_ARGS = 64 };
 
 typedef struct {
     int slot;
@@ -21,11 +21,19 @@ typedef struct {
 
 typedef struct {
     int op, to, arg[3];
+    Count step[3]; /* of a whole box: 0 where an operand is one number */
 } Row;
 
 typedef struct {
     int kind, from, out;
+    Count line; /* of a whole box: how far apart the results of its lines are */
 } Reduction;
+
+/* How an operand is copied side by side: the loops of its box, as few as it has for itself. */
+typedef struct {
+    int loops;
+    Count length[RG_BOX_LOOPS], stride[RG_BOX_LOOPS];
+} Laid;
 
 typedef struct {
     int loops, operands, reads, rows, reductions, rooms;
@@ -34,6 +42,9 @@ typedef struct {
     Row row[MOST_STEPS];
     Reduction reduction[MOST_REDUCTIONS];
     uint32_t wide; /* operands that a reduction reads: one number an element, always */
+    Count whole;   /* how many numbers it has, where they are gone through at once; else 0 */
+    uint32_t copied;
+    Laid laid[RG_BOX_OPERANDS];
 } Box;
 
 typedef struct {
@@ -152,6 +163,10 @@ static void reduce(const Block *block, const Reduction *reduction, double *out, 
     const double *x = block->at[reduction->from];
     int kind = reduction->kind;
     Count n = block->n;
+    if (kind == RG_TOTAL && next == 0 && line != 0 && first) {
+        rg_arrays->products->sums(block->lines, n, x, out, line);
+        return;
+    }
     for (Count r = 0; r < block->lines; r++, x += n, out += line) {
         int begins = first && (line != 0 || r == 0);
         if (next == 0) {
@@ -227,7 +242,62 @@ static void run_lines(const Box *box, double *const *base, const Count *turn_off
     }
 }
 
+/* An operand copied side by side. A vector's worth of numbers behind it may be written too. */
+static void lay_whole(const Laid *laid, const double *from, double *to) {
+    int last = laid->loops - 1, before = laid->loops - 2;
+    Count n = laid->length[last], lines = before < 0 ? 1 : laid->length[before];
+    Count next = laid->stride[last], line = before < 0 ? 0 : laid->stride[before];
+    Count turn[RG_BOX_LOOPS] = {0};
+    for (;; to += lines * n) {
+        rg_arrays->lay(lines, n, to, from, line, next);
+        int loop = before - 1;
+        for (; loop >= 0; loop--) {
+            from += laid->stride[loop];
+            if (++turn[loop] < laid->length[loop]) break;
+            from -= laid->stride[loop] * laid->length[loop];
+            turn[loop] = 0;
+        }
+        if (loop < 0) return;
+    }
+}
+
+/* How far apart the rooms of a small box are: a vector may be written behind what it has. */
+static inline Count whole_room(Count numbers) { return (numbers + 7) / 8 * 8 + 8; }
+
+/* A small box, all of it at once. */
+static void run_whole(const Box *box, const RgRun *run) {
+    double *at[RG_BOX_OPERANDS + RG_BOX_ROOMS], *room = run->scratch;
+    Count apart = whole_room(box->whole);
+    for (int o = 0; o < box->operands; o++) {
+        at[o] = run->slots[box->operand[o].slot] + box->operand[o].offset;
+        if (box->copied >> o & 1) {
+            lay_whole(&box->laid[o], at[o], room);
+            at[o] = room;
+            room += apart;
+        }
+    }
+    for (int i = 0; i < box->rooms; i++, room += apart) at[box->operands + i] = room;
+    for (int i = 0; i < box->rows; i++) {
+        const Row *row = &box->row[i];
+        const double *in[3] = {at[row->arg[0]], at[row->arg[1]], at[row->arg[2]]};
+        rg_arrays->forward[row->op](box->whole, at[row->to], in, row->step);
+    }
+    Block block;
+    block.n = box->loops ? box->length[box->loops - 1] : 1;
+    block.lines = box->reductions ? box->whole / block.n : 0;
+    for (int i = 0; i < box->reductions; i++) {
+        const Reduction *it = &box->reduction[i];
+        const Operand *to = &box->operand[it->out];
+        block.at[it->from] = at[it->from];
+        reduce(&block, it, at[it->out], it->line, box->loops ? to->stride[box->loops - 1] : 0, 1);
+    }
+}
+
 static void run_box(const Box *box, const RgRun *run) {
+    if (box->whole) {
+        run_whole(box, run);
+        return;
+    }
     double *base[RG_BOX_OPERANDS];
     Count offset[RG_BOX_OPERANDS] = {0}, turn[RG_BOX_LOOPS] = {0};
     for (int o = 0; o < box->operands; o++)
@@ -419,8 +489,8 @@ static void check_reach(Words *words, int slot, Count offset, int loops, const C
     Count low = offset, high = offset;
     for (int i = 0; i < loops; i++) {
         Count far = 0;
-        if (__builtin_mul_overflow(stride[i], length[i] - 1, &far) ||
-            __builtin_add_overflow(far < 0 ? low : high, far, far < 0 ? &low : &high))
+        if (RG_MULTIPLY_OVERFLOWS(stride[i], length[i] - 1, &far) ||
+            RG_ADD_OVERFLOWS(far < 0 ? low : high, far, far < 0 ? &low : &high))
             words->wrong = 1;
     }
     if (low < 0 || high >= words->slot_sizes[slot]) words->wrong = 1;
@@ -431,6 +501,54 @@ static void read_operand(Words *words, Operand *it, int loops, const Count *leng
     it->offset = next_within(words, 0, ANY);
     for (int i = 0; i < loops; i++) it->stride[i] = next_within(words, -ANY, ANY);
     check_reach(words, it->slot, it->offset, loops, length, it->stride);
+}
+
+/* The loops of an operand, those joined along which it goes on evenly. */
+static Laid laid_of(const Operand *it, int loops, const Count *length) {
+    Laid laid = {0};
+    for (int i = 0; i < loops; i++) {
+        int last = laid.loops - 1;
+        if (last >= 0 && laid.stride[last] == it->stride[i] * length[i]) {
+            laid.length[last] *= length[i];
+            laid.stride[last] = it->stride[i];
+        } else {
+            laid.length[laid.loops] = length[i];
+            laid.stride[laid.loops++] = it->stride[i];
+        }
+    }
+    return laid;
+}
+
+/* Whether a box is small enough to be gone through at once, and how then. */
+static void plan_whole(Box *box) {
+    Count total = 1;
+    for (int i = 0; i < box->loops; i++) {
+        total *= box->length[i];
+        if (total < 1 || total > MOST_WHOLE) return;
+    }
+    for (int i = 0; i < box->reductions; i++) { /* its lines have to go on evenly */
+        Reduction *it = &box->reduction[i];
+        Laid lines = laid_of(&box->operand[it->out], box->loops - 1, box->length);
+        if (lines.loops > 1) return;
+        it->line = lines.loops ? lines.stride[0] : 0;
+    }
+    Count step[RG_BOX_OPERANDS + RG_BOX_ROOMS];
+    for (int o = 0; o < box->operands + box->rooms; o++) {
+        step[o] = 1;
+        if (o >= box->reads) continue;
+        Laid laid = box->laid[o] = laid_of(&box->operand[o], box->loops, box->length);
+        Count stride = laid.loops ? laid.stride[0] : 0;
+        int wide = box->wide >> o & 1 && total > 1;
+        if (laid.loops <= 1 && (stride == 1 || (stride == 0 && !wide)))
+            step[o] = stride;
+        else
+            box->copied |= 1u << o;
+    }
+    Count rooms = box->rooms + RG_ONES_OF(box->copied);
+    if (rooms * whole_room(total) > RG_SHAPED_SCRATCH) return;
+    for (int i = 0; i < box->rows; i++)
+        for (int k = 0; k < 3; k++) box->row[i].step[k] = step[box->row[i].arg[k]];
+    box->whole = total;
 }
 
 static void read_box(Words *words, Box *box) {
@@ -458,6 +576,7 @@ static void read_box(Words *words, Box *box) {
         it->out = (int)next_within(words, box->reads, box->operands - 1);
         if (it->from < box->reads) box->wide |= 1u << it->from;
     }
+    if (!words->wrong) plan_whole(box);
 }
 
 static void read_matrix(Words *words, Matrix *it, const Matrices *of, Count rows, Count columns) {
@@ -556,8 +675,8 @@ static void read_moving(Words *words, Moving *it, Count *size) {
     for (int i = 0; i < it->loops; i++) {
         length[i] = it->length[i], stride[i] = led->stride[i];
         Count step = 0;
-        if (__builtin_mul_overflow(it->turn[i], it->length[i] - 1, &step) ||
-            __builtin_add_overflow(far, step, &far))
+        if (RG_MULTIPLY_OVERFLOWS(it->turn[i], it->length[i] - 1, &step) ||
+            RG_ADD_OVERFLOWS(far, step, &far))
             words->wrong = 1;
     }
     length[it->loops] = it->limit, stride[it->loops] = it->scale;

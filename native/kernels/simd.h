@@ -2,8 +2,8 @@
  *
  * Only operations that IEEE 754 rounds exactly (+ - * / sqrt fma rint), comparisons, selections and
  * bit operations, so that results are the same bits whatever the width. The width is chosen by the
- * compiler's target: AVX-512 (8 lanes), AVX2 with FMA (4), or plain C (1) everywhere else; and where
- * RG_ONE asks for it, for calls with one row.
+ * compiler's target: AVX-512 (8 lanes), AVX2 with FMA (4), NEON (2), or plain C (1) everywhere else;
+ * and where RG_ONE asks for it, for calls with one row, or RG_PLAIN, for the level to compare with.
  *
  *   vd  doubles      vi  64-bit integers      vm  a truth value a lane
  *
@@ -12,11 +12,24 @@
 #ifndef RG_SIMD_H
 #define RG_SIMD_H
 
+#ifndef RG_FMA /* a printed program brings its own */
 #include <math.h>
+#define RG_FMA fma
+#define RG_FMOD fmod
+#define RG_RINT rint
+#define RG_SQRT sqrt
 #include <stdint.h>
 #include <string.h>
+#endif
 
-#define SIMD static inline __attribute__((always_inline, unused))
+/* How things are declared; for a GPU a printed program says it otherwise. */
+#ifndef SIMD
+#include "compiler.h"
+#define SIMD static RG_ALWAYS_INLINE RG_UNUSED
+#define RG_RARE static RG_COLD RG_UNUSED
+#define RG_TABLE_OF(type) static const type RG_ALIGNED(64) RG_UNUSED
+#endif
+#define RG_TABLE RG_TABLE_OF(double)
 
 #if defined(__AVX512F__) && defined(__AVX512DQ__) && !defined(RG_ONE)
 
@@ -134,6 +147,60 @@ SIMD vd v_min(vd x, vd y) { return _mm256_min_pd(x, y); }
 SIMD vd v_max(vd x, vd y) { return _mm256_max_pd(x, y); }
 SIMD int vm_any(vm a) { return _mm256_movemask_pd(a) != 0; }
 
+#elif defined(__aarch64__) && !defined(RG_ONE) && !defined(RG_PLAIN)
+
+#include <arm_neon.h>
+#define RG_LANES 2
+typedef float64x2_t vd;
+typedef int64x2_t vi;
+typedef uint64x2_t vm;
+
+SIMD vd v_set(double x) { return vdupq_n_f64(x); }
+SIMD vd v_load(const double *p) { return vld1q_f64(p); }
+SIMD void v_store(double *p, vd x) { vst1q_f64(p, x); }
+SIMD void v_stream(double *p, vd x) { vst1q_f64(p, x); }
+SIMD vd v_add(vd x, vd y) { return vaddq_f64(x, y); }
+SIMD vd v_sub(vd x, vd y) { return vsubq_f64(x, y); }
+SIMD vd v_mul(vd x, vd y) { return vmulq_f64(x, y); }
+SIMD vd v_div(vd x, vd y) { return vdivq_f64(x, y); }
+SIMD vd v_sqrt(vd x) { return vsqrtq_f64(x); }
+SIMD vd v_fma(vd x, vd y, vd z) { return vfmaq_f64(z, x, y); }
+SIMD vd v_fnma(vd x, vd y, vd z) { return vfmsq_f64(z, x, y); }
+SIMD vd v_rint(vd x) { return vrndnq_f64(x); }
+SIMD vm v_lt(vd x, vd y) { return vcltq_f64(x, y); }
+SIMD vm v_le(vd x, vd y) { return vcleq_f64(x, y); }
+SIMD vm v_eq(vd x, vd y) { return vceqq_f64(x, y); }
+SIMD vm vm_or(vm a, vm b) { return vorrq_u64(a, b); }
+SIMD vm vm_and(vm a, vm b) { return vandq_u64(a, b); }
+SIMD vm vm_not(vm a) { return veorq_u64(a, vdupq_n_u64(UINT64_MAX)); }
+SIMD vm v_ne(vd x, vd y) { return vm_not(v_eq(x, y)); }
+SIMD vd v_select(vm c, vd x, vd y) { return vbslq_f64(c, x, y); }
+SIMD vi v_bits(vd x) { return vreinterpretq_s64_f64(x); }
+SIMD vd v_from_bits(vi x) { return vreinterpretq_f64_s64(x); }
+SIMD vi vi_set(int64_t x) { return vdupq_n_s64(x); }
+SIMD vi vi_add(vi x, vi y) { return vaddq_s64(x, y); }
+SIMD vi vi_sub(vi x, vi y) { return vsubq_s64(x, y); }
+SIMD vi vi_and(vi x, vi y) { return vandq_s64(x, y); }
+SIMD vi vi_or(vi x, vi y) { return vorrq_s64(x, y); }
+SIMD vi vi_xor(vi x, vi y) { return veorq_s64(x, y); }
+SIMD vi vi_shl(vi x, int n) { return vshlq_s64(x, vdupq_n_s64(n)); }
+SIMD vi vi_shr(vi x, int n) {
+    return vreinterpretq_s64_u64(vshlq_u64(vreinterpretq_u64_s64(x), vdupq_n_s64(-n)));
+}
+SIMD vm vi_eq(vi x, vi y) { return vceqq_s64(x, y); }
+SIMD vi vi_select(vm c, vi x, vi y) { return vbslq_s64(c, x, y); }
+SIMD vd v_lookup(const double *table, vi index) {
+    vd first = vld1q_dup_f64(table + vgetq_lane_s64(index, 0));
+    return vld1q_lane_f64(table + vgetq_lane_s64(index, 1), first, 1);
+}
+SIMD vd v_lookup16(const double *table, vi index) {
+    return v_lookup(table, vi_and(index, vi_set(15)));
+}
+/* Not the instructions of these names, which make a NaN of either NaN. */
+SIMD vd v_min(vd x, vd y) { return v_select(v_lt(x, y), x, y); }
+SIMD vd v_max(vd x, vd y) { return v_select(v_lt(y, x), x, y); }
+SIMD int vm_any(vm a) { return vmaxvq_u32(vreinterpretq_u32_u64(a)) != 0; }
+
 #else
 
 #define RG_LANES 1
@@ -149,10 +216,10 @@ SIMD vd v_add(vd x, vd y) { return x + y; }
 SIMD vd v_sub(vd x, vd y) { return x - y; }
 SIMD vd v_mul(vd x, vd y) { return x * y; }
 SIMD vd v_div(vd x, vd y) { return x / y; }
-SIMD vd v_sqrt(vd x) { return sqrt(x); }
-SIMD vd v_fma(vd x, vd y, vd z) { return fma(x, y, z); }
-SIMD vd v_fnma(vd x, vd y, vd z) { return fma(-x, y, z); }
-SIMD vd v_rint(vd x) { return rint(x); }
+SIMD vd v_sqrt(vd x) { return RG_SQRT(x); }
+SIMD vd v_fma(vd x, vd y, vd z) { return RG_FMA(x, y, z); }
+SIMD vd v_fnma(vd x, vd y, vd z) { return RG_FMA(-x, y, z); }
+SIMD vd v_rint(vd x) { return RG_RINT(x); }
 SIMD vm v_lt(vd x, vd y) { return x < y; }
 SIMD vm v_le(vd x, vd y) { return x <= y; }
 SIMD vm v_eq(vd x, vd y) { return x == y; }
@@ -240,9 +307,9 @@ SIMD vd v_split(vd x, vd *k) {
     vd biased = v_from_bits(vi_or(vi_shr(moved, 52), vi_set(0x4330000000000000))); /* + 2^52 */
     vd e = v_sub(biased, v_select(tiny, v_set(0x1p52 + 1023 + 54), v_set(0x1p52 + 1023)));
     vd negative = v_from_bits(vi_set((int64_t)0xfff8000000000000)); /* the NaN that x86 makes */
-    vd other = v_select(v_eq(x, v_set(0.0)), v_set(-__builtin_inf()), negative);
+    vd other = v_select(v_eq(x, v_set(0.0)), v_set(-RG_INFINITY), negative);
     e = v_select(v_gt(x, v_set(0.0)), e, other);
-    *k = v_select(v_lt(x, v_set(__builtin_inf())), e, x);
+    *k = v_select(v_lt(x, v_set(RG_INFINITY)), e, x);
     return m;
 }
 

@@ -150,9 +150,9 @@ static void load_column(double *out, RgColumn column, const RgTile *tile) {
     size_t rows = tile->rows;
     if (side_by_side(column, tile)) {
         const double *from = (const double *)(column.base) + tile->first;
-#pragma GCC unroll 8
+        RG_UNROLL(8)
         for (int j = 0; j < RG_TILE; j++) {
-            __builtin_prefetch(from + 4 * RG_TILE_LANES + j * RG_LANES);
+            RG_PREFETCH(from + 4 * RG_TILE_LANES + j * RG_LANES);
             v_store(out + j * RG_LANES, v_load(from + j * RG_LANES));
         }
         return;
@@ -170,10 +170,10 @@ HANDLER(do_load) {
  * lines, and two of them make a vector. */
 static inline void turn(double *const *out, size_t lane, const char *const *row) {
 #if RG_LANES == 8
-#pragma GCC unroll 2
+    RG_UNROLL(2)
     for (int half = 0; half < 2; half++) {
         __m512d pairs[4]; /* rows 0 and 2, 1 and 3, 4 and 6, 5 and 7 */
-#pragma GCC unroll 4
+        RG_UNROLL(4)
         for (int i = 0; i < 4; i++) {
             const char *const *from = row + (i % 2 + i / 2 * 4);
             __m512d low =
@@ -238,11 +238,11 @@ HANDLER(do_fetch) {
         /* scattered rows are not worth guessing */
     } else if (stride == sizeof(double)) {
         for (size_t row = 0; row < RG_TILE_LANES; row += 8)
-            __builtin_prefetch(columns[code->y].base + (tile->first + RG_TILE_LANES + row) * 8);
+            RG_PREFETCH(columns[code->y].base + (tile->first + RG_TILE_LANES + row) * 8);
     } else {
         ptrdiff_t row = (ptrdiff_t)(tile->first + RG_TILE_LANES + code->y * (RG_TILE_LANES / 8));
         for (int i = 0; i < RG_TILE_LANES / 8; i++)
-            __builtin_prefetch(columns[0].base + (row + i) * stride);
+            RG_PREFETCH(columns[0].base + (row + i) * stride);
     }
     NEXT;
 }
@@ -263,15 +263,15 @@ HANDLER(do_store) {
     if (side_by_side(column, tile)) {
         double *to = (double *)column.base + tile->first;
         if (tile->streams && (uintptr_t)to % (RG_LANES * sizeof(double)) == 0) {
-#pragma GCC unroll 8
+            RG_UNROLL(8)
             for (int j = 0; j < RG_TILE; j++) v_stream(to + j * RG_LANES, x[j]);
         } else {
-#pragma GCC unroll 8
+            RG_UNROLL(8)
             for (int j = 0; j < RG_TILE; j++) v_store(to + j * RG_LANES, x[j]);
         }
     } else {
         double lanes[RG_TILE_LANES];
-#pragma GCC unroll 8
+        RG_UNROLL(8)
         for (int j = 0; j < RG_TILE; j++) v_store(lanes + j * RG_LANES, x[j]);
         store_rows(lanes, column, tile);
     }

@@ -1,9 +1,5 @@
 /* Matrix products in threads. Each takes rows of the result, or columns: a number has the same bits
  * whoever makes it, as long as no part is a single row of a product that has several. */
-#define _GNU_SOURCE
-#include <pthread.h>
-#include <unistd.h>
-
 #include "arrays.h"
 
 typedef ptrdiff_t Count;
@@ -11,17 +7,17 @@ typedef ptrdiff_t Count;
 enum { MOST_THREADS = 16, GRAIN = 64 };
 #define WORTH ((double)(1 << 21)) /* multiplications that a thread is worth */
 
-static int most_threads = 0; /* 0: as many as there are processors */
+static int most_threads = 1; /* Python says how many when it has loaded the module */
 
-void rg_use_threads(int most) { most_threads = most; }
+int rg_use_threads(int most) {
+    int before = most_threads;
+    most_threads = most < 1 ? 1 : most > MOST_THREADS ? MOST_THREADS : most;
+    return before;
+}
 
 static int threads_for(Count m, Count n, Count k) {
     double work = (double)m * (double)n * (double)k;
     if (work < 2 * WORTH) return 1;
-    if (most_threads == 0) {
-        long found = sysconf(_SC_NPROCESSORS_ONLN);
-        most_threads = found < 1 ? 1 : found > MOST_THREADS ? MOST_THREADS : (int)found;
-    }
     double wanted = work / WORTH;
     return wanted < most_threads ? (int)wanted : most_threads;
 }
@@ -35,11 +31,10 @@ typedef struct {
     int failed;
 } Part;
 
-static void *run_part(void *of) {
+static void run_part(void *of) {
     Part *part = of;
     part->failed = rg_arrays->products->product(part->m, part->n, part->k, part->a, part->b,
                                                 part->c, part->stride, part->how);
-    return NULL;
 }
 
 int rg_product(Count m, Count n, Count k, RgMatrix a, RgMatrix b, double *c, Count stride,
@@ -66,15 +61,15 @@ int rg_product(Count m, Count n, Count k, RgMatrix a, RgMatrix b, double *c, Cou
         }
         first += some;
     }
-    pthread_t started[MOST_THREADS + 1];
+    RgThread started[MOST_THREADS + 1];
     int running[MOST_THREADS + 1];
     for (int i = 1; i < count; i++)
-        running[i] = pthread_create(&started[i], NULL, run_part, &parts[i]) == 0;
+        running[i] = rg_thread_begin(&started[i], run_part, &parts[i]) == 0;
     run_part(&parts[0]);
     int failed = parts[0].failed;
     for (int i = 1; i < count; i++) {
         if (running[i])
-            pthread_join(started[i], NULL);
+            rg_thread_wait(started[i]);
         else
             run_part(&parts[i]);
         failed |= parts[i].failed;

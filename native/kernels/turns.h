@@ -37,6 +37,12 @@ SIMD void turn_square(const double *from, Count column, double *to, Count wide) 
     v_store(to + 2 * wide, _mm256_permute2f128_pd(low, low_too, 0x31));
     v_store(to + 3 * wide, _mm256_permute2f128_pd(high, high_too, 0x31));
 }
+#elif RG_LANES == 2
+SIMD void turn_square(const double *from, Count column, double *to, Count wide) {
+    vd x = v_load(from), y = v_load(from + column);
+    v_store(to, vzip1q_f64(x, y));
+    v_store(to + wide, vzip2q_f64(x, y));
+}
 #else
 SIMD void turn_square(const double *from, Count column, double *to, Count wide) {
     (void)column, (void)wide;

@@ -9,8 +9,6 @@
 
 #include "simd.h"
 
-#define RG_TABLE static const double __attribute__((aligned(64), unused))
-
 /* 2^128 * 2^(i/16), its bits less i << 48: see rg_exp_minus. */
 RG_TABLE rg_exp_high[16] = {
     0x1p+128,
@@ -79,7 +77,8 @@ SIMD RgPower rg_exp_minus(vd high, vd low, int careful) {
     /* k << 48 is n << 52, the exponent, and i << 48, which the table has been lowered by. */
     vi k48 = vi_shl(v_bits(shifted), 48);
     vd power = v_from_bits(vi_add(v_bits(v_lookup16(rg_exp_high, v_bits(shifted))), k48));
-    return (RgPower){power, p};
+    RgPower of = {power, p};
+    return of;
 }
 
 /* Coefficients of 2^-128 * (x+4) * exp(x^2) * erfc(x) in t = (x-4)/(x+4), for x from 0 to 27.3. */
@@ -125,7 +124,7 @@ SIMD vd rg_tail(vd a, RgPower exp, const double *c, double twice, double slope) 
      * accuracy, one by one. */
     vd tt = v_mul(t, t);
     vd even = v_set(c[22]), odd = v_set(c[21]);
-#pragma GCC unroll 9
+    RG_UNROLL(9)
     for (int i = 20; i >= 4; i -= 2) {
         even = v_fma(even, tt, v_set(c[i]));
         odd = v_fma(odd, tt, v_set(c[i - 1]));
@@ -262,7 +261,7 @@ SIMD vd v_erf(vd x) {
     vi piece = v_bits(shifted);
     vd h = v_fnma(v_sub(shifted, magic), v_set(49.0 / 128.0), a); /* exact */
     vd p = v_lookup16(rg_erf_table[13], piece);
-#pragma GCC unroll 13
+    RG_UNROLL(13)
     for (int j = 12; j >= 0; j--) p = v_fma(p, h, v_lookup16(rg_erf_table[j], piece));
     return v_copysign(p, x);
 }

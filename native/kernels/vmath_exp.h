@@ -12,8 +12,7 @@
 
 #include "simd.h"
 
-#define RG_INF __builtin_inf()
-#define RG_NAN __builtin_nan("")
+#define RG_INF RG_INFINITY
 
 /* ln(2) in two parts, the first so short that its product with an exponent is exact. */
 #define RG_LN2_HIGH 0x1.62e42fefa3800p-1
@@ -26,7 +25,7 @@
  * do. The table has t = 2^(n - floor(n)); sixteen entries stay in registers where lanes are wide.
  * exp(x) = 2^floor(n) (t + rest), and rest is so small that its rounding errors hardly count. */
 
-_Alignas(64) static const double rg_exp_table[2][16] = {
+RG_TABLE rg_exp_table[2][16] = {
     /* 2^(j/16), and what rounding took from it */
     {0x1.0000000000000p+0, 0x1.0b5586cf9890fp+0, 0x1.172b83c7d517bp+0, 0x1.2387a6e756238p+0,
      0x1.306fe0a31b715p+0, 0x1.3dea64c123422p+0, 0x1.4bfdad5362a27p+0, 0x1.5ab07dd485429p+0,
@@ -211,7 +210,7 @@ SIMD vd v_fmod(vd x, vd y) {
     double a[RG_LANES], b[RG_LANES];
     v_store(a, x);
     v_store(b, y);
-    for (int i = 0; i < RG_LANES; i++) a[i] = fmod(a[i], b[i]);
+    for (int i = 0; i < RG_LANES; i++) a[i] = RG_FMOD(a[i], b[i]);
     return v_load(a);
 }
 
@@ -221,7 +220,7 @@ SIMD vd v_fmod(vd x, vd y) {
  * exact, and -log(c): log(x) = k log(2) - log(c) + log(1 + r). Next to 1, c is 1: nothing cancels.
  * Sums start with the exact terms and keep what rounding takes from them. */
 
-_Alignas(64) static const double rg_log_table[7][16] = {
+RG_TABLE rg_log_table[7][16] = {
     /* c */
     {0x1.0000000000000p+0, 0x1.d000000000000p-1, 0x1.c000000000000p-1, 0x1.a000000000000p-1,
      0x1.9000000000000p-1, 0x1.8000000000000p-1, 0x1.7000000000000p-1, 0x1.6000000000000p-1,
@@ -409,7 +408,7 @@ SIMD vd v_atanh(vd x) {
  * multiplied by up to 745. |x| = 2^k m; the table has c, close to 1/m and short, and -log(c), so
  * that log(m) = -log(c) + log(1 + r) with r = m c - 1 exact and at most 1/64. */
 
-_Alignas(64) static const double rg_pow_table[64][4] = {
+RG_TABLE rg_pow_table[64][4] = {
     /* c, and -log(c) in two parts */
     {0x1.0000000000000p+0, 0x0.0p+0, 0x0.0p+0},
     {0x1.f400000000000p-1, 0x1.8492528c90000p-6, -0x1.aa0ba325a0c34p-45},

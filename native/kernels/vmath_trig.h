@@ -17,7 +17,8 @@
 #define RG_HUGE 0x1p40
 
 /* 2/pi in words of 32 bits, after a word of zeros. */
-static const uint32_t rg_two_over_pi[41] __attribute__((unused)) = {
+RG_TABLE_OF(uint32_t)
+rg_two_over_pi[41] = {
     0,          0xa2f9836e, 0x4e441529, 0xfc2757d1, 0xf534ddc0, 0xdb629599, 0x3c439041,
     0xfe5163ab, 0xdebbc561, 0xb7246e3a, 0x424dd2e0, 0x06492eea, 0x09d1921c, 0xfe1deb1c,
     0xb129a73e, 0xe88235f5, 0x2ebb4484, 0xe99c7026, 0xb45f7e41, 0x3991d639, 0x835339f4,
@@ -31,7 +32,7 @@ static const uint32_t rg_two_over_pi[41] __attribute__((unused)) = {
  * a is a whole number of 53 bits times a power of two, so that of 2/pi only those 192 bits matter
  * which decide the last two bits of the whole part of a * 2/pi and 137 bits of its fraction: enough
  * even for the double nearest to a multiple of pi/2, whose fraction begins with 61 zeros. */
-static __attribute__((noinline, cold, unused)) double rg_angle_huge(double a, int64_t *n) {
+RG_RARE double rg_angle_huge(double a, int64_t *n) {
     int64_t word;
     memcpy(&word, &a, sizeof word);
     int exponent = (int)(word >> 52) - 1075;
@@ -78,12 +79,12 @@ static __attribute__((noinline, cold, unused)) double rg_angle_huge(double a, in
         weight *= 0x1p-32;
     }
     double r = sum * (RG_PI_1 / 2);
-    r += fma(sum, RG_PI_1 / 2, -r) + (sum * (RG_PI_2 / 2) + rest * (RG_PI_1 / 2));
+    r += RG_FMA(sum, RG_PI_1 / 2, -r) + (sum * (RG_PI_2 / 2) + rest * (RG_PI_1 / 2));
     return negative ? -r : r;
 }
 
 /* rg_angle_huge for those lanes that are. */
-static __attribute__((noinline, cold, unused)) void rg_angle_lanes(const vd *a, vd *r, vi *n) {
+RG_RARE void rg_angle_lanes(const vd *a, vd *r, vi *n) {
     double angle[RG_LANES], rest[RG_LANES];
     int64_t turns[RG_LANES];
     memcpy(angle, a, sizeof angle);
@@ -112,14 +113,15 @@ SIMD RgAngle rg_angle(vd a) {
     r = v_fnma(v_set(RG_PI_2 / 2), k, r);
     r = v_fnma(v_set(RG_PI_3 / 2), k, r);
     vi n = v_bits(shifted);
-    if (__builtin_expect(vm_any(v_gt(a, v_set(RG_HUGE))), 0)) {
+    if (RG_UNLIKELY(vm_any(v_gt(a, v_set(RG_HUGE))))) {
         vd angle = a, rest = r;
         vi turns = n;
         rg_angle_lanes(&angle, &rest, &turns);
         r = rest;
         n = turns;
     }
-    return (RgAngle){r, n};
+    RgAngle of = {r, n};
+    return of;
 }
 
 SIMD vm rg_is_odd(vi n) { return vi_eq(vi_and(n, vi_set(1)), vi_set(1)); }
@@ -173,7 +175,7 @@ SIMD vd v_tan(vd x) {
     r_low = v_fnma(v_set(RG_PI_3 / 2), k, r_low);
     vi n = v_bits(shifted);
     vm huge = v_gt(a, v_set(RG_HUGE));
-    if (__builtin_expect(vm_any(huge), 0)) {
+    if (RG_UNLIKELY(vm_any(huge))) {
         vd angle = a, rest = r;
         vi turns = n;
         rg_angle_lanes(&angle, &rest, &turns);
@@ -314,7 +316,7 @@ SIMD vd v_hypot(vd x, vd y) {
     vd a = v_mul(larger, down), b = v_mul(smaller, down);
     vd h = v_mul(v_sqrt(v_fma(a, a, v_mul(b, b))), v_from_bits(power));
     /* An infinite side wins over a NaN. */
-    vd infinity = v_set((double)INFINITY);
+    vd infinity = v_set(RG_INFINITY);
     return v_select(vm_or(v_eq(ax, infinity), v_eq(ay, infinity)), infinity, h);
 }
 

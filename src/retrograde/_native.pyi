@@ -1381,8 +1381,11 @@ def shaped_run(
 ) -> Any:
     """Run a program with shapes."""
 
-def array_threads(most: int, /) -> None:
-    """How many threads a product may take; 0: all."""
+def array_threads(most: int, /) -> int:
+    """Say how many threads a product may take; how many it was."""
+
+def compiled_code(address: int, given: Any, /) -> Any:
+    """Run a library's program for a plan."""
 
 def evaluate(op: int, numbers: tuple[_Number, ...], /) -> float:
     """One row of the law by the replay kernels."""

@@ -54,6 +54,13 @@ def test_it_names_the_core_and_the_reason(cli, value, capsys):
     assert (found["simd"] is None) == (value.core_name == "reference")
 
 
+def test_it_names_the_compiler(cli, capsys, monkeypatch):
+    monkeypatch.setenv("CC", "no-such-compiler")
+    assert printed_json(cli, capsys)["compiler"] is None
+    assert cli.main(["info"]) == 0
+    assert "compiler  none: backend='cc' is the interpreter" in capsys.readouterr().out
+
+
 def test_packages_are_found_by_their_metadata(cli, capsys):
     packages = {package["name"]: package for package in printed_json(cli, capsys)["packages"]}
     assert packages["numpy"]["version"] == metadata.version("numpy")

@@ -13,7 +13,7 @@ from retrograde.ops.index import Chosen, Statement
 
 native = pytest.importorskip("retrograde._native", reason="these are the native core's kernels")
 
-LEVELS = ("base", "v3", "v4")
+LEVELS = ("base", "v3", "v4", "neon")
 OPS_BY_NAME = {name: at for at, name in enumerate(native.OP_NAMES)}
 BY = {"argmax": 0, "argmin": 1, "argsort": 2}
 

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from retrograde._shared.threads import default_threads
 from retrograde.ops import OPS
 
 from ..program.support import AWKWARD, same
@@ -29,7 +30,7 @@ CHAIN, CHAINS = 1024, 8
 def best_again() -> Iterator[None]:
     yield
     native.use_kernels("")
-    native.array_threads(0)
+    native.array_threads(default_threads())
 
 
 def at_all_levels(make: Any) -> Any:

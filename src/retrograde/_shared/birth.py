@@ -154,8 +154,8 @@ class Birth:
         if self.made is not None:
             made = f"{self.op} produced {self.made!r} in the forward pass"
             lines.append(f"  why: {made}, and its slope there is infinite.")
-        elif self.phase == BACKWARD and self.cause in _WHY:
-            lines.append(f"  why: {_WHY[self.cause]}.")
+        elif self.phase == BACKWARD and self.cause in WHY:
+            lines.append(f"  why: {WHY[self.cause]}.")
         if self.cure:
             lines.append(f"  cure: {self.cure}.")
         if self.site:
@@ -196,7 +196,7 @@ ACCUMULATION = "the sum of contributions overflows"
 INF_MINUS_INF = "inf − inf"
 BY_CLOSURE, BY_HOOK, BY_SEED = "closure", "hook", "seed"
 
-_WHY = {
+WHY = {
     INFINITE_PARTIAL: "the forward value is finite, but its slope here is infinite",
     ZERO_TIMES_INFINITY: "a zero met an infinity, and 0 × inf is NaN. Nothing of this value counts "
     "in the result (an arm not taken, a factor of 0), but its slope is infinite",

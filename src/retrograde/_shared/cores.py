@@ -492,14 +492,17 @@ class NativeCore(Core[V], Protocol[V]):
     ) -> Any:
         """Run a program with shapes."""
 
-    def array_threads(self, most: int, /) -> None:
-        """How many threads a product may take; 0: all."""
+    def array_threads(self, most: int, /) -> int:
+        """Say how many threads a product may take; how many it was."""
 
     def CallSite(self, *parts: Any) -> Any:  # noqa: N802  a class
         """A call that was made before: see ``program/callsites.py``."""
 
     def replay(self, parts: list[PlanRows], inputs: Any, outputs: Any, threads: int, /) -> None:
         """Run plans over rows."""
+
+    def compiled_code(self, address: int, given: Any, /) -> Any:
+        """What the keeper of a plan's code holds, so that a library's program runs instead."""
 
     def evaluate(self, op: int, numbers: tuple[float, ...], /) -> float:
         """One row of the law by the replay kernels."""

@@ -9,9 +9,11 @@ from importlib import metadata
 from typing import Final, TypedDict
 
 from .. import __version__
+from .._shared.threads import threads_here
 from .._text.console import Row, print_line, print_rows
 from .._text.terminal import console
 from ..learn.sandbox import boundary_here
+from ..printing.compiler import compiler
 from ..value import core_name, core_reason, native_core
 
 PACKAGES: Final = {
@@ -49,7 +51,8 @@ class Package(TypedDict):
 class Info(TypedDict):
     """What ``retrograde info`` knows; ``simd`` is None on the reference core.
 
-    ``boundary`` is what keeps students' code apart in ``retrograde grade``; "none" where nothing.
+    ``compiler`` is what ``backend="cc"`` calls; None where there is none. ``boundary`` is what
+    keeps students' code apart in ``retrograde grade``; "none" where nothing.
     """
 
     retrograde: str
@@ -58,6 +61,9 @@ class Info(TypedDict):
     simd: str | None
     python: str
     platform: str
+    compiler: str | None
+    threads: int
+    threads_reason: str
     boundary: str
     packages: list[Package]
 
@@ -79,6 +85,7 @@ def run(options: argparse.Namespace) -> int:
 
 def gather() -> Info:
     """The facts, as data. Packages are looked up, not imported."""
+    threads = threads_here()
     return {
         "retrograde": __version__,
         "core": core_name,
@@ -86,6 +93,9 @@ def gather() -> Info:
         "simd": simd_level(),
         "python": f"{platform.python_implementation()} {platform.python_version()}",
         "platform": f"{platform.system()} {platform.machine()}",
+        "compiler": compiler_words(),
+        "threads": threads.number,
+        "threads_reason": threads.why,
         "boundary": boundary_here(),
         "packages": [
             {"name": name, "version": _version(name), "purpose": purpose}
@@ -99,6 +109,12 @@ def simd_level() -> str | None:
     if core_name != "native":
         return None
     return native_core.simd_level()
+
+
+def compiler_words() -> str | None:
+    """The C compiler that compiled functions may use; None where none was found."""
+    found = compiler()
+    return None if found is None else found.words
 
 
 def _version(package: str) -> str | None:
@@ -115,6 +131,11 @@ def _show(found: Info) -> None:
         (("SIMD ", QUIET), (found["simd"] or "not used by the reference core", "")),
         (("Python ", QUIET), (found["python"], "")),
         (("platform ", QUIET), (found["platform"], "")),
+        (
+            ("compiler ", QUIET),
+            (found["compiler"] or "none: backend='cc' is the interpreter", ""),
+        ),
+        (("threads ", QUIET), (f"{found['threads']}: {found['threads_reason']}", "")),
         (("boundary ", QUIET), (f"{found['boundary']}, around students' code in grade", "")),
     ]
     packages: list[Row] = [

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class CoreError(RetrogradeError, ImportError):
-    """The core asked for by RETROGRADE_CORE cannot run here."""
+    """The core, or the threads, that the environment asks for cannot be had here."""
 
     @classmethod
     def unknown(cls, asked: str) -> Self:
@@ -24,6 +24,13 @@ class CoreError(RetrogradeError, ImportError):
     @classmethod
     def absent(cls, why: str) -> Self:
         return cls(f"RETROGRADE_CORE=native, but the native core is not available: {why}.")
+
+    @classmethod
+    def threads(cls, asked: str) -> Self:
+        return cls(
+            f"RETROGRADE_THREADS={asked!r} is not a number of threads: "
+            "use a whole number from 1 on."
+        )
 
 
 class MissingPackageError(RetrogradeError, ImportError):

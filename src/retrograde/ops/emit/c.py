@@ -122,7 +122,7 @@ def header(ops: Iterable[Op], structural: Iterable[Structural] = STRUCTURAL.valu
             _codes("RG_RECORDED_ROWS", (row for row in rows_of_many if row.recorded)),
             "/* The rules on doubles; the vector kernels have rules of their own. */\n"
             "#ifndef RG_LISTS_ONLY",
-            '#include "tuned.h"\n\n#define RG_RULE static inline __attribute__((unused))',
+            '#include "tuned.h"\n\n#define RG_RULE static inline RG_UNUSED',
             ABSENT,
             "\n\n".join(map(routine, ROUTINES.values())),
             "\n\n".join(functions(op) for op in rows),
@@ -132,7 +132,7 @@ def header(ops: Iterable[Op], structural: Iterable[Structural] = STRUCTURAL.valu
             "    int absent; /* a bit an input: no partial is stated along it */\n"
             "    double (*eval)(const double *inputs);\n"
             "    void (*slopes)(const double *inputs, double z, double *partials);\n} RgOp;",
-            f"static const RgOp RG_OPS[RG_OP_COUNT] __attribute__((unused)) = {{\n{table}\n}};",
+            f"static const RgOp RG_OPS[RG_OP_COUNT] RG_UNUSED = {{\n{table}\n}};",
             "#endif\n#endif\n",
         )
     )

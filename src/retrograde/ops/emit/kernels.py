@@ -54,7 +54,7 @@ def header(ops: Iterable[Op]) -> str:
     lines = [
         "/* Generated from src/retrograde/ops/scalar.py by tools/regenerate.py: do not edit. */",
         "#ifndef RG_ROWS_GEN_H\n#define RG_ROWS_GEN_H\n",
-        "#define CALLED static __attribute__((noinline, unused))\n",
+        "#define CALLED static RG_NEVER_INLINE RG_UNUSED\n",
         *(routine(it) + "\n" for it in ROUTINES.values()),
     ]
     for op in ops:
@@ -101,7 +101,7 @@ def maps(ops: Iterable[Op]) -> str:
     )
 
 
-NOBODY_KNOWS = 'v_set(__builtin_nan(""))'
+NOBODY_KNOWS = "v_set(RG_NAN)"
 UPSTREAM = "upstream"
 SPARE = ("spare0", "spare1", "spare2")
 
