@@ -6,6 +6,8 @@ import importlib
 import inspect
 import pickle
 import sys
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -165,12 +167,46 @@ def loaded(function, *arguments):
     """A function that was called, saved and loaded again."""
     compiled = retrograde.compile(function)
     compiled(*arguments)
-    return pickle.loads(pickle.dumps(compiled))
+    with tempfile.TemporaryDirectory() as folder:
+        compiled.save(Path(folder) / "function.rgp")
+        return retrograde.load(Path(folder) / "function.rgp")
 
 
 def guard(rg):
     positive = loaded(lambda x: x if x > 0 else -x, np.ones(1))
     raise_as(rg, lambda: positive(np.array([1.0, -1.0])))
+
+
+def not_recorded(rg):
+    known = loaded(lambda x: x * x, np.ones(1))
+    raise_as(rg, lambda: known(np.ones((2, 3))))
+
+
+def frame(rg):
+    total = retrograde.compile(lambda x, y: x + y)
+    raise_as(rg, lambda: total({"x": np.ones(2)}))
+
+
+class Later:
+    """What a collection of Dask's looks like."""
+
+    def __dask_graph__(self):
+        return {}
+
+
+def lazy(rg):
+    total = retrograde.compile(lambda x: x + x)
+    raise_as(rg, lambda: total.births(Later()))
+
+
+def mapped(rg):
+    pytest.importorskip("pyarrow", reason="install pyarrow")
+    total = retrograde.compile(lambda x: x + x)
+    raise_as(rg, lambda: total.map_batches("none.parquet", "out.parquet"))
+
+
+def printing(rg):
+    raise_as(rg, lambda: retrograde.compile(lambda x: x + x, backend="abacus"))
 
 
 def program_file(rg):
@@ -312,6 +348,11 @@ CASES = {
     "RecordingError": (recording, RuntimeError, ".data of 'x' was read", "Compute with the value"),
     "TakeError": (take, IndexError, "index 7.0 in a list of 1", "whole number from 0 to 0"),
     "GuardError": (guard, RuntimeError, "1 of 2 rows take a branch that no trace", "before saving"),
+    "NotRecordedError": (not_recorded, TypeError, "not recorded for such arg", "before saving it"),
+    "FrameError": (frame, ValueError, "the frame has no column 'y'", "Rename columns, or pass"),
+    "LazyError": (lazy, ValueError, "does not take Dask's collections", "argument.compute()"),
+    "MapError": (mapped, ValueError, "There is no file none.parquet", "none.parquet"),
+    "PrintingError": (printing, RuntimeError, "backend='abacus' is none of", "'cc'"),
     "ProgramFileError": (program_file, ValueError, "is not a program file", "Make one with save()"),
     "RowsError": (rows, ValueError, "x has 2 rows but y has 3", "rg.uniform(array)"),
     "CompileError": (compile_, TypeError, "compile takes a function", "got int (3)"),

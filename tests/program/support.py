@@ -258,7 +258,7 @@ def kernels(level: str) -> Iterator[None]:
 def levels() -> list[str]:
     """The SIMD levels this processor has."""
     found = []
-    for level in ("base", "v3", "v4", "v4_narrow"):
+    for level in ("base", "v3", "v4", "v4_narrow", "neon"):
         try:
             with kernels(level):
                 found.append(level)

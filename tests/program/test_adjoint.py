@@ -44,7 +44,7 @@ def variables(program: Program) -> list[int]:
 
 
 @pytest.mark.parametrize("row", DIFFERENTIABLE)
-@steady(max_examples=12)
+@steady(max_examples=5)
 @given(data=st.data())
 def test_replayed_gradients_are_those_of_eager_backward(
     native: Any, row: str, data: st.DataObject

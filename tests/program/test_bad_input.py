@@ -273,7 +273,7 @@ def test_after_any_refusal_the_function_works(rg: Any) -> None:
 def test_partial_functions_name_what_is_left(rg: Any) -> None:
     f = rg.compile(functools.partial(priced, rate=2.0))
     assert same(f(X), X * 2)
-    assert refusal(rg.errors.CompileError, f) == "the function: missing a required argument: 'x'."
+    assert refusal(rg.errors.CompileError, f) == "priced: missing a required argument: 'x'."
 
 
 @pytest.mark.parametrize("threads", [1.5, "two", [2]])
@@ -417,9 +417,9 @@ def test_a_method_is_compiled_once_it_is_bound(rg: Any) -> None:
             return x * self.rate
 
     assert same(rg.compile(Model().price)(X), X * 2)
-    assert refusal(rg.errors.CompileError, rg.compile, Model.price) == (
-        "price takes self: a method is compiled once it is bound to its object. Write "
-        "self.price = rg.compile(self.price) in __init__, or rg.compile(model.price)."
+    assert refusal(rg.errors.CompileError, rg.compile(Model.price), Model(), X) == (
+        "price is a method: it is compiled for the object that it is called on. Write "
+        "model.price(…), not the class's price(model, …)."
     )
 
 

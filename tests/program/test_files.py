@@ -7,6 +7,7 @@ import os
 import pickle
 import re
 import stat
+import sys
 from collections import namedtuple
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
@@ -481,14 +482,20 @@ def test_a_function_found_by_its_name_pickles_by_it(rg: Any) -> None:
 def test_one_that_is_not_pickles_as_its_traces(rg: Any, name: str) -> None:
     compiled = SAVED[name](rg)
     copy = pickle.loads(pickle.dumps(compiled))
-    assert type(copy).__name__ == "Loaded"
-    assert len(copy.traces) == len(compiled.traces)
+    assert type(copy).__name__ in ("Loaded", "Compiled")  # the latter with its source
+    travels = type(copy).__name__ == "Loaded" or compiled._recordings.travels
+    count = len(compiled.traces) if travels else 0
+    assert len(copy.traces) == count
     twice = pickle.loads(pickle.dumps(copy))
-    assert list(twice.parameters) == list(copy.parameters)
-    assert len(twice.traces) == len(compiled.traces)
+    assert len(twice.traces) == count
+    if type(copy).__name__ == "Loaded":
+        assert list(twice.parameters) == list(copy.parameters)
 
 
-def test_a_pickle_of_what_was_never_called_says_what_to_do(rg: Any) -> None:
+def test_a_pickle_of_what_was_never_called_says_what_to_do(
+    rg: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "cloudpickle", None)  # it would take the source along
     with pytest.raises(rg.errors.ProgramFileError, match="cannot be saved or pickled"):
         pickle.dumps(rg.compile(lambda x: x))
 

@@ -14,8 +14,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from retrograde.program import replay
-
 from ..contract.support import HOME, output_of
 from .support import CASES, flat, numbers, same
 
@@ -265,8 +263,3 @@ def test_any_number_of_threads(rg: Any, threads: int) -> None:
     x = numbers(20_000)
     f = rg.compile(lambda x: rg.tanh(x))
     assert same(f(x, threads=threads), f(x))
-
-
-@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="no affinity on this system")
-def test_threads_default_to_the_cores_this_process_may_use() -> None:
-    assert replay.default_threads() == len(os.sched_getaffinity(0))

@@ -147,7 +147,7 @@ def attributes(rg: Any) -> list[str]:
     return sorted(set(dir(rg.Value)) - BY_IDENTITY - UNRELATED - own - {"_become"})
 
 
-@pytest.mark.bank(every=7)
+@pytest.mark.bank(every=7, native=3)
 @pytest.mark.parametrize("subject", SUBJECTS)
 def test_no_attribute_of_a_value_lets_its_number_out(rg: Any, subject: str) -> None:
     of, names = SUBJECTS[subject], attributes(rg)
@@ -162,7 +162,7 @@ def test_no_attribute_of_a_value_lets_its_number_out(rg: Any, subject: str) -> N
         assert not leaks(rg, *(partial(act, each) for each in ARGUMENTS)), f"value.{name}"
 
 
-@pytest.mark.bank
+@pytest.mark.bank(native=3)
 @pytest.mark.parametrize("subject", SUBJECTS)
 def test_no_attribute_of_a_condition_lets_its_answer_out_unguarded(rg: Any, subject: str) -> None:
     """Answers that differ: x > 1.3 is False for one and True for the other."""
@@ -212,6 +212,7 @@ def calls(x: Any, y: Any) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.bank
+@pytest.mark.slow
 def test_no_public_function_lets_a_number_out(rg: Any) -> None:
     names = functions(rg)
     assert {"rg.data", "rg.grads", "rg.story", "rg.memory", "rg.minimize"} <= set(names)
@@ -347,7 +348,7 @@ def test_other_threads_see_no_number_either(rg: Any, subject: str) -> None:
         assert not leaks(rg, act)
 
 
-@pytest.mark.bank(every=4)
+@pytest.mark.bank(every=4, native=2)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("subject", SUBJECTS)
 def test_no_way_out_is_silent(rg: Any, way: str, subject: str) -> None:

@@ -51,7 +51,7 @@ def assert_kept(before: Program, after: Program, rows: list[dict[int, float]]) -
 
 
 @pytest.mark.parametrize("name", NAMED)
-@steady(max_examples=150)
+@steady(max_examples=60)
 @given(wild=wild_programs())
 def test_a_pass_keeps_every_result(name: str, wild: Wild) -> None:
     after = check(NAMED[name](wild.program), name)
@@ -68,7 +68,7 @@ def test_a_pass_keeps_every_gradient(name: str, wild: Wild) -> None:
     assert_kept(before, after, wild.rows(3))
 
 
-@steady(max_examples=150)
+@steady(max_examples=60)
 @given(wild=wild_programs())
 def test_all_passes_keep_every_result_and_are_done_after_once(wild: Wild) -> None:
     after = improved(wild.program)

@@ -33,7 +33,7 @@ def eagerly(rg: Any, drawn: Taking) -> tuple[list[float], list[list[float]]]:
 
 
 @pytest.mark.bank
-@steady(max_examples=400)
+@steady(max_examples=120)
 @given(takings(arrays=True))
 def test_values_and_gradients(rg: Any, drawn: Taking) -> None:
     w = rg.Value(drawn.w)
@@ -50,7 +50,7 @@ def test_values_and_gradients(rg: Any, drawn: Taking) -> None:
 
 
 @pytest.mark.bank
-@steady(max_examples=250)
+@steady(max_examples=80)
 @given(takings(most=5))
 def test_second_derivatives(rg: Any, drawn: Taking) -> None:
     w = rg.Value(drawn.w, requires_grad=False)
@@ -66,7 +66,7 @@ def test_second_derivatives(rg: Any, drawn: Taking) -> None:
 
 
 @pytest.mark.bank
-@steady(max_examples=150)
+@steady(max_examples=60)
 @given(takings(most=5))
 def test_gradients_inside_a_compiled_function(rg: Any, drawn: Taking) -> None:
     w = rg.Value(drawn.w, requires_grad=False)

@@ -149,6 +149,24 @@ def visit_learn(rg, capsys, tmp_path):
     assert "0 of" in run(rg, capsys, "learn", "list", "--folder", str(tmp_path / "mine"))
 
 
+def visit_frames(rg, capsys, tmp_path):
+    area = rg.compile(lambda a, b: a * b)
+    book = {"a": np.array([1.0, 2.0]), "b": np.array([3.0, 4.0])}
+    found = area.value_and_grad(rg.columns(book))
+    assert {name: column.tolist() for name, column in found.items()} == {
+        "value": [3.0, 8.0], "d_a": [3.0, 4.0], "d_b": [1.0, 2.0]
+    }  # fmt: skip
+
+
+def visit_streams(rg, capsys, tmp_path):
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(arrow.table({"a": [1.0, 2.0], "b": [3.0, 4.0]}), tmp_path / "in.parquet")
+    area = rg.compile(lambda a, b: a * b)
+    assert area.map_batches(tmp_path / "in.parquet", tmp_path / "out.parquet", wrt="a") == 2
+    found = parquet.read_table(tmp_path / "out.parquet").to_pydict()
+    assert found == {"value": [3.0, 8.0], "d_a": [3.0, 4.0]}
+
+
 def visit_nn(rg, capsys, tmp_path):
     model = rg.nn.MLP(2, [3, 1], seed=1)
     loss = sum((model([x, 1.0]) - x) ** 2 for x in (0.0, 1.0))
@@ -181,6 +199,13 @@ def visit_torch(rg, capsys, tmp_path):
     account = rg.torch.ledger((3 * w).sum() + (w**2).sum(), w)
     assert account.exact
     assert sum(use.share for use in account.uses) == pytest.approx(1.0)
+
+
+def visit_printing(rg, capsys, tmp_path):
+    file = rg.compile(lambda x: rg.exp(x) * x).c_file(1.0)
+    file.write(tmp_path / "f.c")
+    assert "v_exp" in (tmp_path / "f.c").read_text()
+    assert "lambda_gradient_one" in (tmp_path / "f.h").read_text()
 
 
 def visit_cli(rg, capsys, tmp_path):

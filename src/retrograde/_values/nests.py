@@ -1,5 +1,5 @@
-"""Nests: things inside lists, tuples, dicts and arrays, taken apart and put together; the one place
-that knows what a nest is.
+"""Nests: things inside lists, tuples, dicts, dataclasses and arrays, taken apart and put together;
+the one place that knows what a nest is.
 
 ``flatten`` gives the leaves of a nest in order and its structure; ``structure.unflatten`` puts such
 a nest together around other leaves, ``structure.places`` says where each leaf stands, as one would
@@ -10,7 +10,7 @@ write it: ``x[2]["w"][0]``. ``take_apart`` is the same for nests of numbers and 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -86,6 +86,29 @@ class DictBranch(Branch):
 
 
 @dataclass(slots=True)
+class FieldsBranch(Branch):
+    """A dataclass: the fields that it is made from, in order."""
+
+    make: type
+    keys: tuple[str, ...]
+
+    def paths(self) -> Iterable[Path]:
+        """One name a field."""
+        return ((key,) for key in self.keys)
+
+    def places(self) -> Iterable[str]:
+        """As attributes are written."""
+        return (f".{key}" for key in self.keys)
+
+    def remade(self, parts: list[Any], arrays: Arrays) -> Any:
+        """One of the same class; as an argument it is made the way its owner makes it, so that
+        what it works out of its fields is part of what is differentiated."""
+        if arrays is sequence:
+            return made_of(self.make, self.keys, parts)
+        return with_fields(self.make, self.keys, parts)
+
+
+@dataclass(slots=True)
 class ArrayBranch(Branch):
     """An array or a sequence that computes: an index for each axis."""
 
@@ -122,12 +145,50 @@ def opened(thing: Any) -> Opened | None:
         computing = isinstance(thing, ComputingSequence)
         branch = ArrayBranch(int(thing.size), thing.shape, computing)
         return branch, [thing[index] for index in branch.paths()]
+    names = field_names(thing)
+    if names is not None:
+        parts = [getattr(thing, name) for name in names]
+        return FieldsBranch(len(names), type(thing), names), parts
     return None
+
+
+def field_names(thing: Any) -> tuple[str, ...] | None:
+    """The fields that a dataclass is made from; None where a thing is no such object."""
+    known = getattr(type(thing), "__dataclass_fields__", None)
+    if known is None or isinstance(thing, type):
+        return None
+    return tuple(each.name for each in fields(thing) if each.init)
+
+
+def with_fields(make: type, names: Sequence[str], parts: Iterable[Any]) -> Any:
+    """An object of a dataclass around results or gradients: nothing checks them, as its
+    ``__post_init__`` would."""
+    made: Any = object.__new__(make)
+    for name, part in zip(names, parts):
+        object.__setattr__(made, name, part)
+    return made
 
 
 def remade(make: type, parts: Sequence[Any]) -> Any:
     """A list or tuple of a class; a named tuple takes its items one by one."""
-    return make(*parts) if hasattr(make, "_fields") else make(parts)
+    if make is list or make is tuple:
+        return make(parts)
+    made = make(*parts) if hasattr(make, "_fields") else make(parts)
+    if len(made) != len(parts) or any(one is not other for one, other in zip(made, parts)):
+        raise ArgumentError.constructor(make)
+    return made
+
+
+def made_of(make: type, names: Sequence[str], parts: Sequence[Any]) -> Any:
+    """An object of a dataclass, made by its constructor, which has to keep what it is given."""
+    try:
+        made = make(**dict(zip(names, parts)))
+        kept = all(getattr(made, name) is part for name, part in zip(names, parts))
+    except (TypeError, AttributeError):  # it takes other arguments than its fields
+        kept = False
+    if not kept:
+        raise ArgumentError.constructor(make)
+    return made
 
 
 def _holds_values(made: Any) -> bool:
@@ -333,6 +394,8 @@ def entries(thing: Any) -> Sequence[tuple[Key, Any]] | None:
     latter one axis after the other; None for anything else."""
     if isinstance(thing, Mapping):
         return list(thing.items())
+    if hasattr(type(thing), "__dataclass_fields__"):
+        return None  # whoever wants keys takes attributes by their names
     held = parts(thing)
     return None if held is None else list(enumerate(held))
 
@@ -348,6 +411,8 @@ def parts(thing: Any) -> Sequence[Any] | None:
         return whole if isinstance(whole, list) else [whole]
     if isinstance(thing, (dict, Mapping)):  # of the two, only the latter is slow to ask
         return list(thing.values())
+    if hasattr(type(thing), "__dataclass_fields__"):
+        return [getattr(thing, name) for name in field_names(thing) or ()]
     return None
 
 

@@ -17,6 +17,7 @@ from .derivatives import NotTwiceDifferentiable as NotTwiceDifferentiable
 from .derivatives import StaleGraph as StaleGraph
 from .derivatives import UnusedInputError as UnusedInputError
 from .files import ProgramFileError as ProgramFileError
+from .frames import FrameError as FrameError
 from .graphs import AnomalyError as AnomalyError
 from .graphs import ClosureStyleError as ClosureStyleError
 from .graphs import CopyError as CopyError
@@ -27,10 +28,15 @@ from .graphs import LeafError as LeafError
 from .graphs import MissingBackwardError as MissingBackwardError
 from .graphs import NoGradientError as NoGradientError
 from .graphs import PassInProgressError as PassInProgressError
+from .lazy import LazyError as LazyError
 from .learning import BoundaryError as BoundaryError
 from .learning import LearnError as LearnError
+from .mapping import MapError as MapError
+from .printing import BackendWarning as BackendWarning
+from .printing import PrintingError as PrintingError
 from .programs import CompileError as CompileError
 from .programs import GuardError as GuardError
+from .programs import NotRecordedError as NotRecordedError
 from .programs import ProgramError as ProgramError
 from .programs import RecordingError as RecordingError
 from .programs import RecordingWarning as RecordingWarning

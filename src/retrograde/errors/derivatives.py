@@ -41,6 +41,14 @@ class NotTwiceDifferentiable(RetrogradeError, RuntimeError):
     """A derivative of a derivative was asked for through a node that has only numbers."""
 
     @classmethod
+    def door(cls, name: str) -> Self:
+        return cls(
+            f"{name}, as a function of PyTorch, is differentiable once, and create_graph=True asks "
+            "for its gradient as something to differentiate. Take second derivatives with fn.hvp "
+            "or fn.hessian of the compiled function."
+        )
+
+    @classmethod
     def of(cls, value: Value) -> Self:
         return cls(
             with_place(
@@ -158,6 +166,14 @@ class ArgumentError(RetrogradeError, TypeError):
         return cls(
             f"{where} is {kind_of(got)}; arguments to differentiate are numbers, values, or lists, "
             "tuples, dicts and float arrays of them. Choose others with wrt=."
+        )
+
+    @classmethod
+    def constructor(cls, made: type) -> Self:
+        return cls(
+            f"{made.__name__} is made with other contents than it is given, so it cannot be made "
+            "again around values: its constructor would work on them twice. Let the constructor "
+            "keep its fields as they are and compute in methods, or pass the numbers themselves."
         )
 
     @classmethod

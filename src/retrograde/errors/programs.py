@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from .wording import RetrogradeError, kind_of, named, with_place
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import TypeAlias
 
     from typing_extensions import Self
@@ -457,15 +458,6 @@ class CompileError(RetrogradeError, TypeError):
         return cls(f"compile takes a function, got {kind_of(got)}.")
 
     @classmethod
-    def not_recorded(cls, function: str, given: str, known: list[str]) -> Self:
-        listed = "".join(f"\n  {one}" for one in known[:8]) + ("\n  …" if len(known) > 8 else "")
-        return cls(
-            f"{function} was not recorded for such arguments, and a loaded function cannot record. "
-            f"Given:\n  {given}\nrecorded:{listed}\n  cure: call the compiled function on such "
-            "arguments before saving it."
-        )
-
-    @classmethod
     def number(cls, function: str, said: str, names: list[str], rows: bool, place: str) -> Self:
         """A function went through an argument of which each row is one number."""
         listed, first = ", ".join(names), names[0]
@@ -495,9 +487,36 @@ class CompileError(RetrogradeError, TypeError):
     @classmethod
     def method(cls, function: str) -> Self:
         return cls(
-            f"{function} takes self: a method is compiled once it is bound to its object. Write "
-            f"self.{function} = rg.compile(self.{function}) in __init__, or "
-            f"rg.compile(model.{function})."
+            f"{function} is a method: it is compiled for the object that it is called on. Write "
+            f"model.{function}(…), not the class's {function}(model, …)."
+        )
+
+    @classmethod
+    def slots(cls, function: str, kind: str) -> Self:
+        return cls(
+            f"{function} is a compiled method, and what is recorded for an object is kept in it: "
+            f"{kind} has __slots__ and no room. Add '__dict__' to them, or write "
+            f"rg.compile(model.{function}) where the object is made."
+        )
+
+    @classmethod
+    def static_name(cls, function: str, name: object, names: list[str]) -> Self:
+        return cls(
+            f"static names {name!r}, but the parameters of {function} are {', '.join(names)}."
+        )
+
+    @classmethod
+    def statics(cls, function: str, static: Sequence[str], given: Sequence[str]) -> Self:
+        return cls(
+            f"variant takes the static parameters of {function} by name, {', '.join(static)}; got "
+            f"{', '.join(given) or 'none'}."
+        )
+
+    @classmethod
+    def unhashable(cls, function: str, name: str, got: object) -> Self:
+        return cls(
+            f"{function}: the static argument {name} is {kind_of(got)}, which has no hash, so it "
+            "cannot be told from others. Pass a tuple, a string, a number or a frozen dataclass."
         )
 
     @classmethod
@@ -584,3 +603,16 @@ def _at(site: Any) -> str:
         return ""
     text = linecache.getline(site.file, site.line).strip()
     return f" at {site}" + (f": {text}" if text else "")
+
+
+class NotRecordedError(CompileError):
+    """A function that cannot record is called with arguments that it was not recorded for."""
+
+    @classmethod
+    def of(cls, function: str, given: str, known: list[str]) -> Self:
+        listed = "".join(f"\n  {one}" for one in known[:8]) + ("\n  …" if len(known) > 8 else "")
+        return cls(
+            f"{function} was not recorded for such arguments, and a loaded function cannot record. "
+            f"Given:\n  {given}\nrecorded:{listed}\n  cure: call the compiled function on such "
+            "arguments before saving it."
+        )

@@ -10,16 +10,17 @@ from typing import Any
 
 import numpy as np
 
+from .._shared.threads import default_threads
 from ..errors import CompileError, FunctionResultError, RecordingError, RowsError
 from ..value import core
 from .callsites import CallSites, Finish, Part
 from .derived import REDUCED, STORED, Mode
 from .doubts import DoubtError
 from .program import ROW
-from .replay import default_threads
 from .results import Store
 from .routing import Call, Recorder, Router
 from .rows import Argument, Bound, take_argument
+from .settling import LazyArguments
 from .traces import Family, Taking, Trace
 from .writer import Stored
 
@@ -35,6 +36,9 @@ class Caller:
     _name: str
     _signature: inspect.Signature
     _sites: CallSites
+    _on_tensors = False
+    _fixed: tuple[str, ...] = ()
+    """Parameters that have their values already."""
 
     def _family(self, bound: Bound, shapes: list[Argument], traced: bool = False) -> Family:
         """The traces for these arguments: at least one."""
@@ -66,24 +70,60 @@ class Caller:
     def _bind(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Bound, list[Argument]]:
         if core.in_recording():
             raise RecordingError.replayed(self._name)
+        if len(args) == 1 and type(args[0]) is dict and self._first in args[0]:
+            return self._bind_frames(args, kwargs, None)
         named: Iterable[tuple[str, Any]]
-        if not kwargs and len(args) == self._in_order:
-            named = zip(self._signature.parameters, args)
-        else:
-            try:
+        try:
+            if not kwargs and len(args) == self._in_order:
+                named = zip(self._signature.parameters, args)
+            else:
                 arguments = self._signature.bind(*args, **kwargs)
-            except TypeError as error:
-                raise CompileError.call(self._name, str(error)) from None
-            given = set(arguments.arguments)
-            arguments.apply_defaults()
-            named = [
-                (name, nest)
-                for name, nest in arguments.arguments.items()
-                if name in given or not _is_setting(nest)
-            ]
-        bound = Bound()
-        shapes = [take_argument(bound, nest, name) for name, nest in named]
-        return bound, shapes
+                given = set(arguments.arguments)
+                arguments.apply_defaults()
+                named = [
+                    (name, nest)
+                    for name, nest in arguments.arguments.items()
+                    if name in given or not _is_setting(nest)
+                ]
+            bound = Bound()
+            return bound, [take_argument(bound, nest, name) for name, nest in named]
+        except (TypeError, RowsError) as error:
+            return self._bind_frames(args, kwargs, error)
+
+    def _bind_frames(
+        self, args: Sequence[Any], kwargs: dict[str, Any], error: Exception | None
+    ) -> tuple[Bound, list[Argument]]:
+        """Bind arguments with frames among them; where there are none, say what is wrong."""
+        from ..frames.binding import taken
+        from ..frames.lazies import any_lazy
+
+        if any_lazy(args, kwargs):
+            raise LazyArguments
+        tables = not isinstance(error, RowsError)
+        found = taken(self._name, self._signature, args, kwargs, tables, self._fixed)
+        if found is not None:
+            bound, shapes = self._bind(found.args, found.kwargs)
+            bound.answers = found.answers
+            return bound, shapes
+        if isinstance(error, TypeError):
+            raise CompileError.call(self._name, str(error)) from None
+        assert error is not None
+        raise error
+
+    def _unframed(
+        self, args: Sequence[Any], kwargs: dict[str, Any]
+    ) -> tuple[Sequence[Any], dict[str, Any]]:
+        """The arguments with arrays in the place of frames, for those who look at single rows."""
+        from ..frames.binding import taken
+
+        table = len(args) == 1 and type(args[0]) is dict and self._first in args[0]
+        found = taken(self._name, self._signature, args, kwargs, table, self._fixed)
+        return (args, kwargs) if found is None else (found.args, found.kwargs)
+
+    @cached_property
+    def _first(self) -> str:
+        """The name of the first parameter."""
+        return next(iter(self._signature.parameters), "")
 
     @cached_property
     def _in_order(self) -> int:
@@ -203,6 +243,10 @@ class Caller:
         """The column of seeds that weights are."""
         if weights is None:
             return []
+        if bound.answers is not None:
+            from ..frames.binding import as_arrays
+
+            weights = as_arrays(self._name, "weights", weights, bound.answers)
         rows = 1 if bound.rows is None else bound.rows
         column = np.atleast_1d(np.asarray(weights))
         if column.dtype.kind not in "biuf":

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from .._shared import hooks
 from ..errors import CompileError
 from ..value import core
-from .caller import Caller, TakingNow, numbers_of, reduced, whole_of
+from .caller import TakingNow, numbers_of, reduced, whole_of
 from .callsites import MISS, gradient_parts, results_of
 from .derived import REDUCED, STORED, VALUE, Mode
 from .directions import MANY_DIRECTIONS, fill, second_derivatives, sparse_matrices
@@ -25,6 +25,8 @@ from .results import (
 )
 from .rows import Argument, Bound, take_argument
 from .settling import whole
+from .streamed import OverFiles
+from .targets import Printable
 from .text import family_text
 from .traces import Family, Trace
 
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
     from ..explain.story import Story
 
 
-class Replayable(Caller):
+class Replayable(Printable, OverFiles):
     """A function that replays over rows."""
 
     # ---- what can be asked -------------------------------------------------------------------
@@ -67,7 +69,10 @@ class Replayable(Caller):
             finish = results_of(outputs)
             parts = [(STORED, None)] * len(outputs.items)
             self._keep(("value", threads), args, kwargs, family, shapes, VALUE, parts, finish)
-        return outputs.filled(store.items(), along_rows(bound.rows))
+        found = outputs.filled(store.items(), along_rows(bound.rows))
+        if bound.answers is not None and out is None:
+            return bound.answers.value(found)
+        return found
 
     def value_and_grad(
         self,
@@ -103,7 +108,10 @@ class Replayable(Caller):
             found = self._sites.find(("gradient", wrt, reduce, threads), given)
             if found is not MISS:
                 return found  # type: ignore[no-any-return]
-        return self._value_and_grad(args, kwargs, wrt, reduce, weights, threads, out, "out[1]")
+        pair: tuple[Any, Any] = self._value_and_grad(
+            args, kwargs, wrt, reduce, weights, threads, out
+        )
+        return pair
 
     @whole
     def _value_and_grad(
@@ -115,9 +123,9 @@ class Replayable(Caller):
         weights: Any,
         threads: int | None,
         out: Any,
-        gradient_place: str,
-    ) -> tuple[Any, Any]:
-        """``gradient_place`` is what the caller calls the gradients' part of ``out``."""
+        alone: bool = False,
+    ) -> Any:
+        """The value and its gradients, or these ``alone``."""
         bound, shapes = self._bind(args, kwargs)
         family = self._family(bound, shapes)
         chosen, bare = self._chosen(shapes, wrt)
@@ -136,14 +144,21 @@ class Replayable(Caller):
             value, source = items[0], iter(items[1:])
             nests = [gradient_nest(each.shape, source, bound.rows, reduce) for each in chosen]
         else:
+            place = "out" if alone else "out[1]"
             value, nests = self._per_row(
-                family, bound, shapes, mode, threads, seeds, chosen, bare, out, gradient_place
+                family, bound, shapes, mode, threads, seeds, chosen, bare, out, place
             )
         if weights is None and out is None:
             asked = ("gradient", wrt, reduce, threads)
             parts, finish = gradient_parts(chosen, bare, reduce)
             self._keep(asked, args, kwargs, family, shapes, mode, parts, finish)
-        return value, nests[0] if bare else tuple(nests)
+        found = nests[0] if bare else tuple(nests)
+        if bound.answers is None or out is not None:
+            return found if alone else (value, found)
+        if alone and not reduce:
+            return bound.answers.gradients([each.name for each in chosen], found, bare)
+        pair = bound.answers.pair(value, chosen, found, bare)
+        return pair[1] if alone else pair
 
     def _per_row(
         self,
@@ -198,7 +213,7 @@ class Replayable(Caller):
             if found is not MISS:
                 return found[1]
         pair = None if out is None else (None, out)
-        return self._value_and_grad(args, kwargs, wrt, reduce, weights, threads, pair, "out")[1]
+        return self._value_and_grad(args, kwargs, wrt, reduce, weights, threads, pair, alone=True)
 
     @whole
     def jacobian(
@@ -234,6 +249,9 @@ class Replayable(Caller):
         for _ in outputs.items:
             nests = [gradient_nest(shape.shape, source, bound.rows) for shape in chosen]
             results.append(nests[0] if bare else tuple(nests))
+        if bound.answers is not None:
+            names = [argument.name for argument in chosen]
+            return bound.answers.several(names, results, outputs, bare)
         return outputs.filled(results, along_rows(bound.rows))
 
     @whole
@@ -280,6 +298,8 @@ class Replayable(Caller):
             fill(made, found)
         else:
             self._stored(family, bound, shapes, mode, store, threads)
+        if bound.answers is not None:
+            return bound.answers.second(chosen, assembled(), bare)
         return assembled()
 
     @whole
@@ -308,6 +328,10 @@ class Replayable(Caller):
         family = self._family(bound, shapes, traced=True)
         chosen, bare = self._chosen(shapes, wrt)
         self._check_single(family)
+        if bound.answers is not None:
+            from ..frames.binding import as_arrays
+
+            vector = as_arrays(self._name, "vector", vector, bound.answers)
         parts = [vector] if bare else entries(vector, len(chosen), self._name, "vector")
         directions = Bound(rows=bound.rows, row_name=bound.row_name)
         for number, (shape, part) in enumerate(zip(chosen, parts)):
@@ -326,7 +350,10 @@ class Replayable(Caller):
         if bound.rows is None:
             source = iter(store.items())
             nests = [gradient_nest(shape.shape, source, None) for shape in chosen]
-        return nests[0] if bare else tuple(nests)
+        found = nests[0] if bare else tuple(nests)
+        if bound.answers is not None:
+            return bound.answers.gradients([each.name for each in chosen], found, bare, "hvp_")
+        return found
 
     @whole
     def backward(

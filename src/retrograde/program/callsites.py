@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from .._shared.threads import default_threads
 from .._values.nests import Nest
 from ..value import core_name, native_core
 from .blocks import LEAST_BYTES, blocks
 from .derived import REDUCED, STORED, Mode
-from .replay import default_threads
 from .rows import Argument
 from .shapes import NUMBER, ONE_A_ROW, Rows
 from .traces import Family

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import inspect
 import os
-import sys
 from collections.abc import Callable, Sequence
 from functools import update_wrapper, wraps
-from types import FunctionType
-from typing import Any, overload
+from types import FunctionType, MethodType
+from typing import TYPE_CHECKING, Any, overload
 
 from .._values.nests import flatten, is_array, leaves
 from ..errors import (
     CompileError,
+    FrameError,
+    PrintingError,
     ProgramFileError,
     RowsError,
     TensorError,
@@ -23,8 +24,10 @@ from .calling import Replayable
 from .callsites import MISS, CallSites
 from .doubts import DoubtError
 from .files import packed, write
+from .fixing import fixed_names, without_partials
 from .loaded import Loaded, LoadedTensors
 from .naming import named
+from .objects import PerObject, is_method
 from .record import ArraysRecorded
 from .recordings import Recordings
 from .routing import Recorder
@@ -33,27 +36,25 @@ from .shaped.arguments import TENSOR, WHOLE_AXES, annotated
 from .shaped.calls import Calls, key_of
 from .shaped.text import families_text
 from .shaped.writer import StoredTensors
-from .shapes import plain
+from .shapes import Shape, plain
 from .subject import Subject
+from .targets import target_of
 from .traces import Family, Trace
+from .travelling import (
+    found_by_name,
+    found_elsewhere,
+    from_source,
+    in_source,
+    source_of,
+    travelling,
+)
 from .writer import Stored
 
-
-def _is_of_a_class(function: Any) -> bool:
-    """Whether a function was defined in the body of a class."""
-    place = getattr(function, "__qualname__", "").rpartition(".")[0]
-    return bool(place) and not place.endswith("<locals>")
+if TYPE_CHECKING:
+    from .statics import Specialized
 
 
-def _found_by_name(function: Any) -> Any:
-    """What its module has under the function's name."""
-    found: Any = sys.modules.get(function.__module__)
-    for part in function.__qualname__.split("."):
-        found = getattr(found, part, None)
-    return found
-
-
-class Compiled(Replayable):
+class Compiled(Replayable, PerObject):
     """A compiled function: call it on numbers and arrays. Made by :func:`compile`."""
 
     def __init__(
@@ -61,34 +62,42 @@ class Compiled(Replayable):
         function: Callable[..., Any],
         trace_budget: int | None = None,
         choices: bool = False,
+        backend: str | None = None,
     ) -> None:
         if not callable(function):
             raise CompileError.not_callable(function)
         if trace_budget is not None and (not isinstance(trace_budget, int) or trace_budget < 1):
             raise CompileError.budget(trace_budget)
         self._function = function
-        self._name = getattr(function, "__name__", "the function")
-        self._budget, self._chooses = trace_budget, choices
+        self._settings = trace_budget, choices, backend
         try:
+            function = without_partials(function)
+            self._name = getattr(function, "__name__", "the function")
             self._signature = inspect.signature(function)
+            self._fixed = fixed_names(function)
         except ValueError as error:
             raise CompileError.call(
-                self._name, f"{error}; wrap it in a function of yours"
+                getattr(function, "__name__", "the function"),
+                f"{error}; wrap it in a function of yours",
             ) from None
-        if next(iter(self._signature.parameters), None) == "self" and _is_of_a_class(function):
-            raise CompileError.method(self._name)
+        self._method = is_method(function, self._signature)
         for parameter in self._signature.parameters.values():
             if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
                 raise CompileError.variadic(self._name, parameter.name)
             if parameter.name in RESERVED:
                 raise CompileError.reserved(self._name, parameter.name)
         self._wanted = annotated(function, self._signature)
+        self._calls = function
         self._on_tensors = TENSOR in self._wanted.values()
         self._tensors = Calls(self._name, self._called, self._wanted)
         self._sites = CallSites()
         subject = Subject(function, self._name, self._signature)
-        self._recordings = Recordings(subject, trace_budget, choices, self._sites)
-        update_wrapper(self, function)
+        self._target = target_of(backend, self._name)
+        self._recordings = Recordings(subject, trace_budget, choices, self._sites, self._target)
+        update_wrapper(self, self._function)
+
+    def _made_for(self, function: Any) -> Compiled:
+        return Compiled(function, *self._settings)
 
     def __call__(
         self, /, *args: Any, threads: int | None = None, out: Any = None, **kwargs: Any
@@ -110,7 +119,7 @@ class Compiled(Replayable):
             self._on_tensors = True
             return result
         if core.in_recording() or _holds_nodes((args, kwargs)):
-            return self._function(*args, **kwargs)
+            return self._calls(*args, **kwargs)
         try:
             return self._value(args, kwargs, threads, out)
         except ArraysRecorded:
@@ -142,7 +151,7 @@ class Compiled(Replayable):
             if found is not None:
                 return found
         if core.in_recording() or _holds_nodes((args, kwargs)):
-            return self._function(*args, **kwargs)
+            return self._calls(*args, **kwargs)
         return self._tensors.value(self._named(args, kwargs), **settings, key=key)
 
     def _named(self, args: Any, kwargs: Any) -> dict[str, Any]:
@@ -150,6 +159,10 @@ class Compiled(Replayable):
         try:
             found = self._signature.bind(*args, **kwargs)
         except TypeError as error:
+            from ..frames.tables import table_of
+
+            if len(args) == 1 and table_of(args[0]) is not None:
+                raise FrameError.tensors(self._name) from None
             raise CompileError.call(self._name, str(error)) from None
         return found.arguments
 
@@ -157,22 +170,36 @@ class Compiled(Replayable):
         """The function itself, on arguments by their names."""
         call = self._signature.bind_partial()
         call.arguments.update(arguments)
-        return self._function(*call.args, **call.kwargs)
+        return self._calls(*call.args, **call.kwargs)
 
     def __reduce__(self) -> Any:
-        if not isinstance(self._function, FunctionType):
-            return Compiled, (self._function, self._budget, self._chooses)
-        found = _found_by_name(self._function)
-        if found is self:
-            return self._function.__qualname__  # decorated: found again by its name
-        if found is self._function:
-            return Compiled, (self._function, self._budget, self._chooses)
+        again = Compiled, (self._function, *self._settings)
+        if in_source():
+            return again
+        if isinstance(self._function, MethodType) and found_elsewhere(self._function):
+            instance = self._function.__self__
+            if isinstance(getattr(type(instance), self._name, None), PerObject):
+                return getattr, (instance, self._name)
+        if found_elsewhere(self._function):
+            # decorated, it is found again by its name
+            named = isinstance(self._function, FunctionType) and found_by_name(self._function)
+            return self._function.__qualname__ if named is self else again
         if self._on_tensors:
             return LoadedTensors(self._stored_tensors()).__reduce__()
-        return Loaded(self._stored_function()).__reduce__()  # a lambda, a function in a function
+        source = source_of(again)
+        if self.traces:
+            stored = self._stored_function()
+            if stored.parameters or source is None or self._recordings.travels:
+                return travelling(stored, source)
+        if source is not None:
+            return from_source, (source,)
+        found = getattr(self._function, "__module__", "") == "__main__"
+        if found and found_by_name(self._function) is self:
+            return self._function.__qualname__  # a process that was forked finds it
+        return Loaded(self._stored_function()).__reduce__()  # says to call it first
 
     def __copy__(self) -> Compiled:
-        return Compiled(self._function, self._budget, self._chooses)
+        return Compiled(self._function, *self._settings)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Compiled:
         return self.__copy__()
@@ -233,6 +260,7 @@ class Compiled(Replayable):
         families: dict[Any, Family] = {}
         leaves: dict[int, Value] = {}
         with self._recordings.lock:
+            families.update(self._recordings.brought)
             for key, family in self._recordings.by_shape.items():
                 if not family.names.unchanged():
                     continue
@@ -240,18 +268,36 @@ class Compiled(Replayable):
                 if shapes in families:
                     raise ProgramFileError.unsaveable(
                         self._name,
-                        "it was called with tuples and with named tuples, which are all tuples in "
-                        "a file",
+                        "it was called with tuples and with named tuples, or with dicts and with "
+                        "dataclasses, which are all tuples, or all dicts, in a file",
                     )
                 families[shapes] = family
+            for family in families.values():
                 leaves.update((id(leaf), leaf) for leaf in family.captured)
         parameters = named(list(leaves.values()), self._function)
         return Stored(self._name, self._signature, parameters, list(families.items()))
 
+    def _bind_frames(
+        self, args: Sequence[Any], kwargs: dict[str, Any], error: Exception | None
+    ) -> tuple[Bound, list[Argument]]:
+        if self._method:
+            raise CompileError.method(self._name)
+        return super()._bind_frames(args, kwargs, error)
+
+    def _kinds(self) -> list[tuple[list[tuple[str, Shape]], Family, Family | None]]:
+        if self._on_tensors:
+            raise PrintingError.shaped(self._name)
+        return self._recordings.kinds()
+
     # ---- recording ---------------------------------------------------------------------------
 
     def _families(self) -> Sequence[Family]:
-        return list(self._recordings.by_shape.values())
+        return [*self._recordings.by_shape.values(), *self._recordings.brought.values()]
+
+    def bring(self, stored: Stored) -> Compiled:
+        """Begin with what was recorded of the function in another process."""
+        self._recordings.bring(stored.families)
+        return self
 
     def _family(self, bound: Bound, shapes: list[Argument], traced: bool = False) -> Family:
         return self._recordings.family(bound, shapes, traced)
@@ -294,12 +340,19 @@ def _is_or_holds_tensor(part: Any) -> bool:
 def _also_on_tensors(name: str) -> Any:
     """A method of compiled functions that is also asked of functions on tensors."""
     method = getattr(Replayable, name)
+    is_quick = name in _QUICK
+    plainly = (name, None)
 
     @wraps(method)
     def asked(self: Compiled, /, *args: Any, **given: Any) -> Any:
-        on_tensors = self._on_tensors or self._picks(args, given)
         kept: dict[str, Any] = {}
-        if on_tensors and name in _QUICK and given.keys() <= {"wrt"}:
+        if is_quick and self._on_tensors and not given:  # the shortest way there is
+            kept["key"] = key = key_of(plainly, args)
+            found = self._tensors.quick(key, args)
+            if found is not None:
+                return found
+        on_tensors = self._on_tensors or self._picks(args, given)
+        if on_tensors and is_quick and "key" not in kept and given.keys() <= {"wrt"}:
             wrt = given.get("wrt")
             if wrt is None or isinstance(wrt, (str, tuple)):
                 kept["key"] = key_of((name, wrt), args)
@@ -336,17 +389,49 @@ for _name in ("value_and_grad", "grad", "backward", "jacobian", "hessian", "hvp"
 
 @overload
 def compile(
-    function: Callable[..., Any], *, trace_budget: int | None = None, choices: bool = False
+    function: Callable[..., Any],
+    *,
+    trace_budget: int | None = None,
+    choices: bool = False,
+    backend: str | None = None,
 ) -> Compiled: ...
 
 
 @overload
 def compile(
-    *, trace_budget: int | None = None, choices: bool = False
+    *, trace_budget: int | None = None, choices: bool = False, backend: str | None = None
 ) -> Callable[[Callable[..., Any]], Compiled]: ...
 
 
-def compile(function: Any = ..., *, trace_budget: int | None = None, choices: bool = False) -> Any:
+@overload
+def compile(
+    function: Callable[..., Any],
+    *,
+    trace_budget: int | None = None,
+    choices: bool = False,
+    backend: str | None = None,
+    static: str | Sequence[str],
+) -> Specialized: ...
+
+
+@overload
+def compile(
+    *,
+    trace_budget: int | None = None,
+    choices: bool = False,
+    backend: str | None = None,
+    static: str | Sequence[str],
+) -> Callable[[Callable[..., Any]], Specialized]: ...
+
+
+def compile(
+    function: Any = ...,
+    *,
+    trace_budget: int | None = None,
+    choices: bool = False,
+    static: str | Sequence[str] = (),
+    backend: str | None = None,
+) -> Any:
     """Record a function on values and replay it over rows, with gradients.
 
     Axis 0 of an array is rows: a 1-D array gives one number a row, a 2-D array a sequence of
@@ -359,6 +444,10 @@ def compile(function: Any = ..., *, trace_budget: int | None = None, choices: bo
 
     ``trace_budget`` is how many ways are kept; by default 500, or more while they are short.
     ``choices`` puts branches whose sides only compute values and meet again into one recording.
+    ``static`` names parameters that the function gets as they are, and is recorded for: a number of
+    steps, a flag, a name. In a class it makes a method that is compiled for each object.
+    ``backend="cc"`` has the system's C compiler compile what is replayed, in the background of the
+    first calls, with the same bits.
 
     >>> import numpy as np
     >>> import retrograde as rg
@@ -377,6 +466,14 @@ def compile(function: Any = ..., *, trace_budget: int | None = None, choices: bo
     array([[1., 2.],
            [1., 2.]])
     """
+    settings = trace_budget, choices, backend
+    if static:
+        from .statics import Specialized
+
+        names = (static,) if isinstance(static, str) else tuple(static)
+        if function is ...:
+            return lambda given: Specialized(given, names, *settings)
+        return Specialized(function, names, *settings)
     if function is ...:
-        return lambda given: Compiled(given, trace_budget, choices)
-    return Compiled(function, trace_budget, choices)
+        return lambda given: Compiled(given, *settings)
+    return Compiled(function, *settings)

@@ -69,12 +69,22 @@ def _is_written_for_others(frame: FrameType) -> bool:
     return isinstance(file, str) and not is_user_file(file)
 
 
+def _is_a_setting(thing: Any) -> bool:
+    """Whether a function may have computed with it, or decided by it."""
+    return not (thing is None or callable(thing) or isinstance(thing, ModuleType))
+
+
 class Entered:
-    """The places that the functions entered have read, and those they may have assigned to."""
+    """The places that the functions entered have read, and those they may have assigned to.
+
+    ``far`` is true where a number was read that does not travel with a function: an attribute or an
+    item of something, or a global of a module, which another process may have otherwise.
+    """
 
     def __init__(self) -> None:
         self.names = core.Names()
         self.assigned: set[tuple[int, int, Any]] = set()
+        self.far = False
         self._seen: set[tuple[int, ...]] = set()
         self._kept: list[object] = []  # so that no id comes twice
 
@@ -116,15 +126,20 @@ class Entered:
                 return self.names.read(CELL_OF, free[chain.name], None, chain.name)
             return given.get(chain.name)
 
+        at_home = frame.f_globals.get("__name__") == "__main__"
         for chain in chains.read:
-            self._walk(start(chain), chain)
+            begun = start(chain)
+            found = self._walk(begun, chain)
+            if chain.steps or (chain.start in (GLOBAL, MODULE) and not at_home):
+                self.far = self.far or _is_a_setting(found if chain.steps else begun)
         for chain in chains.assigned:
             place = self._place_of(frame, chain, free, start)
             if place is not None:
                 self.assigned.add(place)
 
     def _walk(self, thing: Any, chain: Chain) -> Any:
-        """Follow a chain from its start as far as it is plain; what it comes to, or None."""
+        """Follow a chain from its start as far as it is plain; what it comes to, or None where it
+        goes on into what is no setting."""
         for number, step in enumerate(chain.steps, 1):
             kind_of_thing = type(thing)  # not isinstance: that may ask the thing itself
             if issubclass(kind_of_thing, _PLAIN):

@@ -12,7 +12,7 @@ import numpy as np
 
 from .._shared.operands import is_real_scalar
 from .._values.nests import take_apart
-from ..errors import ArgumentError, CompileError, NumberError
+from ..errors import ArgumentError, CompileError, NotRecordedError, NumberError
 from ..value import Value
 from .calling import Replayable
 from .callsites import CallSites
@@ -22,7 +22,7 @@ from .shaped.calls import key_of
 from .shaped.loaded import StoredCalls, set_parameters
 from .shaped.text import families_text
 from .shaped.writer import StoredTensors
-from .shapes import in_words, plain
+from .shapes import Shape, in_words, plain
 from .traces import Family
 from .writer import Stored
 
@@ -116,13 +116,17 @@ class Loaded(Replayable):
     def _families(self) -> Sequence[Family]:
         return list(self._by_shape.values())
 
+    def _kinds(self) -> list[tuple[list[tuple[str, Shape]], Family, Family | None]]:
+        names = list(self._signature.parameters)
+        return [(list(zip(names, key)), each, each) for key, each in self._by_shape.items()]
+
     def _family(self, bound: Bound, shapes: list[Argument], traced: bool = False) -> Family:
         key = tuple(plain(shape.shape) for shape in shapes)
         family = self._by_shape.get(key)
         if family is None:
             names = list(self._signature.parameters)
             known = [_call(names, shape) for shape in self._by_shape]
-            raise CompileError.not_recorded(self._name, _call(names, key), known)
+            raise NotRecordedError.of(self._name, _call(names, key), known)
         return family
 
     def _record(

@@ -56,7 +56,7 @@ def _parts(place: str, thing: Any) -> Iterator[tuple[str, Any]]:
     elif isinstance(thing, MethodType):
         yield place, thing.__self__
     elif isinstance(thing, FunctionType) or hasattr(thing, "__wrapped__"):
-        if getattr(thing, "__module__", "").partition(".")[0] != _PACKAGE:
+        if (getattr(thing, "__module__", None) or "").partition(".")[0] != _PACKAGE:
             yield from free_names(thing)
     elif not isinstance(thing, (ModuleType, type, np.ndarray)):
         own = getattr(thing, "__dict__", None)

@@ -2,7 +2,7 @@
 
 A chain is ``name(.attribute|[constant])*``. Chains are found in bytecode, so that lambdas and code
 without source have them too. Nothing runs and nothing is looked up here; opcodes are told by name,
-those of CPython 3.10 to 3.14.
+those of CPython 3.10 to 3.15.
 """
 
 from __future__ import annotations
@@ -160,6 +160,8 @@ class _Reader:
             if i.opname in _ATTRIBUTES:
                 chain = chain.attribute(i.argval)
                 at += 1
+            elif i.opname in _CONSTANTS and isinstance(i.argval, slice):
+                break  # a part is made anew each time
             elif i.opname in _CONSTANTS and self._is_item(at + 1):
                 chain = chain.item(i.argval)
                 at += 2

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from threading import RLock
@@ -21,6 +21,7 @@ from .choices import Choices, DoubtedError, recorded
 from .conditions import Decisions
 from .doubts import DoubtError
 from .entered import Entered
+from .executor import Target
 from .misfits import name_row
 from .proving import OPERATIONS, agrees
 from .record import ArraysRecorded
@@ -28,6 +29,7 @@ from .rewriting import Fork
 from .routing import Recorder
 from .rows import Argument, Bound
 from .settling import ReboundError, RejoinError, add_settled, next_family
+from .shapes import Shape, plain
 from .sides import Stage
 from .subject import Subject
 from .traces import Family, Trace
@@ -40,24 +42,59 @@ class Recordings:
     """The families of one function.
 
     ``by_shape`` are in use. ``_by_traces`` are those without choices, kept aside while branches of
-    the function are choices: diagnoses ask for them, and so does a doubt.
+    the function are choices: diagnoses ask for them, and so does a doubt. ``brought`` are those of
+    another process that nobody has asked for yet.
     """
 
     def __init__(
-        self, subject: Subject, budget: int | None, choices: bool, sites: CallSites
+        self,
+        subject: Subject,
+        budget: int | None,
+        choices: bool,
+        sites: CallSites,
+        target: Target | None = None,
     ) -> None:
+        self.target = target
         self.by_shape: dict[Any, Family] = {}
         self.choices = Choices(choices)
         self.lock = RLock()
         self._subject, self._budget, self._sites = subject, budget, sites
         self._by_traces: dict[Any, Family] = {}
+        self.brought: dict[Any, Family] = {}
         self._warned = False
 
     def forget(self) -> None:
         """Record anew from now on."""
         with self.lock:
-            self.by_shape, self._by_traces = {}, {}
+            self.by_shape, self._by_traces, self.brought = {}, {}, {}
             self._sites.forget()
+
+    def bring(self, families: Iterable[tuple[Any, Family]]) -> None:
+        """Use what was recorded of the same function in another process, and go on from there."""
+        for key, family in families:
+            family.budget, family.brought, family.target = self._budget, True, self.target
+            for trace in family.traces:
+                trace.target = self.target
+            self.brought[key] = family
+
+    @property
+    def travels(self) -> bool:
+        """Whether what was recorded means the same in another process, and is found there again:
+        no setting was read that does not go along, and arguments are of Python's own classes."""
+        with self.lock:
+            return all(
+                not family.far and all(shape == plain(shape) for _, shape in key)
+                for key, family in self.by_shape.items()
+            )
+
+    def kinds(self) -> list[tuple[list[tuple[str, Shape]], Family, Family | None]]:
+        """What is recorded and still holds: arguments, traces, and those without choices."""
+        with self.lock:
+            return [
+                (list(key), family, self._by_traces.get(key) if self.choices.on else family)
+                for key, family in self.by_shape.items()
+                if family.names.unchanged()
+            ]
 
     def family(self, bound: Bound, shapes: list[Argument], traced: bool) -> Family:
         """The traces for some arguments, at least one; ``traced``: where no branch is a choice."""
@@ -65,11 +102,16 @@ class Recordings:
         with self.lock:
             known = self._by_traces if traced and self.choices.on else self.by_shape
             former = known.get(key)
+            if former is None and self.brought and known is self.by_shape:
+                former = self.brought.pop(tuple(plain(shape) for _, shape in key), None)
+                if former is not None:
+                    known[key] = former
             if former is not None and former.names.unchanged():
                 return former
             self._sites.drop(former)
             forks = None if known is self._by_traces else self.choices.on
             family = next_family(former, self._budget, forks)
+            family.target = self.target
             with self._doubting(), self._on_row(bound, 0):
                 record = partial(self.record, bound, shapes, bound.numbers, b"", forks)
                 trace = add_settled(self._subject.name, record, family)
@@ -90,7 +132,9 @@ class Recordings:
                 guard = len(path) - 1
                 record = partial(self.record, bound, shapes, numbers, path, family.forks)
                 trace = add_settled(name, record, family)
-                if trace.path[: guard + 1] != path or trace.site(guard) != left.site(guard):
+                if trace.path[: guard + 1] != path or not (
+                    family.brought or trace.site(guard) == left.site(guard)
+                ):
                     raise RecordingError.unsteady(name, left.site(guard))
                 if trace.outputs.paths != left.outputs.paths:
                     raise FunctionResultError.branches(

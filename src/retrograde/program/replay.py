@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -23,14 +22,6 @@ if TYPE_CHECKING:
 _NO_INDEX = array("q")
 
 
-def default_threads() -> int:
-    """The cores this process may use."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:
-        return os.cpu_count() or 1
-
-
 @dataclass
 class Ready:
     """A program laid out: its plan, and which of a call's columns it reads.
@@ -42,10 +33,12 @@ class Ready:
     program: Program
     plan: Plan
     columns: array[int]
-    code: list[Any] = field(default_factory=lambda: [None] * 3)
+    code: list[Any] = field(default_factory=lambda: [None] * 4)
     loops: Rolled | None = None
     stages: Any = None
     """How it is run where it calls Python: see ``staged.py``."""
+    arguments: int = 0
+    """How many columns of a call are those of its arguments."""
 
     @property
     def rolled(self) -> Rolled:
@@ -60,7 +53,9 @@ class Ready:
     @classmethod
     def of(cls, program: Program, plan: Plan, arguments: int) -> Ready:
         """A program and its plan, with the columns numbered as in a call."""
-        return cls.placed(program, plan, cls.positions(program, arguments))
+        ready = cls.placed(program, plan, cls.positions(program, arguments))
+        ready.arguments = arguments
+        return ready
 
     @staticmethod
     def positions(program: Program, arguments: int) -> dict[int, int]:

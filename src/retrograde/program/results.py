@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from .._values.nests import Nest, as_array, remade
+from .._values.nests import Nest, as_array, field_names, remade, with_fields
 from ..errors import CompileError, RowsError
 from .blocks import blocks
 from .rows import Argument, Bound
-from .shapes import Entries, Items, Rows, Shape, UniformArray, is_one
+from .shapes import Entries, Fields, Items, Row, Rows, Shape, UniformArray, is_one
 
 
 def gradient_nest(
@@ -32,6 +32,9 @@ def gradient_nest(
         case UniformArray(axes):
             items = [next(source) for _ in range(prod(axes))]
             return _uniform_nest(items, axes, None if reduce else rows)
+        case Fields(keys, parts, make):
+            found = [gradient_nest(part, source, rows, reduce) for part in parts]
+            return with_fields(make, keys, found)
         case Entries(keys, parts):
             return {k: gradient_nest(part, source, rows, reduce) for k, part in zip(keys, parts)}
     assert isinstance(shape, Items)
@@ -64,6 +67,10 @@ def along_rows(rows: int | None) -> Callable[[list[Any], tuple[int, ...]], Any]:
         if isinstance(first, (list, tuple)):
             parts = [together(list(part), shape) for part in zip(*items)]
             return remade(type(first), parts)
+        names = field_names(first)
+        if names is not None:
+            columns = [[getattr(item, name) for item in items] for name in names]
+            return with_fields(type(first), names, [together(part, shape) for part in columns])
         if rows is not None and first.ndim == 1:
             given = first.base  # where they were written into one array of the caller's
             if given is not None and given.shape == (rows, *shape):
@@ -78,7 +85,7 @@ def along_rows(rows: int | None) -> Callable[[list[Any], tuple[int, ...]], Any]:
 
 def _stacked(items: list[Any], rows: int | None) -> Any:
     """Items along one more axis, behind that of the rows; nests stay a list."""
-    if isinstance(items[0], (dict, list, tuple)):
+    if isinstance(items[0], (dict, list, tuple)) or field_names(items[0]) is not None:
         return items
     if rows is None:
         return np.stack(items)
@@ -99,6 +106,43 @@ def _side_by_side(columns: list[Any]) -> Any:
             together = base.reshape(-1)[first : first + len(columns) * columns[0].size]
             return together.reshape(len(columns), -1).T
     return np.stack(columns, axis=-1)
+
+
+def over_rows(shape: Shape, nest: Any, show: Callable[[Any], Any]) -> Any:
+    """Reduced gradients in the shape of an argument, those with something for each row shown."""
+    match shape:
+        case Row() | Rows():
+            return show(nest)
+        case Fields(keys, parts, make):
+            found = [over_rows(it, getattr(nest, key), show) for key, it in zip(keys, parts)]
+            return with_fields(make, keys, found)
+        case Entries(keys, parts):
+            return {key: over_rows(part, nest[key], show) for key, part in zip(keys, parts)}
+        case Items(make, parts):
+            return remade(make, [over_rows(part, it, show) for part, it in zip(parts, nest)])
+    return nest
+
+
+def by_numbers(label: str, shape: Shape, nest: Any) -> Iterator[tuple[str, Any]]:
+    """What stands at each number of an argument in :func:`gradient_nest`, where those are nests
+    themselves, with the number's place behind the label."""
+    match shape:
+        case _ if is_one(shape):
+            yield label, nest
+        case Rows() | UniformArray():
+            axes = shape.axes if isinstance(shape, UniformArray) else (shape.width,)
+            for place, item in zip(np.ndindex(axes), nest):
+                yield "_".join([label, *map(str, place)]), item
+        case Fields(keys, parts):
+            for key, part in zip(keys, parts):
+                yield from by_numbers(f"{label}_{key}", part, getattr(nest, key))
+        case Entries(keys, parts):
+            for key, part in zip(keys, parts):
+                yield from by_numbers(f"{label}_{key}", part, nest[key])
+        case Items(_, parts):
+            names = getattr(nest, "_fields", range(len(parts)))
+            for key, part, item in zip(names, parts, nest):
+                yield from by_numbers(f"{label}_{key}", part, item)
 
 
 def second_nest(
@@ -199,6 +243,14 @@ class Store:
                 return self.into(out, width, place)
             case UniformArray(axes):
                 return self._uniform(axes, out, place)
+            case Fields(keys, parts, make):
+                if out is not None and type(out) is not make:
+                    raise RowsError.out(place, f"it must be a {make.__name__}")
+                found = [
+                    self.like(part, getattr(out, k, None), f"{place}.{k}")
+                    for k, part in zip(keys, parts)
+                ]
+                return with_fields(make, keys, found)
             case Entries(keys, parts):
                 outs = dict.fromkeys(keys) if out is None else out
                 if not isinstance(outs, dict) or list(outs) != list(keys):

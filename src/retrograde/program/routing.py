@@ -144,11 +144,7 @@ class Router:
         places = [next(given) if kind == STORED else next(own) for kind in kinds]
         table = np.array(places, dtype=np.int64).reshape(-1, 2)
         self._batch(_Assigned(self, mode, STORED * len(kinds), table), first, last)
-        columns = [(address + place * width, 8) for place in range(reduced)]
-        part = Part.of(_adding(reduced), last - first, (), [])
-        inputs = np.array(columns, dtype=np.int64).reshape(-1, 2)
-        run([part], inputs, _NO_COLUMNS, call.threads)
-        return part.sums, last
+        return summed(scratch, call.threads), last
 
     # ---- one batch ---------------------------------------------------------------------------
 
@@ -371,6 +367,18 @@ def _grouped(failed: Any, rows: Any) -> list[tuple[int, Any]]:
     starts = np.flatnonzero(np.diff(ordered)) + 1
     pieces = np.split(rows[order], starts)
     return [(int(ordered[at]), piece) for at, piece in zip([0, *starts.tolist()], pieces)]
+
+
+def summed(table: Any, threads: int = 1) -> Any:
+    """The rows of a table (columns, rows) added up as every reduction does, chunk by chunk."""
+    count, rows = table.shape
+    if not rows:
+        return np.zeros((0, count))
+    address, (down, across) = table.__array_interface__["data"][0], table.strides
+    columns = [(address + place * down, across) for place in range(count)]
+    part = Part.of(_adding(count), rows, (), [])
+    run([part], np.array(columns, dtype=np.int64).reshape(-1, 2), _NO_COLUMNS, threads)
+    return part.sums
 
 
 def _adding(count: int) -> Ready:

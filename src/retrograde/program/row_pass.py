@@ -31,6 +31,7 @@ _CHOICE, _COMPARISON, _SIZE = OPS["where"].name, OPS["less"].name, OPS["abs"].na
 
 def row_pass(compiled: Replayable, args: Sequence[Any], kwargs: dict[str, Any], row: int) -> Pass:
     """The graph under one row's result; :meth:`Replayable.story` tells it."""
+    args, kwargs = compiled._unframed(args, kwargs)
     args = [_one_row(arg, row, compiled) for arg in args]
     kwargs = {name: _one_row(arg, row, compiled) for name, arg in kwargs.items()}
     bound, shapes = compiled._bind(args, kwargs)

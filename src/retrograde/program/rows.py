@@ -7,16 +7,19 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._shared.operands import is_real_scalar
-from .._values.nests import remade
+from .._values.nests import field_names, made_of, remade
 from .._values.sequences import sequence
 from ..errors import RowsError
 from .program import ROW, UNIFORM
-from .shapes import NUMBER, ONE_A_ROW, Entries, Items, Rows, Shape, UniformArray
+from .shapes import NUMBER, ONE_A_ROW, Entries, Fields, Items, Rows, Shape, UniformArray
+
+if TYPE_CHECKING:
+    from ..frames.answers import Answers
 
 RESERVED_IN_FILES = ("wrt", "reduce", "threads", "dtype", "out", "weights", "vector")
 """Names that no argument in a program file has."""
@@ -34,7 +37,7 @@ class Uniform:
             given = np.asarray(array)
         except ValueError:  # ragged
             raise RowsError.kind("uniform", array) from None
-        if given.dtype.kind not in "biuf" or hasattr(array, "mask"):
+        if given.dtype.kind not in "biuf" or isinstance(array, np.ma.MaskedArray):
             raise RowsError.kind("uniform", array)
         self.given = given
         self.array = given.astype(np.float64)
@@ -50,7 +53,7 @@ class PerRow:
             given = np.asarray(array)
         except ValueError:  # ragged
             raise RowsError.ragged(array) from None
-        if given.dtype.kind not in "biuf" or hasattr(array, "mask"):
+        if given.dtype.kind not in "biuf" or isinstance(array, np.ma.MaskedArray):
             raise RowsError.kind("rows", array)
         if given.ndim == 0:
             raise RowsError.no_axis(array)
@@ -95,7 +98,8 @@ class Bound:
     ``key`` is equal for calls that one recording serves. ``kinds`` and ``names`` have an entry a
     number; ``columns`` where the rows of it lie, ``numbers`` the number where it is uniform.
     ``arrays`` are the arrays of rows, each with the first of its numbers; ``whole`` are the ids of
-    those that hold integers; ``keep`` what else must stay alive.
+    those that hold integers; ``keep`` what else must stay alive. ``answers`` puts results into the
+    kind of the frame that the arguments came in, where they did.
     """
 
     rows: int | None = None
@@ -108,6 +112,7 @@ class Bound:
     arrays: list[tuple[int, Any]] = field(default_factory=list)
     whole: list[int] = field(default_factory=list)
     keep: list[Any] = field(default_factory=list)
+    answers: Answers | None = None
 
     def seed_columns(self) -> list[tuple[int, int]]:
         """Every number as a column; uniform ones do not advance."""
@@ -200,6 +205,15 @@ def _visit(bound: Bound, nest: Any, name: str) -> Visited:
         return (
             Items(make, tuple(part[0] for part in parts)),
             lambda source: remade(make, [build(source) for build in builds]),
+            all(part[2] for part in parts),
+        )
+    names = field_names(nest)
+    if names is not None:
+        parts = [_visit(bound, getattr(nest, each), f"{name}.{each}") for each in names]
+        builds, made = [part[1] for part in parts], type(nest)
+        return (
+            Fields(names, tuple(part[0] for part in parts), made),
+            lambda source: made_of(made, names, [build(source) for build in builds]),
             all(part[2] for part in parts),
         )
     raise RowsError.kind(name, nest)

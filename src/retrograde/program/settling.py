@@ -32,6 +32,10 @@ class RejoinError(Exception):
     """Other branches are to be choices than those a call began with: it is begun again."""
 
 
+class LazyArguments(Exception):  # noqa: N818  it is no error: the call goes another way
+    """Arguments of a call are Dask's: it becomes a graph."""
+
+
 P = ParamSpec("P")
 R = TypeVar("R")
 T = TypeVar("T")
@@ -47,7 +51,7 @@ class ReboundError(Exception):
 
 def whole(call: Callable[P, R]) -> Callable[P, R]:
     """A call that is begun again where something it reads is rebound on the way, or where other
-    branches are to be choices."""
+    branches are to be choices; where its arguments are Dask's it becomes a graph."""
 
     @wraps(call)
     def begun(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -55,6 +59,8 @@ def whole(call: Callable[P, R]) -> Callable[P, R]:
         while True:
             try:
                 return call(*args, **kwargs)
+            except LazyArguments:
+                break
             except RejoinError:
                 continue  # there are as many of these as there are branches, at most twice
             except DoubtError as doubt:  # of a gradient that was not asked for before
@@ -65,6 +71,9 @@ def whole(call: Callable[P, R]) -> Callable[P, R]:
                 attempts += 1
                 if attempts > ATTEMPTS:
                     raise RecordingError.restless(last.function, last.places) from None
+        from ..streams.lazy import lazily
+
+        return lazily(args[0], call.__name__, args[1:], kwargs)  # type: ignore[no-any-return]
 
     return begun
 
@@ -83,6 +92,7 @@ def add_settled(function: str, record: Callable[[Entered], Trace], family: Famil
     names.prune()
     family.names.absorb(names)
     family.assigned |= entered.assigned & names.keys()
+    family.far = family.far or entered.far
     _check(function, family)
     return trace
 

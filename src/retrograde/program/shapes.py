@@ -1,6 +1,6 @@
 """Shapes of arguments: how the numbers of one lie in its nest, and which of them are rows.
 
-A shape is one of six frozen types, equal where one recording serves both. In a file lists and
+A shape is one of seven frozen types, equal where one recording serves both. In a file lists and
 tuples are plain ones: :func:`plain` says what becomes of named tuples and other subclasses.
 """
 
@@ -56,6 +56,13 @@ class Entries:
     parts: tuple[Shape, ...]
 
 
+@dataclass(frozen=True)
+class Fields(Entries):
+    """A dataclass of the type ``make``: a dict of its fields, in a file as well."""
+
+    make: type
+
+
 Shape = Union[Number, Row, Rows, UniformArray, Items, Entries]  # noqa: UP007
 
 NUMBER, ONE_A_ROW = Number(), Row()
@@ -102,6 +109,9 @@ def inputs_of(shape: Shape, name: str) -> Iterator[Input]:
         case UniformArray(axes):
             for place in product(*map(range, axes)) if prod(axes) else ():  # no axis is spelt out
                 yield Input(UNIFORM, name + "".join(f"[{i}]" for i in place))
+        case Fields(keys, parts):
+            for key, part in zip(keys, parts):
+                yield from inputs_of(part, f"{name}.{key}")
         case Entries(keys, parts):
             for key, part in zip(keys, parts):
                 yield from inputs_of(part, f'{name}["{key}"]')

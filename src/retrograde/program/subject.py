@@ -50,9 +50,13 @@ class Subject(NamedTuple):
             Input(kind, name, 0.0, *place)
             for kind, name, place in zip(bound.kinds, bound.names, bound.places)
         ]
-        source = iter(values)
         call = self.signature.bind_partial()
-        call.arguments.update({shape.name: shape.build(source) for shape in shapes})
+
+        def fill() -> None:
+            """Make the arguments, inside the recording: dataclasses compute as they are made."""
+            source = iter(values)
+            call.arguments.update({shape.name: shape.build(source) for shape in shapes})
+
         outputs: list[Nest] = []
 
         def flatten(result: Any, decided: bool) -> list[Any]:
@@ -66,7 +70,7 @@ class Subject(NamedTuple):
 
         def called() -> Any:
             try:
-                return self._called(call, decisions, stage, entered, chosen)
+                return self._called(call, fill, decisions, stage, entered, chosen)
             except (TypeError, ValueError) as error:
                 clearer = retold(error, self.name, shapes)
                 if clearer is None:
@@ -89,6 +93,7 @@ class Subject(NamedTuple):
     def _called(
         self,
         call: inspect.BoundArguments,
+        fill: Callable[[], None],
         decisions: Decisions,
         stage: Stage | None,
         entered: Entered | None,
@@ -97,8 +102,10 @@ class Subject(NamedTuple):
         """The function's result, and the choices made on the way."""
         if stage is None:
             with watching(entered) if entered else nullcontext():
+                fill()
                 return self.function(*call.args, **call.kwargs)
         with watching(Overseer(entered, stage)), on_stage(stage, decisions):
+            fill()
             result = stage.called(self.function)(*call.args, **call.kwargs)
             chosen.extend(stage.nodes)
             return result

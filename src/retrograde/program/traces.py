@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from .._shared.sites import Site
 from ..value import Value, core
 from .derived import REDUCED, STORED, Mode, derived
+from .executor import Target
 from .long_layout import laid_out_long
 from .loops import Item, Loop, Rolled, expand, full_size, static_size
 from .passes import choices_as_takes, improved
@@ -78,6 +79,8 @@ class Trace:
     path: bytes = b""
     asked: list[Any] = field(default_factory=list)
     """By guard: who asked; see ``Decisions``."""
+    target: Target | None = None
+    """What its plans are handed to, to be run faster."""
     _written: Program | None = None
 
     def __post_init__(self) -> None:
@@ -115,6 +118,8 @@ class Trace:
         if known is None:
             with collector_paused():
                 known = self.plans[key] = self._ready(mode, what, arguments)
+            if self.target is not None:
+                self.target.made(known)
         return known
 
     def _ready(self, mode: Mode, what: str, arguments: int) -> Ready:
@@ -163,6 +168,8 @@ class Trace:
         if key not in self.plans:
             with collector_paused():
                 self.plans[key] = self._router(start, arguments)
+            if self.target is not None:
+                self.target.made(self.plans[key])
         return self.plans[key]
 
     def _router(self, start: int, arguments: int) -> Ready:
@@ -270,12 +277,15 @@ class Family:
     ``names`` is what all of them read by name, one snapshot for them all; ``assigned`` are the keys
     of places among them that the function may assign to; for ``former`` see ``settling.py``.
     ``forks`` are the branches that are choices in all of them; None: none may become one.
+    ``brought``: it began in another process, where files may have other names.
     """
 
     def __init__(
         self, budget: int | None = None, forks: frozenset[Fork] | None = frozenset()
     ) -> None:
         self.forks = forks
+        self.brought = self.far = False
+        self.target: Target | None = None
         self.proved = 0
         self.names = core.Names()
         self.assigned: set[Any] = set()
@@ -299,7 +309,11 @@ class Family:
         return known
 
     def adopt(self, trace: Trace) -> Trace:
-        """Give the trace's captured leaves their numbers."""
+        """Give the trace's captured leaves their numbers, and it the target of all."""
+        trace.target = self.target
+        if self.target is not None:
+            for ready in trace.plans.values():
+                self.target.made(ready)
         for leaf in trace.captured:
             number = self._numbers.setdefault(id(leaf), len(self.captured))
             if number == len(self.captured):

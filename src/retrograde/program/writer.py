@@ -15,6 +15,7 @@ import numpy as np
 
 from .._shared.operands import is_real_scalar
 from .._shared.sites import Site, source_line
+from .._values.nests import field_names
 from ..errors import ProgramError, ProgramFileError
 from ..value import Value
 from .customs import Function
@@ -182,8 +183,11 @@ class Writer:
                     self._shape(part, depth + 1)
 
     def _result(self, nest: Any, depth: int = 0) -> None:
-        """The nest of the results."""
+        """The nest of the results; a dataclass is a dict of its fields."""
         self._check_depth(depth)
+        names = field_names(nest)
+        if names is not None:
+            nest = {name: getattr(nest, name) for name in names}
         if isinstance(nest, dict):
             self._dict(list(nest))
             for k, part in nest.items():

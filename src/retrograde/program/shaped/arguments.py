@@ -9,7 +9,7 @@ Lists, tuples and dicts hold any of these.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, get_args, get_type_hints
 
@@ -126,6 +126,35 @@ class Taken:
         """The arguments around other leaves."""
         source = iter(leaves)
         return {n: it.unflatten(source) for n, it in zip(self.names, self.structures)}
+
+    def nested(
+        self, chosen: Sequence[int], bare: bool, numbers: Sequence[int], found: Sequence[Any]
+    ) -> Any:
+        """What was found for some leaves, in the nests of the chosen arguments; a float where there
+        are no axes."""
+        parts: list[Any] = [None] * len(self.leaves)
+        for number, it in zip(numbers, found):
+            parts[number] = plain_of(it)
+        nests = self.filled(parts)
+        made = [nests[self.names[argument]] for argument in chosen]
+        return made[0] if bare else tuple(made)
+
+    def along(self, function: str, chosen: Sequence[int], bare: bool, vector: Any) -> list[Any]:
+        """The leaves of a vector, which has the nests and shapes of the chosen arguments."""
+        names = [self.names[argument] for argument in chosen]
+        parts = (vector,) if bare else tuple(vector)
+        if len(parts) != len(names):
+            raise CompileError.call(function, f"vector has {len(parts)} parts, not {len(names)}")
+        found = take(function, dict(zip(names, parts)), dict.fromkeys(names, TENSOR)).leaves
+        shapes = [np.shape(self.leaves[n]) for argument in chosen for n in self.leaves_of(argument)]
+        if [np.shape(it) for it in found] != shapes:
+            raise CompileError.call(function, "vector must have the shapes of the arguments")
+        return found
+
+
+def plain_of(found: Any) -> Any:
+    """A float where there are no axes."""
+    return found if np.ndim(found) else float(found)
 
 
 def _entry(kind: str, leaf: Any, number: int) -> Any:

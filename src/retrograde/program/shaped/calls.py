@@ -9,12 +9,13 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import numpy as np
+from numpy import ndarray
 
 from ..._shared import hooks
 from ..._values.graph import order
 from ...errors import CompileError, FunctionResultError
 from ...tensor import Tensor
-from ...value import core
+from ...value import core, native_core
 from .arguments import INDICES, NUMBER, SETTING, TENSOR, Taken, take
 from .leading import MOST_SITES, Call, Leading, Site, taking
 from .row_answers import Leave, RowAnswers
@@ -35,13 +36,16 @@ _KINDS: Final = {TENSOR: np.dtype(np.float64).str, INDICES: np.dtype(np.int64).s
 
 def _kind_of(thing: Any) -> Any:
     """What of an argument a site goes by; None where it takes the long way."""
-    if type(thing) is np.ndarray:
+    if type(thing) is ndarray:
         return (thing.shape, thing.dtype.str) if thing.flags.c_contiguous else None
     return float if type(thing) is float else None
 
 
 def key_of(asked: Any, args: tuple[Any, ...]) -> Any:
     """By what a call is found again: what is asked for, of which shapes; None where it is not."""
+    if len(args) == 1:
+        kind = _kind_of(args[0])
+        return None if kind is None else (asked, kind)
     key = (asked, *map(_kind_of, args))
     return None if None in key else key
 
@@ -63,25 +67,29 @@ class Calls(Leading):
         site = self._sites.get(key)
         if site is None:
             return None
-        if not site.family.names.unchanged() or core.in_recording() or core.in_anomaly():
+        family, trace, capsule, takers, finish = site
+        if not family.names.unchanged() or core.in_recording() or core.in_anomaly():
             return None
         try:
-            found = site.run(list(args), site.trace.captured, site.takers)
+            found = native_core.shaped_run(capsule, list(args), trace.captured, takers)
         except REFUSED:
             return None
-        handed_out = site.takers is not None and type(found) is not float  # a hook is to see it
-        if type(found) is bytes or found is None or handed_out:
+        if takers is not None:
+            if type(found) is not float:  # a hook is to see it, or a guard failed
+                return None
+        elif type(found) is bytes or found is None:
             return None
-        site.trace.calls += 1
-        return site.finish(found)
+        trace.calls += 1
+        return finish(found)
 
     def _leave(
         self, key: Any, family: Family, trace: Trace, run: Run, taken: Taken,
         takers: tuple[int, ...] | None, finish: Callable[[Any], Any],
     ) -> None:  # fmt: skip
         """Leave a site for calls like this one, each of whose arguments is one leaf."""
-        plain = run.packed is not None and len(key or ()) == len(taken.leaves) + 1
-        if not plain or any(each.order != (None,) for each in taken.structures):
+        if run.packed is None or len(key or ()) != len(taken.leaves) + 1:
+            return
+        if any(each.order != (None,) for each in taken.structures):
             return
         for part, kind in zip(key[1:], taken.kinds):
             if kind == NUMBER if part is float else part[0] and _KINDS.get(kind) == part[1]:
@@ -89,7 +97,7 @@ class Calls(Leading):
             return
         if len(self._sites) >= MOST_SITES:
             self._sites.clear()
-        self._sites[key] = Site(family, trace, run, takers, finish)
+        self._sites[key] = Site(family, trace, run.packed.capsule, takers, finish)
 
     def _leaving(self, key: Any, taken: Taken) -> Leave:
         """Leaves a site for calls over rows like this one."""
@@ -164,12 +172,7 @@ class Calls(Leading):
         def finish(found: Any) -> tuple[Any, Any]:
             if bare and len(numbers) == 1 and outline.structures[chosen[0]].order == (None,):
                 return found[0], found[1]
-            parts: list[Any] = list(outline.leaves)
-            for number, gradient in zip(numbers, found[1:]):
-                parts[number] = gradient
-            nests = outline.filled(parts)
-            made = [nests[outline.names[argument]] for argument in chosen]
-            return found[0], made[0] if bare else tuple(made)
+            return found[0], outline.nested(chosen, bare, numbers, found[1:])
 
         self._watch(taken, numbers)
         family, trace, run, found = self._led(taken, gradients)
@@ -254,26 +257,14 @@ class Calls(Leading):
             check = self._check_single
             return self._over_rows.hvp(taken, chosen, bare, vector, threads, check)
         numbers = [number for argument in chosen for number in taken.leaves_of(argument)]
-        outline = replace(taken, leaves=[None] * len(taken.leaves))
-        names = [taken.names[argument] for argument in chosen]
-        parts = (vector,) if bare else tuple(vector)
-        if len(parts) != len(names):
-            raise CompileError.call(self.name, f"vector has {len(parts)} parts, not {len(names)}")
-        along = take(self.name, dict(zip(names, parts)), dict.fromkeys(names, TENSOR))
-        shapes = [np.shape(taken.leaves[number]) for number in numbers]
-        if [np.shape(it) for it in along.leaves] != shapes:
-            raise CompileError.call(self.name, "vector must have the shapes of the arguments")
+        along = taken.along(self.name, chosen, bare, vector)
 
         def products(trace: Trace) -> Run:
             self._check_single(trace)
             return of_products(trace, numbers)
 
-        found = self._led(taken, products, leaves=[*taken.leaves, *along.leaves])[3]
-        made: list[Any] = list(outline.leaves)
-        for number, product in zip(numbers, found[1:]):
-            made[number] = product
-        nests = outline.filled(made)
-        return nests[names[0]] if bare else tuple(nests[name] for name in names)
+        found = self._led(taken, products, leaves=[*taken.leaves, *along])[3]
+        return taken.nested(chosen, bare, numbers, found[1:])
 
     def story(self, given: dict[str, Any], row: int = 0) -> Story:
         """The story of one row, as the function tells it on tensors."""
@@ -318,7 +309,7 @@ class Calls(Leading):
     # ---- checks --------------------------------------------------------------------------------
 
     def _check_threads(self, threads: Any) -> None:
-        """One thread carries out a plan, however many there may be."""
+        """Rows go to as many threads; one row, a Jacobian or a Hessian takes one all the same."""
         if threads is not None and not (isinstance(threads, Integral) and int(threads) > 0):
             raise CompileError.threads(self.name, threads)
 
@@ -369,13 +360,15 @@ class Calls(Leading):
 
 
 def _look_backward(result: Any) -> None:
-    """A backward pass for what it raises: gradients are afterwards what they were."""
-    kept = [(leaf, leaf.grad) for leaf in order(result) if leaf.op == "leaf"]
+    """A backward pass for what it raises: no hook sees it, gradients stay as they were."""
+    kept = [(leaf, leaf.grad, leaf._hooks) for leaf in order(result) if leaf.op == "leaf"]
     try:
+        for leaf, _, _ in kept:
+            leaf._hooks = None
         result.backward()
     finally:
-        for leaf, grad in kept:
-            leaf.grad = grad
+        for leaf, grad, its_hooks in kept:
+            leaf.grad, leaf._hooks = grad, its_hooks
 
 
 def _is_single(trace: Trace) -> bool:

@@ -31,11 +31,11 @@ Call = Callable[[dict[str, Any]], Any]
 
 
 class Site(NamedTuple):
-    """A call made before: its run, and how its results are handed out."""
+    """A call made before: its native plan, and how its results are handed out."""
 
     family: Family
     trace: Trace
-    run: Run
+    plan: Any
     takers: tuple[int, ...] | None
     finish: Callable[[Any], Any]
 
@@ -89,18 +89,17 @@ class Leading:
                 # perhaps on a side of a branch that this call does not take: recorded, it goes
                 # another way, or raises where the line is known
                 other = self._another(family, taken, b"")
-                if other is None or other.path == trace.path:
+                if other is not None and other.path == trace.path:
                     raise
-                trace = other
-                continue
-            if not isinstance(found, bytes):
-                trace.calls += 1
-                return family, trace, run, found
-            wrong = next(n for n, it in enumerate(trace.path) if it != found[n])
-            path = trace.path[:wrong] + found[wrong : wrong + 1]
-            other = family.fitting(path)
-            if other is None:
-                other = self._another(family, taken, path)
+            else:
+                if not isinstance(found, bytes):
+                    trace.calls += 1
+                    return family, trace, run, found
+                wrong = next(n for n, it in enumerate(trace.path) if it != found[n])
+                path = trace.path[:wrong] + found[wrong : wrong + 1]
+                other = family.fitting(path)
+                if other is None:
+                    other = self._another(family, taken, path)
             if other is None:  # something that it reads was rebound on the way: begin again
                 if (begun := begun + 1) > ATTEMPTS:
                     raise RecordingError.restless(self.name, [])

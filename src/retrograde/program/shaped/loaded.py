@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ...errors import CompileError, GuardError, NumberError
+from ...errors import CompileError, GuardError, NotRecordedError, NumberError
 from ...tensor import Tensor
 from ...value import core
 from .arguments import SETTING, Taken
@@ -38,7 +38,7 @@ class StoredCalls(Calls):
         family = self.families.get(taken.key)
         if family is None:
             known = [in_words(it.arguments) for it in self.families.values() if it.arguments]
-            raise CompileError.not_recorded(self.name, in_words(taken), known)
+            raise NotRecordedError.of(self.name, in_words(taken), known)
         return family
 
     def _another(self, family: Family, taken: Taken, path: bytes) -> Trace | None:

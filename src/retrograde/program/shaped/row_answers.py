@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ...errors import CompileError, RowsError
-from .arguments import NUMBER, TENSOR, Taken, take
+from .arguments import NUMBER, TENSOR, Taken, plain_of
 from .row_calls import Another, Part, RowCall
 from .runs import ARGUMENT, CAPTURED, Run
 from .traces import Family, Trace
@@ -25,7 +25,8 @@ class Rebound(Exception):  # noqa: N818  no error: the call begins again
 
 
 class RowAnswers:
-    """Answers over rows; ``lead`` carries a call out on the family of its arguments."""
+    """Answers over rows; ``family`` finds the recordings of a call, ``another`` makes one more, and
+    ``again`` begins a call anew where a name was rebound."""
 
     def __init__(
         self,
@@ -91,7 +92,7 @@ class RowAnswers:
         outline = replace(taken, leaves=[None] * len(taken.leaves))  # it outlives the call
 
         def finish(found: Any) -> tuple[Any, Any]:
-            return _plain(found[0]), self._nest(outline, chosen, bare, numbers, found[1:])
+            return plain_of(found[0]), outline.nested(chosen, bare, numbers, found[1:])
 
         def then(family: Family, parts: list[Part]) -> Any:
             into: list[Any] = []
@@ -165,20 +166,12 @@ class RowAnswers:
     ) -> Any:  # fmt: skip
         """The Hessian of every row times a vector, in the nest of the gradients."""
         numbers = [number for argument in chosen for number in taken.leaves_of(argument)]
-        names = [taken.names[argument] for argument in chosen]
-        parts = (vector,) if bare else tuple(vector)
-        if len(parts) != len(names):
-            raise CompileError.call(self.name, f"vector has {len(parts)} parts, not {len(names)}")
-        along = take(self.name, dict(zip(names, parts)), dict.fromkeys(names, TENSOR))
-        shapes = [np.shape(taken.leaves[number]) for number in numbers]
-        if [np.shape(it) for it in along.leaves] != shapes:
-            raise CompileError.call(self.name, "vector must have the shapes of the arguments")
         more = [
             it if taken.varies[number] else np.broadcast_to(it, (taken.rows or 0, *np.shape(it)))
-            for number, it in zip(numbers, along.leaves)
+            for number, it in zip(numbers, taken.along(self.name, chosen, bare, vector))
         ]
         found = self.products(taken, numbers, more, threads, check)
-        return self._nest(taken, chosen, bare, numbers, found)
+        return taken.nested(chosen, bare, numbers, found)
 
     def products(
         self, taken: Taken, numbers: Sequence[int], more: Sequence[Any], threads: int | None,
@@ -197,17 +190,6 @@ class RowAnswers:
         return self._led(call, then)
 
     # ---- nests and checks ----------------------------------------------------------------------
-
-    def _nest(
-        self, taken: Taken, chosen: Sequence[int], bare: bool, numbers: Sequence[int],
-        found: Sequence[Any],
-    ) -> Any:  # fmt: skip
-        parts: list[Any] = [None] * len(taken.leaves)
-        for number, gradient in zip(numbers, found):
-            parts[number] = _plain(gradient)
-        nests = taken.filled(parts)
-        made = [nests[taken.names[argument]] for argument in chosen]
-        return made[0] if bare else tuple(made)
 
     def _weights(self, taken: Taken, weights: Any) -> list[Any]:
         if weights is None:
@@ -236,7 +218,3 @@ def _empty(taken: Taken, number: int) -> Any:
     """The gradient of a leaf where there are no rows."""
     leaf = taken.leaves[number]
     return np.zeros((0, *np.shape(leaf)[taken.varies[number] :]))
-
-
-def _plain(found: Any) -> Any:
-    return found if np.ndim(found) else float(found)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..replay import default_threads
+from ..._shared.threads import default_threads
 from .arguments import Taken
 from .row_runs import RowRuns, block_of
 from .runs import REFUSED, Run

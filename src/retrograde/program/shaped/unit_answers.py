@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .arguments import Taken
+from .arguments import Taken, plain_of
 from .row_calls import Block, Part, RowCall
 from .traces import Family, Trace
 from .units import Units
@@ -33,7 +33,7 @@ class UnitAnswers:
             for block, units, leaves in _blocks(taken, part, numbers):
                 for place, arrays in enumerate(found):
                     _write(arrays, block, units.jacobian(place, leaves))
-        return outputs.filled([self._nest(taken, chosen, bare, numbers, it) for it in found])
+        return outputs.filled([taken.nested(chosen, bare, numbers, it) for it in found])
 
     def hessian(
         self, taken: Taken, chosen: Sequence[int], bare: bool, check: Callable[[Trace], None]
@@ -48,23 +48,12 @@ class UnitAnswers:
             for block, units, leaves in _blocks(taken, part, numbers):
                 for arrays, made in zip(found, units.hessian(leaves)):
                     _write(arrays, block, made)
-        nests = [tuple(map(_plain, row)) for row in found]
+        nests = [tuple(map(plain_of, row)) for row in found]
         return nests[0][0] if bare else tuple(nests)
 
     def _empty(self, taken: Taken, numbers: Sequence[int], shape: Sequence[int]) -> list[Any]:
         front = () if taken.rows is None else (taken.rows,)
         return [np.empty((*front, *shape, *_shape(taken, number))) for number in numbers]
-
-    def _nest(
-        self, taken: Taken, chosen: Sequence[int], bare: bool, numbers: Sequence[int],
-        found: Sequence[Any],
-    ) -> Any:  # fmt: skip
-        parts: list[Any] = [None] * len(taken.leaves)
-        for number, gradient in zip(numbers, found):
-            parts[number] = _plain(gradient)
-        nests = taken.filled(parts)
-        made = [nests[taken.names[argument]] for argument in chosen]
-        return made[0] if bare else tuple(made)
 
 
 def _numbers(taken: Taken, chosen: Sequence[int]) -> list[int]:
@@ -94,7 +83,3 @@ def _write(arrays: Sequence[Any], block: Block | None, made: Sequence[Any]) -> N
             array[...] = it
         else:
             array[block.where] = it
-
-
-def _plain(array: Any) -> Any:
-    return array if array.ndim else float(array)

@@ -1,0 +1,109 @@
+"""Exceptions of printing programs as C and of compiling what is printed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from .wording import RetrogradeError
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class PrintingError(RetrogradeError, RuntimeError):
+    """A program cannot be printed for a target, or what was printed cannot be compiled."""
+
+    @classmethod
+    def too_long(cls, name: str, operations: int, operands: int, most: int) -> Self:
+        return cls(
+            f"{name} has {operations:,} operations and, printed, {operands:,} operands; compilers "
+            f"take minutes from {most:,} on, so it is not printed. Loops are printed once, however "
+            "long they are: write what repeats as a loop whose rounds do the same, or leave the "
+            "program to the interpreter."
+        )
+
+    @classmethod
+    def calls(cls, name: str) -> Self:
+        return cls(
+            f"{name} calls Python: it has a custom op over arrays, which no other target can run. "
+            "Write the op on values, or leave the program to the interpreter."
+        )
+
+    @classmethod
+    def compiler(cls, compiler: str, message: str) -> Self:
+        lines = message.splitlines()
+        shown = "\n  ".join(lines[:12]) + ("\n  …" if len(lines) > 12 else "")
+        return cls(f"{compiler} failed:\n  {shown}")
+
+    @classmethod
+    def no_compiler(cls, what: str) -> Self:
+        return cls(
+            f"{what} needs a C compiler, and none was found. Install gcc or clang, or name one in "
+            "the variable CC."
+        )
+
+    @classmethod
+    def made_up(cls, name: str, why: str) -> Self:
+        return cls(
+            f"{name} cannot be recorded on numbers made up: {why}. Give arguments like those of a "
+            "call: --at 'x=[1.0, 2.0], a=0.5' --rows x."
+        )
+
+    @classmethod
+    def no_test(cls, name: str) -> Self:
+        return cls(
+            f"a test of {name} needs rows to compare: give --at, and --rows where there are arrays."
+        )
+
+    @classmethod
+    def library(cls, message: str) -> Self:
+        return cls(f"the compiled library cannot be used: {message}")
+
+    @classmethod
+    def backend(cls, got: object) -> Self:
+        return cls(f"backend={got!r} is none of None, 'cc', 'cuda'.")
+
+    @classmethod
+    def no_kernels(cls, folder: str) -> Self:
+        return cls(
+            f"the text of the kernels is not in this installation (looked in {folder}). Install "
+            "the package again."
+        )
+
+    @classmethod
+    def not_recorded(cls, name: str) -> Self:
+        return cls(
+            f"nothing of {name} is recorded yet, so there is nothing to print. Call it once, or "
+            f"give {name}.c_source(…) arguments like those of a call."
+        )
+
+    @classmethod
+    def several(cls, name: str, known: Sequence[str]) -> Self:
+        listed = "; ".join(known)
+        return cls(
+            f"{name} is recorded for several kinds of arguments: {listed}. Give c_source(…) "
+            "arguments like those of the call that is meant."
+        )
+
+    @classmethod
+    def shaped(cls, name: str) -> Self:
+        return cls(
+            f"{name} computes with tensors, and programs with shapes are not printed. Write it on "
+            "numbers of one row, or leave it to the interpreter."
+        )
+
+
+class BackendWarning(UserWarning):
+    """A backend cannot do what it was asked for; the interpreter does it."""
+
+    @staticmethod
+    def absent(name: str, why: str) -> str:
+        return (
+            f"{name} is compiled with backend='cc', but {why}; the interpreter runs it, with the "
+            "same results. Install gcc or clang, or name a compiler in the variable CC."
+        )
+
+    @staticmethod
+    def failed(name: str, message: str) -> str:
+        return f"{name} could not be compiled; the interpreter runs it: {message}"

@@ -1,0 +1,1 @@
+"""Rows beyond memory and beyond one process: files in batches, and clusters."""
