@@ -1,0 +1,1 @@
+"""Programs for other targets: printed as C, compiled, run on a GPU."""

@@ -1,0 +1,200 @@
+"""``backend="cc"``: plans compiled by the system's compiler, in the background.
+
+A plan is printed and compiled when it is made. Until its library is there, and for ever where there
+is no compiler or it fails, the interpreter runs it, with the same bits. A library runs only after
+it has given the interpreter's bits on rows made up for the purpose.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+import threading
+import warnings
+from array import array
+from contextlib import suppress
+from functools import cached_property
+from queue import SimpleQueue
+from typing import Any
+from weakref import WeakSet
+
+import numpy as np
+
+from ..errors import BackendWarning, PrintingError
+from ..program.executor import executor
+from ..program.program import CAPTURED, ROW, SEED
+from ..program.replay import CHUNK, Part, Ready
+from ..value import core_name, native_core
+from .cache import Cache
+from .compiler import Compiler, compiler, processor
+from .library import EXPORTED, given_places, library_source
+
+TEST_ROWS = 37
+"""Rows on which a library must have the interpreter's bits."""
+
+_MADE: WeakSet[CC] = WeakSet()
+"""Those of this process."""
+
+
+class Worker:
+    """Compiles plans one after another, in a thread that ends with the process."""
+
+    def __init__(self) -> None:
+        self._queue: SimpleQueue[Any] = SimpleQueue()
+        self._started = False
+        self._lock = threading.Lock()
+
+    def ask(self, work: Any) -> None:
+        """Have something done."""
+        with self._lock:
+            if not self._started:
+                self._started = True
+                threading.Thread(target=self._run, name="retrograde-cc", daemon=True).start()
+        self._queue.put(work)
+
+    def _run(self) -> None:
+        while True:
+            self._queue.get()()
+
+
+class CC:
+    """What a compiled function hands its plans to."""
+
+    worker = Worker()
+    shared: Cache | None = None
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.done = self.failed = self.asked = 0
+        self._told = False
+        self._idle = threading.Condition()
+        _MADE.add(self)
+        found = compiler()
+        self.compiler: Compiler | None = found if core_name == "native" else None
+        if self.compiler is None:
+            why = "no C compiler was found" if found is None else "the native core is not here"
+            self._tell(BackendWarning.absent(name, why))
+
+    @cached_property
+    def cache(self) -> Cache:
+        """Where libraries are kept; one for the whole process."""
+        if CC.shared is None:
+            CC.shared = Cache()
+        return CC.shared
+
+    def made(self, ready: Ready) -> None:
+        """A plan was made: have it compiled."""
+        if self.compiler is None or ready.stages is not None:
+            return
+        with self._idle:
+            self.asked += 1
+        self.worker.ask(lambda: self._attempt(ready))
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until everything asked for is compiled, or has failed."""
+        with self._idle:
+            return self._idle.wait_for(lambda: self.done + self.failed == self.asked, timeout)
+
+    @property
+    def words(self) -> str:
+        """How far it is, in one line."""
+        if self.compiler is None:
+            return "cc: the interpreter, since there is no compiler"
+        failed = f", {self.failed} failed" if self.failed else ""
+        return f"cc: {self.done} of {self.asked} plans compiled{failed}; {self.compiler.words}"
+
+    def _attempt(self, ready: Ready) -> None:
+        try:
+            self._compile(ready)
+        except Exception as error:
+            self._tell(BackendWarning.failed(self.name, str(error)))
+            failed = True
+        else:
+            failed = False
+        with self._idle:
+            self.failed += failed
+            self.done += not failed
+            self._idle.notify_all()
+
+    def _compile(self, ready: Ready) -> None:
+        assert self.compiler is not None
+        source = library_source(ready, self.name)
+        told = (source, *self.compiler.command, self.compiler.version, *self.compiler.flags)
+        key = hashlib.sha256("\0".join((*told, processor())).encode()).hexdigest()
+        build = self.compiler.build
+        found = self.cache.find(key)
+        if found is None:
+            found = self.cache.add(key, lambda folder, to: build(source, folder, to))
+        code = _loaded(self.cache, found, given_places(ready))
+        _check(ready, code)
+        ready.code[-1] = code
+
+    def _tell(self, message: str) -> None:
+        """Say once what went wrong; the interpreter goes on."""
+        if self._told:
+            return
+        self._told = True
+        with suppress(BackendWarning):  # where warnings are errors: this may be another thread
+            warnings.warn(BackendWarning(message), stacklevel=4)
+
+
+def _loaded(cache: Cache, found: bytes, given: list[int]) -> Any:
+    """The program of a library, as the executor takes it."""
+    try:
+        library = cache.load(found)
+        address = ctypes.addressof(ctypes.c_char.in_dll(library, EXPORTED))
+    except (OSError, ValueError) as error:
+        raise PrintingError.library(str(error)) from None
+    return native_core.compiled_code(address, array("I", given))
+
+
+def _check(ready: Ready, code: Any) -> None:
+    """Hold a library to the interpreter, bit for bit, on rows made up."""
+    other = Ready(ready.program, ready.plan, ready.columns, [None, None, None, code], ready.loops)
+    plain = Ready(ready.program, ready.plan, ready.columns, loops=ready.loops)
+    one, two = _tried(plain, ready.arguments), _tried(other, ready.arguments)
+    left = one[-1] >= 0  # nothing is asked of rows that left the trace
+    if left.size:
+        one[0][left] = two[0][left] = 0.0
+    for a, b in zip(one, two):
+        same = (a.view(np.int64) == b.view(np.int64)) | (np.isnan(a) & np.isnan(b))
+        if not same.all():
+            raise PrintingError.library("it has other bits than the interpreter")
+
+
+def _tried(ready: Ready, arguments: int) -> list[Any]:
+    """What a plan makes of rows made up: outputs, sums, failed guards."""
+    plan = ready.plan
+    draw = np.random.default_rng(7)
+    inputs = [g for g in ready.program.inputs.values() if g.kind in (ROW, SEED)]
+    width = max([arguments + g.column + 1 for g in inputs if g.kind == SEED], default=arguments)
+    rows = draw.uniform(0.25, 2.0, (TEST_ROWS, max(width, 1)))
+    rows[TEST_ROWS // 2 :] *= draw.choice((-1.0, 1.0), rows[TEST_ROWS // 2 :].shape)
+    table = _table(rows)
+    numbers = draw.uniform(0.25, 2.0, arguments + 1).tolist()
+    captured = [g for g in ready.program.inputs.values() if g.kind == CAPTURED]
+    part = Part.of(ready, TEST_ROWS, numbers, [])
+    part.uniforms[: len(captured)] = draw.uniform(0.25, 2.0, len(captured))
+    stored = np.zeros((TEST_ROWS, max(plan.stored, 1)))
+    executor.run([part], table, _table(stored), 1)
+    assert TEST_ROWS <= CHUNK
+    return [stored, part.sums, part.failed.astype(np.float64)]
+
+
+def _table(block: Any) -> Any:
+    """(address, stride) of the columns of an array of rows."""
+    start, down = block.__array_interface__["data"][0], block.strides[0]
+    return np.array([(start + 8 * i, down) for i in range(block.shape[1])], dtype=np.int64)
+
+
+def _forked() -> None:
+    """What was asked for before belongs to the other process: the interpreter serves it here."""
+    CC.worker = Worker()  # its thread is gone
+    for each in list(_MADE):
+        each._idle = threading.Condition()
+        each.asked = each.done + each.failed
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)

@@ -1,0 +1,165 @@
+"""The text of GPU kernels run as C on the CPU: the interpreter's bits, without a GPU."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import warnings
+
+import numpy as np
+import pytest
+
+import retrograde as rg
+from retrograde.ops import OPS
+from retrograde.printing.device_text import device_source
+from retrograde.printing.library import given_places
+from retrograde.program.executor import executor
+from retrograde.program.replay import CHUNK, Part
+
+from ..law.expressions import DIFFERENTIABLE
+from ..program.loop_programs import random_function, rows_for
+from .support import build, needs_compiler, same_bits
+from .test_c_source import AWKWARD, asian, draws, forked
+
+pytestmark = needs_compiler
+PLAIN = ("-O1", "-Wno-unknown-pragmas")
+
+
+@pytest.fixture(autouse=True)
+def _native(native):
+    """Plans are the native core's."""
+
+
+def table(columns):
+    """(address, stride) of columns."""
+    places = [(each.__array_interface__["data"][0], each.strides[0]) for each in columns]
+    return np.array([*places, (0, 0)], dtype=np.int64)
+
+
+def emulated(ready, columns, numbers, captured, folder, flags=PLAIN):
+    """What the kernels of a plan make of some columns: outputs, and the guards that failed."""
+    kernels = device_source(ready, "it", emulated=True)
+    library = build(kernels.text, folder, flags=flags)
+    program, rows = kernels.program, len(columns[0])
+    part = Part.of(ready, rows, numbers, captured)
+    given = np.array([part.uniforms[place] for place in given_places(ready)] + [0.0])
+    inputs = table(columns)
+    mine = np.concatenate([inputs[program.columns], [[0, 0]]]).astype(np.int64)
+    arrays = [(*inputs[first], inputs[first + 1, 0] - inputs[first, 0] if width > 1 else 8)
+              for first, width in program.arrays]  # fmt: skip
+    arrays = np.array([*arrays, (0, 0, 0)], dtype=np.int64)
+    out = np.full((len(ready.plan.outputs) + 1, rows), -5.0)
+    outputs = table(list(out))
+    failed = np.zeros(rows, np.int32)
+    address = ctypes.c_void_p
+    library.run(
+        ctypes.c_int64(rows), address(given.ctypes.data), address(mine.ctypes.data),
+        address(outputs.ctypes.data), address(arrays.ctypes.data), address(0),
+        address(failed.ctypes.data),
+    )  # fmt: skip
+    return out[:-1], failed, library
+
+
+def expected(ready, columns, numbers, captured):
+    rows = len(columns[0])
+    part = Part.of(ready, rows, numbers, captured)
+    out = np.zeros((len(ready.plan.outputs) + 1, rows))
+    executor.run([part], table(columns), table(list(out)), 1)
+    return out[:-1], part.failed
+
+
+def columns_of(arguments):
+    """The columns of a call by their numbers, and the numbers that are the same for all rows."""
+    columns, numbers = [], []
+    rows = next(len(a) for a in arguments if isinstance(a, np.ndarray))
+    for argument in arguments:
+        if isinstance(argument, np.ndarray):
+            mine = [argument] if argument.ndim == 1 else list(argument.T)
+            columns += mine
+            numbers += [0.0] * len(mine)
+        else:
+            columns.append(np.zeros(rows))
+            numbers.append(float(argument))
+    return columns, numbers
+
+
+def check(function, arguments, folder, ask=None, flags=PLAIN):
+    """Every plan of some calls as kernels."""
+    compiled = rg.compile(function)
+    (ask or (lambda it: (it(*arguments), it.value_and_grad(*arguments))))(compiled)
+    columns, numbers = columns_of(arguments)
+    tried = 0
+    for trace in compiled.traces:
+        for ready in trace.plans.values():
+            if ready.plan.reduced or not ready.plan.stored:
+                continue
+            given = (ready, columns, numbers, trace.captured)
+            out, failed, library = emulated(*given, folder, flags)
+            wanted, guards = expected(*given)
+            good = failed < 0
+            if len(guards):
+                assert failed.tolist() == guards.tolist()
+            same_bits(out[:, good], wanted[:, good])
+            tried += 1
+    assert tried
+    return library
+
+
+def test_a_loop_and_sums_over_rows(tmp_path):
+    library = check(asian, (draws(300, 21), 100.0, 100.0, 0.03, 0.2, 1.0), tmp_path)
+    columns = draws(3, 2500)
+    sums = np.zeros((3, 3))
+    address = ctypes.c_void_p
+    library.add(
+        ctypes.c_int64(2500), address(columns.ctypes.data), ctypes.c_int64(2500), 3,
+        address(sums.ctypes.data),
+    )  # fmt: skip
+    adding = rg.compile(lambda x, a: x * a)
+    for place, column in enumerate(columns):
+        total = adding.value_and_grad(column, 1.0, wrt="a", reduce="sum")[0]
+        assert sums[:, place].sum() == pytest.approx(total)
+        first = adding.value_and_grad(column[:CHUNK], 1.0, wrt="a", reduce="sum")[0]
+        assert sums[0, place] == first
+
+
+def test_branches_and_nan_rows(tmp_path):
+    x = np.array([1.0, -1.0, 3.0, math.nan, -0.0, math.inf])
+    check(forked, (x, np.array([2.0, 0.0, math.nan, 1.0, 1.0, -1.0])), tmp_path)
+
+
+def test_takes(tmp_path):
+    weights = [rg.Value(0.1 * i) for i in range(5)]
+
+    def function(i, x, y):
+        return rg.take(weights, i) * rg.take([x, y, x * y], rg.where(x > 0.0, 2.0, 0.0))
+
+    i = np.random.default_rng(0).integers(0, 5, 40).astype(float)
+    check(function, (i, draws(40), draws(40, seed=1)), tmp_path)
+
+
+@pytest.mark.parametrize("seed", [1, 8])
+def test_random_loops(tmp_path, seed):
+    function, _ = random_function(rg, seed)
+    check(function, rows_for(seed, count=30), tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(10, 60))
+def test_more_random_loops(tmp_path, seed):
+    function, _ = random_function(rg, seed)
+    check(function, rows_for(seed, count=30), tmp_path)
+
+
+@pytest.mark.slow
+def test_every_op_of_the_law_and_its_partials(tmp_path):
+    awkward = np.array(AWKWARD)
+    x, y = (each.reshape(-1) for each in np.meshgrid(awkward, awkward))
+
+    def function(x, y, z):
+        return [getattr(rg, name)(*(x, y, z)[: OPS[name].arity])
+                for name in sorted(DIFFERENTIABLE) if hasattr(rg, name)]  # fmt: skip
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        given = (x, y, np.roll(y, 5))
+        check(function, given, tmp_path, lambda it: it.jacobian(*given))
