@@ -92,24 +92,30 @@ def pytest_collection_finish() -> None:
 
 
 def _shorten_banks(items: list[pytest.Item]) -> None:
-    """Cases of what stands above the cores: the reference meets a few or none, in a sweep all.
+    """Banks of cases: the reference meets a few or none, in a sweep all.
 
-    The code they test is the same on both; what it asks a core for is held equal elsewhere. Every
-    test of the rooms above meets the reference once at least, and each fourth of its cases.
+    What stands above the cores is the same on both, and what it asks a core for is held equal
+    elsewhere. Every test of the rooms above meets the reference once at least, and each fourth of
+    its cases. ``bank(native=n)`` takes each n-th case on the native core too, and the others where
+    slow tests run.
     """
-    met: Counter[str] = Counter()
+    met: Counter[tuple[str, bool]] = Counter()
     for item in items:
         call = getattr(item, "callspec", None)
-        if call is None or "reference" not in map(call.params.get, CORES):
+        if call is None:
             continue
+        on_reference = "reference" in map(call.params.get, CORES)
         bank = item.get_closest_marker("bank")
-        if bank is None and item.path.relative_to(HERE).parts[0] not in ABOVE:
-            continue
-        every = bank.kwargs.get("every", 0) if bank else 4
-        function = item.nodeid.partition("[")[0]
-        if not every or met[function] % every:
-            item.add_marker(pytest.mark.sweep)
-        met[function] += 1
+        if bank is None:
+            if not on_reference or item.path.relative_to(HERE).parts[0] not in ABOVE:
+                continue
+            every = 4
+        else:
+            every = bank.kwargs.get("every", 0) if on_reference else bank.kwargs.get("native", 1)
+        kind = item.nodeid.partition("[")[0], on_reference
+        if not every or met[kind] % every:
+            item.add_marker(pytest.mark.sweep if on_reference else pytest.mark.slow)
+        met[kind] += 1
 
 
 def _load_reference() -> ModuleType:

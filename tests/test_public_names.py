@@ -13,6 +13,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from retrograde.ops import OPS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -60,6 +62,7 @@ def names_when_fresh(core):
     ).stdout.split()
 
 
+@pytest.mark.bank
 def test_the_public_names_are_those_of_the_list(rg):
     found = names_when_fresh(importlib.import_module(f"{rg.__name__}.value").core_name)
     if os.environ.get("RETROGRADE_GOLDEN"):

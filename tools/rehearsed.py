@@ -197,7 +197,7 @@ def replayed() -> None:
         root.backward()
         eager.append((root.data, x.grad, y.grad))
     bits = set()
-    for level in ("base", "v3", "v4", "v4_narrow"):
+    for level in ("base", "v3", "v4", "v4_narrow", "neon"):
         try:
             native_core.use_kernels(level)
         except ValueError:

@@ -32,6 +32,7 @@ _WHEN_ASKED = {
     "avg_pool": "_tensors.functions",
     "births": "diagnose.births",
     "cholesky": "_tensors.functions",
+    "columns": "frames.binding",
     "compare": "check.compare",
     "compile": "program",
     "concatenate": "_tensors.functions",
@@ -159,6 +160,7 @@ if _TYPE_CHECKING:
     from .explain import ledger as ledger
     from .explain import story as story
     from .explain import thermometer as thermometer
+    from .frames.binding import columns as columns
     from .program import compile as compile
     from .program import load as load
     from .program import rows as rows

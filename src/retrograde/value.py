@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 from ._core import face
 from ._shared import operands
 from ._shared.cores import Core, NativeCore
+from ._shared.threads import default_threads
 from .errors import CoreError
 
 _PACKAGE = __name__.rpartition(".")[0]
@@ -98,3 +99,5 @@ def belongs_to_caller(*owners: ModuleType | type | Callable[..., Any]) -> None:
 
 belongs_to_caller(operands)
 core.take_ufuncs({}, operands.over_numpy)
+if core_name == "native":
+    native_core.array_threads(default_threads())

@@ -17,7 +17,7 @@ def told(case, report):
     return is_right(case, report) or (case.kind == "exploding" and case.kind in kinds)
 
 
-@pytest.mark.bank(every=5)
+@pytest.mark.bank(every=5, native=3)
 @pytest.mark.parametrize("seed", range(len(LATE)), ids=NAMES)
 @pytest.mark.parametrize("first", [2, 5])
 def test_a_fault_that_begins_late_is_found_with_its_beginning(rg, seed, first):
@@ -30,7 +30,7 @@ def test_a_fault_that_begins_late_is_found_with_its_beginning(rg, seed, first):
             assert verdict.cure
 
 
-@pytest.mark.bank(every=5)
+@pytest.mark.bank(every=5, native=2)
 @pytest.mark.parametrize("seed", range(len(LATE)), ids=NAMES)
 def test_a_fault_that_has_ended_is_a_note(rg, seed):
     fault, case, report = injected_late(rg, seed, first=3, last=7, passes=16)

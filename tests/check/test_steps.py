@@ -39,7 +39,7 @@ def is_named(expected, report):
 BLOWN_UP = {"exploding", "saturated units", "dead units", "birth forward", "zero factor"}
 
 
-@pytest.mark.bank(every=5)
+@pytest.mark.bank(every=5, native=2)
 @pytest.mark.parametrize("seed", [0, 1, 2])
 @pytest.mark.parametrize("fault", STEP_FAULTS, ids=lambda fault: fault.__name__)
 def test_a_fault_of_the_loop_is_one_alarm(rg, fault, seed):
@@ -99,7 +99,7 @@ def test_one_long_step_is_told_as_what_it_did(native):
     assert "A step before pass 3 was too long" in verdict.cure
 
 
-@pytest.mark.bank(every=7)
+@pytest.mark.bank(every=7, native=2)
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize("loop", LOOPS, ids=lambda loop: NAMES[loop])
 def test_a_healthy_loop_raises_no_alarm_at_any_time(rg, loop, seed):

@@ -38,8 +38,8 @@ def named(pages):
 
 
 @pytest.fixture(params=["native", "reference"])
-def run(request):
-    """Run code in a process of its own, on one core."""
+def run(request, tmp_path):
+    """Run code in a process of its own, on one core, in an empty folder."""
     if request.param == "native" and core_name != "native":
         pytest.skip("no native core here")
 
@@ -49,6 +49,7 @@ def run(request):
             capture_output=True,
             encoding="utf-8",
             check=False,
+            cwd=tmp_path,
             env={
                 **os.environ,
                 "PYTHONPATH": str(SOURCE),
@@ -61,11 +62,11 @@ def run(request):
     return code
 
 
-OTHERS = ("micrograd", "torch", "jax")
+OTHERS = ("micrograd", "torch", "jax", "pandas", "polars", "pyarrow", "dask")
 
 
 def need(text):
-    """Skip where another engine that a snippet imports is not installed."""
+    """Skip where something that a snippet imports is not installed."""
     for name in OTHERS:
         if re.search(rf"^(?:>>> )?(?:import|from) {name}\b|against=\"{name}\"", text, re.MULTILINE):
             pytest.importorskip(name, reason=f"install {name}")

@@ -41,7 +41,7 @@ def test_labels_follow_lists_dicts_and_objects(labels, rg):
         "function": lambda: None,
     }
     variables["everything"] = [variables]
-    found = {value.data: label for value, label in labels.labels_of(variables, {"p"})}
+    found = {value.data: label for value, label in labels.labels_of(variables, {"p": 5})}
     assert found == {
         1.0: "wte[0][0]",
         2.0: "layer0.wq[0]",
@@ -69,7 +69,7 @@ def test_labels_are_lent_while_a_watcher_is_told_of_a_pass(cli, labels, rg, monk
     w, told = rg.Value(2.0), []
     watcher = watch.watching(lambda this: told.append(w.label),
                              begun=lambda this: told.append(w.label))  # fmt: skip
-    with labels.Lent(()).around(watcher):
+    with labels.Lent({}).around(watcher):
         for _ in range(2):
             (w * 2).backward()
     assert told == ["w", "", "", ""]

@@ -47,8 +47,8 @@ def test_without_a_command_it_shows_the_help_and_fails_as_misused(cli, capsys):
         (["dmo"], "retrograde: there is no command 'dmo'; did you mean 'demo'?"),
         (
             ["xyz"],
-            "retrograde: there is no command 'xyz'; choose from explain, run, check, memory, "
-            "doctor, train, demo, learn, grade, info, bench.",
+            "retrograde: there is no command 'xyz'; choose from explain, run, check, map, memory, "
+            "doctor, train, demo, learn, grade, build, info, bench.",
         ),
         (["info", "--wat"], "retrograde: unrecognized arguments: --wat"),
         (["demo", "--js"], "retrograde: unrecognized arguments: --js"),

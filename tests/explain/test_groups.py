@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pytest
@@ -68,7 +69,7 @@ def test_what_a_layer_computes_lies_with_its_weights(network: list[Any]) -> None
     first = repeated.parts[0]
     assert isinstance(first, Group)
     names = [part.name if isinstance(part, Group) else "" for part in first.parts]
-    assert {"w", "b"} <= {name.split("[")[0] for name in names}
+    assert {"w", "layer*.b"} <= {name.split("[")[0] for name in names}
     assert any("tanh" in name for name in names)  # the line that computes
 
 
@@ -79,7 +80,54 @@ def test_lines_of_source_make_groups_where_there_are_no_labels(native: Any) -> N
         x = x + 0.25
     titles = [part.title for part in group(nodes_of(native, x), by="line").parts
               if isinstance(part, Group)]  # fmt: skip
-    assert any("x = x * 1.01" in title for title in titles)
+    assert titles == ["×60 turns"]
+
+
+@pytest.mark.parametrize("by", [*WAYS, None])
+def test_what_flows_out_of_a_group_never_flows_back(network: list[Any], by: str) -> None:
+    for limit in (5, READABLE):
+        check_flow(network, group(network, by=by, limit=limit))
+
+
+def check_flow(nodes: list[Any], everything: Group) -> None:
+    """No picture has a circle of lines, and counts add up."""
+    for it in every_group(everything):
+        members = [part.members if isinstance(part, Group) else (part,) for part in it.parts]
+        assert sum(map(len, members)) == len(it.members)
+        home = {value: place for place, part in enumerate(members) for value in part}
+        into: dict[int, set[int]] = {place: set() for place in range(len(members))}
+        for value, place in home.items():
+            into[place] |= {home[u] for u in nodes[value].inputs if u in home} - {place}
+        while into:
+            free = [place for place, before in into.items() if not before & into.keys()]
+            assert free, f"{it.title}: lines go in a circle"
+            for place in free:
+                del into[place]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_programs_flow_one_way(native: Any, seed: int) -> None:
+    """Loops inside loops, parameters shared by modules, helpers called from everywhere."""
+    draws = random.Random(seed)
+    modules = [
+        [native.Value(draws.uniform(-1, 1), label=f"m.blocks[{k}].w[{i}]") for i in range(3)]
+        for k in range(4)
+    ]
+    shared = native.Value(0.5, label="m.scale")
+    xs = [native.Value(0.1 * i) for i in range(3)]
+
+    def mix(left: Any, right: Any) -> Any:
+        return (left * shared + right).tanh()
+
+    for _ in range(draws.randint(4, 9)):
+        block = draws.choice(modules)
+        for _ in range(draws.randint(1, 3)):
+            xs = [w * draws.choice(xs) + draws.choice(xs) for w in block]
+            xs = [mix(x, draws.choice(xs)) for x in xs]
+    nodes = nodes_of(native, native.sum(xs))
+    for by in (*WAYS, None):
+        for limit in (6, READABLE):
+            check_flow(nodes, group(nodes, by=by, limit=limit))
 
 
 def test_a_long_chain_becomes_runs(native: Any) -> None:

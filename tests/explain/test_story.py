@@ -321,9 +321,7 @@ def test_nan_and_infinities_are_shown_as_such(rg):
 def test_a_zero_upstream_says_so_unless_it_meets_an_infinity(rg):
     (x,) = leaves(rg, x=0.0)
     story = plain_story(rg, rg.sqrt(x * 1.0) * 0.0)
-    assert story.backward[1].words.endswith(
-        "0 × inf is NaN: a zero upstream gradient is not skipped"
-    )
+    assert "0 × inf is NaN: a zero upstream gradient is not skipped" in story.backward[1].words
     story = plain_story(rg, rg.exp(x * 1.0) * 0.0)
     assert story.backward[1].words == "the upstream gradient is 0, so exp has nothing to hand on"
 
@@ -361,7 +359,7 @@ def test_values_without_labels_take_the_names_of_their_variables(rg):
     cube = total**3
     square = cube**2
     assert [node.name for node in rg.story(square).nodes if node.op != "number"] == [
-        "a", "b", "product", "v1", "v2", "scaled", "v3", "v4", "v5", "v6", "square",
+        "a", "b", "product", "v1", "v2", "scaled", "v3", "total", "v4", "v5", "square",
     ]  # fmt: skip
     labels = [node.label for node in rg.story(square).nodes]
     assert labels == [None] * len(labels)
@@ -373,7 +371,7 @@ def test_a_variable_assigned_again_counts_up(rg):
     for _ in range(2):
         x = x * x
     x += x
-    assert [node.name for node in rg.story(x).nodes] == ["x", "x#2", "x#3", "x#4"]
+    assert [node.name for node in rg.story(x).nodes] == ["x#1", "x#2", "x#3", "x"]
 
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="Python 3.10 keeps no columns")

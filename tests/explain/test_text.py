@@ -169,7 +169,10 @@ def test_readings_of_chosen_values_in_their_order(rg):
 def test_readings_without_numbers(rg):
     (x,) = leaves(rg, x=0.0)
     steep = rg.thermometer(rg.sqrt(x))
-    assert steep.readings[0].words == "increase x by a little and sqrt(x) rises without bound"
+    assert steep.readings[0].words == (
+        "x stands at an edge: increase it by a little and sqrt(x) rises without bound, "
+        "decrease it and sqrt(x) has no finite value"
+    )
     assert steep.readings[0].share == 1.0
     lost = rg.thermometer(rg.sqrt(x) * 0.0)
     assert lost.readings[0].words == "the gradient of x is NaN: it says nothing"

@@ -31,6 +31,7 @@ ALLOWED = {
         {"add", "where", "maximum", "minimum"},
         "ufuncs of NumPy and an argument of ufuncs",
     ),
+    "streams/lazy.py": ({"sum"}, "what reduce= may be"),
     "_shared/views.py": ({"sum"}, "a row of the array law that the native core has a kernel for"),
     "errors/arrays.py": ({"add", "where"}, "a ufunc of NumPy and an argument of ufuncs"),
     "check/printed.py": (
@@ -56,6 +57,7 @@ ALLOWED = {
     "check/rounding.py": ({"sign"}, "a kind"),
     "check/subject.py": ({"sum"}, "how rows are reduced"),
     "program/calling.py": ({"sum"}, "how rows are reduced"),
+    "printing/doors.py": ({"sum"}, "how rows are reduced"),
     "program/shaped/calls.py": ({"sum"}, "how rows are reduced"),
     "cli/_page.py": ({"equal"}, "a word"),
     "models/training.py": ({"round"}, "a key of a checkpoint"),

@@ -229,7 +229,7 @@ def test_every_partial_is_the_slope_of_the_value(op: Op) -> None:
 
 
 @every_row
-@pytest.mark.parametrize("order", [1, 2, 3])
+@pytest.mark.parametrize("order", [1, 2, pytest.param(3, marks=pytest.mark.slow)])
 def test_derivatives_of_the_partials_by_the_law_are_those_of_the_value(op: Op, order: int) -> None:
     assert wrong_derivatives(op, order) == set()
 

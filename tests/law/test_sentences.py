@@ -89,7 +89,12 @@ def test_a_zero_upstream_and_a_nan_are_said(op):
             "unchanged",
             ("relu", 3),
         ),
-        ("relu is a gate, closed here since x = 0 is not above 0: nothing passes", ("relu", 0)),
+        ("relu is a gate, closed here since x = -2 is not above 0: nothing passes", ("relu", -2)),
+        (
+            "relu has a kink at x = 0: its slope is 0 just below and 1 just above. Backward uses "
+            "0: relu'(0) = 0, as in PyTorch and JAX",
+            ("relu", 0),
+        ),
         ("relu is a gate, and its input is NaN, which it lets through", ("relu", math.nan)),
         (
             "leaky_relu is a gate, on its leaky side here since x = -2 is not above 0: the "
@@ -97,9 +102,19 @@ def test_a_zero_upstream_and_a_nan_are_said(op):
             ("leaky_relu", -2),
         ),
         (
-            "maximum chooses: it took x (2), which receives the whole upstream gradient, 1 (a tie "
-            "goes to the first); y receives none",
+            "maximum chooses: it took x (3), which receives the whole upstream gradient, 1; "
+            "y receives none",
+            ("maximum", 3, 2),
+        ),
+        (
+            "maximum has a kink at x = 2 and y = 2: the slope along each is 0 just below and 1 "
+            "just above. Backward uses 1 and 0: a tie goes whole to the first (PyTorch: halves)",
             ("maximum", 2, 2),
+        ),
+        (
+            "log has no value here: its result is NaN, so its slope, -1, and all that passes back "
+            "mean nothing",
+            ("log", -1),
         ),
         ("floor is flat: its slope is zero, so nothing passes", ("floor", 2.5)),
         ("abs multiplies the upstream gradient by the sign of its input, -1", ("abs", -4)),

@@ -28,7 +28,7 @@ def loss_of(rg: Any, case: Case) -> tuple[Any, list[Any]]:
     return top, ours
 
 
-@pytest.mark.bank(every=3)
+@pytest.mark.bank(every=6, native=2)
 @pytest.mark.parametrize("case", ALL, ids=lambda case: case.name)
 def test_the_products_of_any_number_add_up_to_its_bits(rg: Any, case: Case) -> None:
     top, ours = loss_of(rg, case)
@@ -58,7 +58,7 @@ def reached(rg: Any, top: Any, x: Any) -> bool:
     return any(v is x for v in rg.order(top))
 
 
-@pytest.mark.bank(every=3)
+@pytest.mark.bank(every=6, native=2)
 @pytest.mark.parametrize("case", ALL, ids=lambda case: case.name)
 def test_stories_of_rows_have_the_engines_gradients(rg: Any, case: Case) -> None:
     top, ours = loss_of(rg, case)

@@ -145,6 +145,7 @@ CHAPTERS = {
             Entry("rg.compile", "retrograde.program.compiled.compile"),
             Entry("rg.uniform", "retrograde.program.rows.uniform"),
             Entry("rg.rows", "retrograde.program.rows.rows"),
+            Entry("rg.columns", "retrograde.frames.binding.columns"),
             Entry("rg.load", "retrograde.program.loaded.load"),
             Entry("Compiled", "retrograde.program.compiled.Compiled", ("inherited_members: true",)),
             Entry("Loaded", "retrograde.program.loaded.Loaded"),

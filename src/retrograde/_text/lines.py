@@ -22,6 +22,7 @@ STYLES = {
     "upstream": "35",
     "amount": "32",
     "notice": "1;33",
+    "alarm": "1;31",
     "rises": "32",
     "falls": "31",
 }
@@ -119,6 +120,23 @@ def clipped(text: str, width: int) -> str:
     while text and width_of(text) > width - 1:
         text = text[:-1]
     return text + "…"
+
+
+def shortened(name: str, width: int) -> str:
+    """A name cut in the middle where it is too wide: names differ at their ends.
+
+    >>> shortened("m.layers[0].neurons[2].w[1]", 16)
+    'm.layer…[2].w[1]'
+    """
+    if width_of(name) <= width:
+        return name
+    tail = max(width * 5 // 9, 1)
+    while tail > 1 and width_of(name[-tail:]) > width - 1:
+        tail -= 1
+    head = max(width - 1 - tail, 0)
+    while head and width_of(name[:head]) + width_of(name[-tail:]) + 1 > width:
+        head -= 1
+    return f"{name[:head]}…{name[-tail:]}"
 
 
 def justified(left: Sequence[Span], right: Sequence[Span], width: int) -> Line | None:

@@ -23,12 +23,14 @@ COMMANDS: Final = {
     "explain": "explain a gradient, step by step: of an expression, or of your script",
     "run": "run a program with retrograde in the place of its engine",
     "check": "check the gradients of a function, or of every function in a file",
+    "map": "values and gradients of all rows of some files, written to a file",
     "memory": "run your script and say what its backward pass keeps in memory",
     "doctor": "run your script and say what is wrong with its gradients",
     "train": "train a small GPT on text, sample from it",
     "demo": "watch gradients being worked out, step by step",
     "learn": "exercises that say which misconception a wrong answer shows",
     "grade": "grade anyone's class of values; cards and exhibits for teachers",
+    "build": "write a function as C, with its gradients",
     "info": "say which core runs here, and why",
     "bench": "time rg.compile against the peers that are installed",
 }
@@ -45,9 +47,11 @@ examples:
   retrograde run gpt.py --replace Value --profile
   retrograde demo           watch a gradient being worked out, step by step
   retrograde demo --json    the same as data
+  retrograde build model.py:price -o price.c
   retrograde info           which core runs here, and why
   retrograde bench          rg.compile timed against its peers
   retrograde check FILE.py  are the gradients of its functions right?
+  retrograde map model.py:price trades.parquet --wrt S --out greeks.parquet
   retrograde train          a small GPT on given names, then names it makes up
   retrograde learn next     exercises that say what went wrong
   retrograde grade FILE.py  grade anyone's class of values

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections import deque
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from types import (
     BuiltinFunctionType,
@@ -16,6 +16,7 @@ from types import (
     FrameType,
     FunctionType,
     GeneratorType,
+    MappingProxyType,
     MethodType,
     ModuleType,
     TracebackType,
@@ -29,6 +30,7 @@ from .._values.nests import dotted, entries
 from .._values.sequences import ComputingSequence
 from .._values.watch import WatchedPass, watching
 from ..diagnose.discovery import variables_now
+from ..optim.optimizer import Optimizer
 from ..value import Value
 from ._script import tree_of
 
@@ -37,6 +39,7 @@ Watcher = TypeVar("Watcher")
 MOST_PARTS = 1_000_000
 """So many parts of variables are looked at; what lies nearest to a variable comes first."""
 
+_NONE: Mapping[str, int] = MappingProxyType({})
 _PLAIN = frozenset((int, float, bool, str, bytes, complex, type(None)))
 _CLOSED = (
     str, bytes, bytearray, memoryview, type, ModuleType, FunctionType, MethodType, CodeType,
@@ -44,25 +47,32 @@ _CLOSED = (
 )  # fmt: skip
 
 
-def passing_names(source: bytes) -> frozenset[str]:
-    """The names in a source that stand for one thing after the other: of loops and arguments.
+_ARGUMENT, _LOOP = 4, 5
 
-    >>> sorted(passing_names(b"for p in params: total = f(lambda x: x + p)"))
-    ['p', 'x']
+
+def passing_names(source: bytes) -> dict[str, int]:
+    """The names in a source that stand for one thing after the other, with how little they say:
+    arguments, and names of loops, which say less. One that is also assigned to is neither.
+
+    >>> passing_names(b"def f(x, q): return x + q\\nx = 1\\nfor p in params: f(p, 2)")
+    {'p': 5, 'q': 4}
     """
-    found: set[str] = set()
+    found: dict[str, int] = {}
+    assigned: set[str] = set()
     tree = tree_of(source)
     for node in ast.walk(tree) if tree is not None else ():
         if isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)):
             targets = ast.walk(node.target)
-            found |= {target.id for target in targets if isinstance(target, ast.Name)}
+            found |= {it.id: _LOOP for it in targets if isinstance(it, ast.Name)}
         elif isinstance(node, ast.arg):
-            found.add(node.arg)
-    return frozenset(found)
+            found.setdefault(node.arg, _ARGUMENT)
+        elif isinstance(node, ast.Assign):
+            assigned |= {it.id for it in node.targets if isinstance(it, ast.Name)}
+    return {name: rank for name, rank in found.items() if name not in assigned}
 
 
 def labels_of(
-    variables: Mapping[str, Any], passing: Collection[str] = ()
+    variables: Mapping[str, Any], passing: Mapping[str, int] = _NONE
 ) -> list[tuple[Value, str]]:
     """Every value that variables lead to, each once, with what to call it.
 
@@ -82,7 +92,7 @@ def labels_of(
     ranks: dict[int, list[tuple[str, Any]]] = {}
     for name, thing in variables.items():
         if not name.startswith("__") and type(thing) not in _PLAIN:
-            rank = 4 if name in passing else _rank(thing)
+            rank = passing.get(name) or _rank(thing)
             ranks.setdefault(rank, []).append((name, thing))
     for rank in sorted(ranks):
         walk.through(ranks[rank])
@@ -90,6 +100,8 @@ def labels_of(
 
 
 def _rank(thing: Any) -> int:
+    if isinstance(thing, Optimizer):
+        return _LOOP  # it holds the parameters of others
     if isinstance(thing, Value):
         return 2
     if isinstance(thing, Mapping):
@@ -172,12 +184,17 @@ def _attributes(thing: Any) -> Iterator[tuple[str, Any]]:
 
 
 @contextmanager
-def labelled(variables: Mapping[str, Any], passing: Collection[str] = ()) -> Iterator[None]:
-    """Label the values that have no label by what their program calls them, inside the block."""
+def labelled(
+    variables: Mapping[str, Any],
+    passing: Mapping[str, int] = _NONE,
+    otherwise: Iterable[tuple[Value, str]] = (),
+) -> Iterator[None]:
+    """Label the values that have no label by what their program calls them, inside the block; what
+    it does not name, as told ``otherwise``."""
     given: list[tuple[Value, str]] = []
     try:
-        for value, name in labels_of(variables, passing):
-            if not value.label:
+        for value, name in (*labels_of(variables, passing), *otherwise):
+            if not value.label and name:
                 given.append((value, value.label))
                 value.label = name
         yield
@@ -189,7 +206,7 @@ def labelled(variables: Mapping[str, Any], passing: Collection[str] = ()) -> Ite
 class Lent:
     """Labels lent to a program's values while something looks at a pass: once a line of passes."""
 
-    def __init__(self, passing: Collection[str]) -> None:
+    def __init__(self, passing: Mapping[str, int]) -> None:
         self._passing = passing
         self._seen: set[Site | None] = set()
         self._labels = ExitStack()

@@ -35,23 +35,23 @@ class Found:
 def functions_of(target: str, at: str | None) -> Found:
     """What a target names, with points."""
     path, _, name = target.rpartition(":") if ".py:" in target else (target, "", "")
-    module = _loaded(Path(path))
+    module = module_of(Path(path))
     found = Found(path)
     if name:
         function = getattr(module, name, None)
         if not callable(function):
-            known = ", ".join(_public(module)) or "none"
+            known = ", ".join(public_of(module)) or "none"
             raise CheckError(f"{path} has no function '{name}'; its functions: {known}.")
-        found.functions.append((name, function, _point(module, name, function, at, alone=True)))
+        found.functions.append((name, function, point_of(module, name, function, at, alone=True)))
         return found
-    public = _public(module)
+    public = public_of(module)
     if not public:
         raise CheckError(f"{path} defines no public function to check.")
     if at is not None and len(public) > 1:
         raise CheckError(f"--at is about one function; write {path}:function.")
     for each, function in public.items():
         try:
-            point = _point(module, each, function, at, alone=len(public) == 1)
+            point = point_of(module, each, function, at, alone=len(public) == 1)
         except CheckError as unknown:
             found.skipped.append((each, str(unknown)))
             continue
@@ -61,7 +61,22 @@ def functions_of(target: str, at: str | None) -> Found:
     return found
 
 
-def _loaded(path: Path) -> ModuleType:
+def function_of(target: str) -> tuple[ModuleType, str, Callable[..., Any]]:
+    """The one function that FILE.py:function names, with its module and name."""
+    path, _, name = target.rpartition(":") if ".py:" in target else (target, "", "")
+    module = module_of(Path(path))
+    public = public_of(module)
+    if not name and len(public) == 1:
+        (name,) = public
+    function = getattr(module, name, None) if name else None
+    if not callable(function):
+        known = ", ".join(public) or "none"
+        missing = f"has no function '{name}'" if name else "has several functions"
+        raise CheckError(f"{path} {missing}; write {path}:function. Its functions: {known}.")
+    return module, name, function
+
+
+def module_of(path: Path) -> ModuleType:
     """The file as a module; `if __name__ == "__main__"` parts do not run."""
     if not path.is_file():
         raise CheckError(f"there is no file {path}; write FILE.py or FILE.py:function.")
@@ -82,7 +97,7 @@ def _loaded(path: Path) -> ModuleType:
     return module
 
 
-def _public(module: ModuleType) -> dict[str, Callable[..., Any]]:
+def public_of(module: ModuleType) -> dict[str, Callable[..., Any]]:
     """The functions a module defines itself: plain, compiled, and custom ops."""
     return {
         name: thing
@@ -95,9 +110,10 @@ def _public(module: ModuleType) -> dict[str, Callable[..., Any]]:
     }
 
 
-def _point(
+def point_of(
     module: ModuleType, name: str, function: Callable[..., Any], at: str | None, alone: bool
 ) -> Any:
+    """The point of a function: of --at, of the file, or of its defaults."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):

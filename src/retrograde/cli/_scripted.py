@@ -6,7 +6,7 @@ Numbers of the pass are kept when it is done, since optimizers change leaves rig
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import PurePath
 from typing import Any
@@ -14,14 +14,15 @@ from typing import Any
 from .._values.watch import WatchedPass, watching
 from ..diagnose.discovery import variables_now
 from ..errors import RetrogradeError, ScriptError
+from ..explain.names import root_of_line
 from ..explain.reading import read, read_tensors
 from ..explain.story import Story
 from ..passes import values
 from ..passes.tensors import holds_tensors, leaf_numbers
 from ..value import Value, core
 from ._engines import refuse_without_pass
-from ._labels import labelled
-from ._script import Outcome, run_script
+from ._labels import labelled, passing_names
+from ._script import Outcome, run_script, source_of
 
 
 class LastPass:
@@ -34,7 +35,7 @@ class LastPass:
         self,
         path: str,
         at: int | None,
-        passing: Collection[str] | None = None,
+        passing: Mapping[str, int] | None = None,
         step: int | None = None,
     ) -> None:
         self.path, self.at, self.passing, self.step = path, at, passing, step
@@ -98,8 +99,15 @@ class LastPass:
         names = {**outcome.names}
         for frame in reversed(outcome.frames):
             names |= {**frame, **names}
-        with labelled({**names, **self.variables}, self.passing):
+        with labelled({**names, **self.variables}, self.passing, self._root()):
             return self._story(outcome)
+
+    def _root(self) -> list[tuple[Value, str]]:
+        """What the line that began the pass calls its root."""
+        chosen = self.chosen
+        if chosen is None or chosen.site is None or len(chosen.roots) != 1:
+            return []
+        return [(chosen.roots[0], root_of_line(chosen.site.file, chosen.site.line))]
 
     def _story(self, outcome: Outcome) -> Story | None:
         if self.chosen is not None:
@@ -130,7 +138,7 @@ def story_of_script(
 
     A script that raises is told as far as it came: None where it had computed nothing.
     """
-    seen = LastPass(path, at, step=step)
+    seen = LastPass(path, at, passing_names(source_of(path)), step)
     with seen.watching():
         outcome = run_script(path, arguments, quiet=quiet)
     return seen.story(outcome), outcome.code

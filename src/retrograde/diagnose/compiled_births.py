@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._shared.birth import BACKWARD, DROPPED, FORWARD, GIVEN, MADE, Birth, spelled
+from .._shared.threads import default_threads
 from .._values.nests import is_array, leaves, mapped
 from ..program.derived import VALUE, Mode
 from ..program.program import CONSTANT, Program
-from ..program.replay import default_threads
 from ..program.results import Store
 from ..value import Value
 from .births import births_under
@@ -106,9 +106,10 @@ def births_of_rows(
     function: Replayable, args: tuple[Any, ...], kwargs: dict[str, Any], threads: int | None
 ) -> RowBirths:
     """The births over the rows of one call; see :meth:`Compiled.births`."""
-    bound, _ = function._bind(args, kwargs)
+    given, kwargs = function._unframed(args, kwargs)
+    bound, _ = function._bind(given, kwargs)
     rows = 1 if bound.rows is None else bound.rows
-    found = _Found(function, args, kwargs, threads, bound.rows is not None)
+    found = _Found(function, tuple(given), kwargs, threads, bound.rows is not None)
     step = found.batch_rows()
     for first in range(0, rows, step):
         found.look(np.arange(first, min(first + step, rows)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isfinite, log10
 from typing import TYPE_CHECKING
 
-from .._text.lines import clipped
+from .._text.lines import shortened
 from .._text.paragraphs import WIDTH, counted, wrapped
 from .births_text import births_lines
 from .phrases import listed
@@ -88,7 +88,7 @@ def group_table(report: Report) -> list[str]:
         f"{'depth':>5}  units"
     ]
     for group, size in zip(groups, sizes):
-        name = clipped(group.name, widest)
+        name = shortened(group.name, widest)
         depth = str(group.depth) if group.depth >= 0 else "–"
         lines.append(
             f"{name:<{widest}} {size:>{wide}} {number(group.norm):>9} "

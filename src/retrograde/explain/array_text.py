@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from .._text.lines import Line, as_text, clipped, folded
+from .._text.lines import Line, as_text, clipped, folded, shortened
 from .columns import ArrayColumns
 from .story import Story
 from .tables import heading
@@ -97,7 +97,7 @@ def _gradients(story: Story, arrays: ArrayColumns, width: int) -> list[Line]:
     lines: list[Line] = []
     for index in leaves[:24]:
         bar = "█" * max(1, round(16 * grads[index] / longest)) if grads[index] else ""
-        name = f"{clipped(columns.names[index], widest):<{widest}}"
+        name = f"{shortened(columns.names[index], widest):<{widest}}"
         lines.append([
             (name, "strong"), (f"  {arrays.shapes[index]:>10}", "quiet"),
             (f"  norm {grads[index]:<9.3g} ", ""), (bar, "amount"),

@@ -5,17 +5,19 @@ pass step by step. Whoever read the pass, it is told alike.
 from __future__ import annotations
 
 import linecache
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
 
 import numpy as np
 
+from .._shared.sites import Span
 from ..ops.sentences import shown
 from ..passes.backward import Backward
 from ..passes.flat import NUMBER, Pass
 from .entries import Place
-from .names import Variables, given_names
+from .names import Variables, given_names, is_own
 from .spelling import symbol_of
 
 
@@ -90,7 +92,7 @@ def columns_of(graph: Pass, pulled: Backward) -> Columns:
     wanted = _wanted(graph, columns)
     fixed = (graph.codes == NUMBER).tolist()
     columns.names = given_names(wanted, fixed, labels)
-    columns.named = [bool(name) for name in wanted]
+    columns.named = [bool(name) and is_own(name or "") for name in wanted]
     return columns
 
 
@@ -119,7 +121,51 @@ def _wanted(graph: Pass, columns: Columns) -> list[str | None]:
             if key not in known:
                 known[key] = variables.of(columns.sites[place].file, spans[place], op)
             wanted.append(known[key])
+    if spans is not None:
+        _name_results(columns, spans, variables, wanted)
     return wanted
+
+
+def _name_results(
+    columns: Columns,
+    spans: Sequence[Span | None],
+    variables: Variables,
+    wanted: list[str | None],
+) -> None:
+    """Name what calls give that make several values: ``loss`` in ``loss = sum(...)``.
+
+    The values made by one run of a call hang together; where only one of them is not used by
+    another, that is the result.
+    """
+    calls = [
+        variables.of_call(site.file, span) if span is not None else None
+        for site, span in zip(columns.sites, spans)
+    ]
+    whole: dict[int, int] = {}  # by value made in such a call: one value of its run
+    ends: dict[int, list[int]] = {}  # by run: what no other value of it uses
+    for node, place in enumerate(columns.places):
+        if place < 0 or calls[place] is None or not columns.inputs[node]:
+            continue
+        met = sorted(
+            {_leader(whole, it) for it in columns.inputs[node] if columns.places[it] == place
+             and it in whole}
+        )  # fmt: skip
+        whole[node] = met[0] if met else node
+        kept = [node]
+        for run in met:
+            whole[run] = whole[node] if run != met[0] else run
+            kept += [it for it in ends.pop(run) if it not in columns.inputs[node]]
+        ends[_leader(whole, node)] = kept
+    for left in ends.values():
+        if len(left) == 1 and wanted[left[0]] is None:
+            wanted[left[0]] = calls[columns.places[left[0]]]
+
+
+def _leader(whole: dict[int, int], node: int) -> int:
+    while whole[node] != node:
+        whole[node] = whole[whole[node]]
+        node = whole[node]
+    return node
 
 
 def _slopes(graph: Pass, pulled: Backward, index: int) -> tuple[float, ...]:

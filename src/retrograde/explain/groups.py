@@ -1,8 +1,8 @@
-"""Big graphs in parts a person can read: values grouped by label, function or source line.
+"""Big graphs in parts a person can read: values grouped by module, function or source line.
 
 A group is plain data: a name, the values in it, and the parts it shows when it is opened, which are
 values or smaller groups, never more than a screen holds. Parts that are alike stand together as
-one, with their number. Nothing is drawn here.
+one, with their number. What flows out of a group never flows back into it. Nothing is drawn here.
 """
 
 from __future__ import annotations
@@ -11,6 +11,10 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Union
+
+from .belonging import Path, depths_of, places_of
+from .belonging import label_parts as label_parts
+from .flowing import TURN, Flow, refined
 
 if TYPE_CHECKING:
     from .entries import Node
@@ -21,13 +25,16 @@ READABLE = 40
 FEW = 12
 """A group of this many values is shown as its values; this many parts need no collapsing."""
 
-DEEPEST = 8
-"""Parts of a label that make groups; what lies deeper lies together."""
+MOST_TRIED = 400
+"""Parts up to which kinds of alike ones are put together one kind at a time."""
 
 WAYS = ("label", "function", "line")
 
 Part = Union[int, "Group"]
-Path = tuple[str, ...]
+
+SAMPLES = "samples"
+_MANY = {SAMPLES: SAMPLES, f"{TURN} *": f"{TURN}s"}
+"""Alike parts that have a word of their own."""
 
 
 @dataclass(frozen=True)
@@ -45,108 +52,27 @@ class Group:
 
     @property
     def title(self) -> str:
-        """Its name, with the number of alike parts: ``layer* ×12``."""
-        return f"{self.name} ×{self.repeats}" if self.repeats > 1 else self.name
+        """Its name, with the number of alike parts: ``layer* ×12``, ``×8 samples``."""
+        if self.repeats == 1:
+            return self.name
+        many = _MANY.get(self.name)
+        return f"×{self.repeats} {many}" if many else f"{self.name} ×{self.repeats}"
 
 
 def group(nodes: Sequence[Node], *, limit: int = READABLE, by: str | None = None) -> Group:
     """The values of a story in groups of at most ``limit`` parts.
 
-    ``by`` is "label" (the prefix of a label, as in ``layer0.w[3][4]``; a value without one goes
-    with what it is computed from), "function" or "line" of the source. Left out, it is the first
-    of "label" and "line" that tells values apart. A small story is one group of values.
+    ``by`` is "label" (the modules of the parameters, as in ``m.layers[0].w[3]``, and what is
+    computed with them), "function" or "line" of the source. Left out, it is the first of "label"
+    and "line" that tells values apart. A small story is one group of values.
     """
     if by is not None and by not in WAYS:
         raise ValueError(f"by={by!r}: group by one of {', '.join(map(repr, WAYS))}")
     everything = tuple(range(len(nodes)))
     if len(everything) <= limit:
         return Group("everything", everything, everything)
-    depths = _depths(nodes)
-    paths = _paths(nodes, depths, by)
-    return _Folding(nodes, depths, limit).fold(paths)
-
-
-# ---- where a value belongs ----------------------------------------------------------------------
-
-
-def _depths(nodes: Sequence[Node]) -> list[int]:
-    """How many steps from the leaves each value lies, along its longest route."""
-    depths = [0] * len(nodes)
-    for node in nodes:
-        depths[node.id] = max((depths[it] for it in node.inputs), default=-1) + 1
-    return depths
-
-
-def _paths(nodes: Sequence[Node], depths: Sequence[int], by: str | None) -> list[Path]:
-    paths: list[Path] = []
-    if by in (None, "label"):
-        paths = _label_paths(nodes, depths)
-        if by is None and len(set(paths)) < 3:
-            paths = []
-    if not paths:
-        paths = [_line_path(node, by) for node in nodes]
-    placed = [False] * len(nodes)
-    for node in nodes:  # a number goes with its first use
-        for it in node.inputs:
-            if nodes[it].op == "number" and not placed[it]:
-                paths[it], placed[it] = paths[node.id], True
-    return paths
-
-
-def _line_path(node: Node, by: str | None) -> Path:
-    if node.site is None:
-        return ()
-    if by == "function":
-        return (f"{node.site.function}()",)
-    text = f": {node.site.text}" if node.site.text else ""
-    return (f"{node.site.function}()", f"line {node.site.line}{text}")
-
-
-def label_parts(label: str) -> Path:
-    """A label as the groups it lies in, from the outside in, and last itself.
-
-    >>> label_parts("layer0.w[3][4]")
-    ('layer0', 'w', 'w[3]', 'w[3][4]')
-    """
-    parts: list[str] = []
-    for piece in re.findall(r"\[[^\]]*\]?|[^.\[]+", label):
-        parts.append(parts[-1] + piece if piece[0] == "[" and parts else piece)
-    return tuple(parts) or (label,)
-
-
-def _label_paths(nodes: Sequence[Node], depths: Sequence[int]) -> list[Path]:
-    """By the prefix of the label; without one, with the latest module among its inputs."""
-    modules: list[Path | None] = [None] * len(nodes)
-    paths: list[Path] = [()] * len(nodes)
-    for node in nodes:
-        if node.label:
-            paths[node.id] = label_parts(node.label)[:-1][:DEEPEST]
-            modules[node.id] = _module(node.label)
-    begins: dict[Path, int] = {}  # a module lies where its labelled values are first used
-    for node in nodes:
-        for it in node.inputs:
-            module = modules[it]
-            if module is not None:
-                begins[module] = min(begins.get(module, depths[node.id]), depths[node.id])
-    for node in nodes:
-        if modules[node.id] is None and node.inputs:
-            found = [module for it in node.inputs if (module := modules[it]) is not None]
-            latest = max(found, key=lambda module: begins.get(module, 0), default=None)
-            modules[node.id] = latest
-            if latest is not None:
-                line = f"line {node.site.line}" if node.site else node.symbol
-                text = f": {node.site.text}" if node.site and node.site.text else ""
-                paths[node.id] = (*latest, line + text)
-    return paths
-
-
-def _module(label: str) -> Path:
-    """What owns a labelled value: the label up to its last dot, without indices."""
-    names = [name for name in re.sub(r"\[[^\]]*\]?", "", label).split(".") if name]
-    return tuple(names[:-1] or names)[:DEEPEST]
-
-
-# ---- folding paths into groups ------------------------------------------------------------------
+    paths = refined(nodes, places_of(nodes, by))
+    return _Folding(nodes, limit).fold(paths)
 
 
 @dataclass
@@ -162,8 +88,9 @@ class _Branch:
 class _Folding:
     """Turns gathered branches into groups, the innermost first."""
 
-    def __init__(self, nodes: Sequence[Node], depths: Sequence[int], limit: int) -> None:
-        self.nodes, self.depths, self.limit = nodes, depths, max(limit, 4)
+    def __init__(self, nodes: Sequence[Node], limit: int) -> None:
+        self.nodes, self.limit = nodes, max(limit, 4)
+        self.flow = Flow([node.inputs for node in nodes], depths_of(nodes))
 
     def fold(self, paths: Sequence[Path]) -> Group:
         root = _Branch("everything")
@@ -186,21 +113,26 @@ class _Folding:
         members = sorted([*branch.values, *(value for it in inner for value in it.members)])
         if len(members) <= FEW:
             return Group(branch.name, tuple(members), tuple(members))
-        if len(inner) == 1 and not branch.values:
+        if len(inner) == 1 and not branch.values and branch.name != "everything":
             name = inner[0].name
             joined = name if name.startswith(branch.name) else f"{branch.name} · {name}"
             return Group(joined, inner[0].members, inner[0].parts, inner[0].repeats)
         parts: list[Part] = [it if len(it.members) > 1 else it.members[0] for it in inner]
-        pieces = self.pieces(branch.values) if len(branch.values) > FEW else [branch.values]
-        if len(pieces) > 1:
-            parts += [self.piece(piece) for piece in pieces]
-        elif inner and len(branch.values) > FEW:
+        pieces = self.pieces(branch.values) if len(branch.values) > FEW else []
+        apart = self.apart(pieces)
+        if len(pieces) > 1 and self.flows([*parts, *apart]):
+            parts += apart
+        elif inner and len(branch.values) > FEW and self.flows([*parts, self.piece(branch.values)]):
             parts.append(self.piece(branch.values))
         else:
             parts += branch.values
-        if len(parts) > FEW and (inner or len(pieces) > 1):
+        if len(parts) > (FEW if any(isinstance(it, Group) for it in parts) else self.limit):
             parts = self.collapse(parts)
         return Group(branch.name, tuple(members), tuple(self.pack(self.spliced(parts))))
+
+    def flows(self, parts: Sequence[Part]) -> bool:
+        """Whether nothing flows out of a part and back into it."""
+        return self.flow.order([_members((part,)) for part in parts]) is not None
 
     def spliced(self, parts: list[Part]) -> list[Part]:
         """The parts of an only group in its place, where there is room for them."""
@@ -223,42 +155,81 @@ class _Folding:
 
         for value in values:
             for it in self.nodes[value].inputs:
-                if it in leader:
+                if it in leader and self.nodes[it].inputs:
                     leader[find(it)] = find(value)
+        numbers = [it for it in values if self.nodes[it].op == "number"]
+        homes = {it: value for value in reversed(values) for it in self.nodes[value].inputs}
+        for it in numbers:
+            if it in homes:
+                leader[it] = find(homes[it])
         pieces: dict[int, list[int]] = {}
         for value in values:
             pieces.setdefault(find(value), []).append(value)
         return list(pieces.values())
 
-    def piece(self, values: list[int]) -> Part:
+    def apart(self, pieces: Sequence[list[int]]) -> list[Part]:
+        """Pieces as parts; those computed alike with the same parameters are samples."""
+        alike: dict[tuple[str, ...], list[list[int]]] = {}
+        for piece in pieces:
+            kind = tuple(sorted(self.nodes[it].op for it in piece if self.nodes[it].inputs))
+            alike.setdefault(kind, []).append(piece)
+        found: list[Part] = []
+        for kind, same in alike.items():
+            if len(same) < 2 or not kind or not self.shared(same):
+                found += [self.piece(piece) for piece in same]
+                continue
+            turns = [self.piece(each, f"sample {place}") for place, each in enumerate(same)]
+            found.append(Group(SAMPLES, _members(turns), tuple(self.pack(turns)), len(turns)))
+        return found
+
+    def shared(self, pieces: Sequence[list[int]]) -> bool:
+        """Whether the pieces are computed with the same leaves."""
+        leaves = [
+            {it for value in piece for it in self.nodes[value].inputs
+             if self.nodes[it].op == "leaf" and self.nodes[it].requires_grad}
+            for piece in pieces
+        ]  # fmt: skip
+        return bool(set.intersection(*leaves))
+
+    def piece(self, values: list[int], name: str = "") -> Part:
         if len(values) == 1:
             return values[0]
         last = self.nodes[values[-1]]
-        return Group(f"{last.symbol} {last.name}", tuple(values), tuple(self.pack(values)))
+        name = name or f"{last.symbol} {last.name}"
+        return Group(name, tuple(values), tuple(self.pack(values)))
 
     def collapse(self, parts: Sequence[Part]) -> list[Part]:
-        """Three or more parts of the same kind become one."""
+        """Three or more parts of the same kind become one, where nothing then flows in a circle."""
         alike: dict[str, list[Part]] = {}
         for part in self.in_order(parts):
             alike.setdefault(self.kind_name(part), []).append(part)
-        if len(alike) == 1:
+        chosen = [name for name, same in alike.items() if len(same) > 2]
+        if len(alike) == 1 or not chosen:
             return list(parts)
-        collapsed: list[Part] = []
+        if not self.flows(self.collapsed(alike, chosen)):
+            kept: list[str] = []
+            for name in chosen if len(parts) <= MOST_TRIED else ():
+                if self.flows(self.collapsed(alike, [*kept, name])):
+                    kept.append(name)
+            chosen = kept
+        return self.collapsed(alike, chosen)
+
+    def collapsed(self, alike: dict[str, list[Part]], chosen: Sequence[str]) -> list[Part]:
+        found: list[Part] = []
         for name, same in alike.items():
-            if len(same) < 3:
-                collapsed.extend(same)
+            if name in chosen:
+                found.append(Group(name, _members(same), tuple(self.pack(same)), len(same)))
             else:
-                collapsed.append(self.bundle(same, name))
-        return collapsed
+                found.extend(same)
+        return found
 
     def kind_name(self, part: Part) -> str:
         if isinstance(part, Group):
             return re.sub(r"\d+", "*", part.name)
         node = self.nodes[part]
+        if node.op == "number":
+            return "numbers"
         return re.sub(r"\d+", "*", node.label) if node.label else node.symbol
-
-    def bundle(self, parts: Sequence[Part], name: str) -> Group:
-        return Group(name, _members(parts), tuple(self.pack(list(parts))), len(parts))
 
     def pack(self, parts: Sequence[Part]) -> list[Part]:
         """Runs of neighbours, where there are still more parts than can be read."""
@@ -286,18 +257,12 @@ class _Folding:
         return part.name if isinstance(part, Group) else self.nodes[part].name
 
     def in_order(self, parts: Iterable[Part]) -> list[Part]:
-        """From left to right: by how deep the values lie; values alone by when they were made."""
+        """From left to right, as data flows; values alone as they were made."""
         parts = list(parts)
         if all(isinstance(part, int) for part in parts):
             return sorted(parts, key=lambda part: part if isinstance(part, int) else 0)
-
-        def place(part: Part) -> tuple[float, int]:
-            if isinstance(part, int):
-                return float(self.depths[part]), part
-            depth = sum(self.depths[value] for value in part.members) / len(part.members)
-            return depth, part.members[0]
-
-        return sorted(parts, key=place)
+        order = self.flow.order([_members((part,)) for part in parts])
+        return parts if order is None else [parts[place] for place in order]
 
 
 def _members(parts: Iterable[Part]) -> tuple[int, ...]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..ops import OPS
 from ..ops.emit.javascript import law
+from .awkward import BACKWARD, Born
 from .groups import READABLE, group
 from .marks import brief, escape, stored
 from .page_data import columns_of, columns_of_pictures
@@ -57,11 +58,25 @@ def page_html(story: Story, *, limit: int = READABLE, by: str | None = None) -> 
         heading=escape(heading),
         facts=escape(_facts(story)),
         note=f'<p class="note" role="note">{escape(story.note)}</p>' if story.note else "",
+        births="".join(_birth(story, each) for each in story.births),
         drawing=picture_svg(story, nodes, drawn[0]),
         style=stored("graph.css") + stored("page.css"),
         form=form,
         story=packed,
         script="\n".join([law(used, OPS), *map(stored, SCRIPTS)]),
+    )
+
+
+def _birth(story: Story, born: Born) -> str:
+    """One birth above the graph, and the way to its step."""
+    step = born.step + 1 + (len(story.forward) if born.phase == BACKWARD else 0)
+    name = escape(story.columns.names[born.node])
+    return (
+        f'<p class="alarm" role="alert"><b>{escape(born.what)} is born at '
+        f'<a href="#step-{step}">{name}</a>'
+        f"{escape(f', {born.where}' if born.where else '')}</b>, because {escape(born.because)}."
+        + (f" <b>Cure:</b> {escape(born.cure)}." if born.cure else "")
+        + "</p>\n"
     )
 
 

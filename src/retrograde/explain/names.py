@@ -1,16 +1,17 @@
 """What a value without a label is called: the variable its line assigned it to, where that is
-certain, else ``v1``, ``v2``, … in the order they were made.
+certain, else the function that returned it, else ``v1``, ``v2``, … in the order they were made.
 
 Certain means: the instruction that made the value spans exactly the right-hand side of an
-assignment to a name, and makes one value each time it runs. Python 3.10 does not keep columns, so
-there variables are not found.
+assignment to a name, and makes one value each time it runs, or several of which one is the result,
+as ``loss = sum(...)`` does. Python 3.10 does not keep columns, so there variables are not found.
 """
 
 from __future__ import annotations
 
 import ast
 import linecache
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from .._shared.sites import Span
 from ..ops import OPS
@@ -19,43 +20,120 @@ from ..ops.array import ARRAYS
 _LONGEST_SOURCE = 20_000
 """Lines past which a file is not parsed for its variables."""
 
+_LONGEST_NAME = 32
+_MODULES = ("rg", "retrograde")
+
+
+def is_own(name: str) -> bool:
+    """Whether a name was given or assigned: ``f()`` only says where a value came from.
+
+    >>> is_own("loss"), is_own("loss#2"), is_own("criterion()"), is_own("criterion()#3")
+    (True, True, False, False)
+    """
+    return not name.partition("#")[0].endswith("()")
+
+
+class Target(NamedTuple):
+    """Where a piece of source goes: the variable, or ``f()`` where it is what ``f`` returns."""
+
+    name: str
+    made: ast.AST
+
 
 class Variables:
     """The variables that values were assigned to, found in their source; parsed once a file."""
 
     def __init__(self) -> None:
-        self._targets: dict[str, dict[Span, tuple[str, ast.AST]]] = {}
+        self._targets: dict[str, dict[Span, Target]] = {}
 
     def of(self, file: str, span: Span | None, op: str) -> str | None:
         """The variable that a value was assigned to, given the piece of source that made it."""
         if span is None:
             return None
         found = self._targets_in(file).get(span)
-        if found is None or not _makes_one(found[1], op):
+        if found is None or not _makes_one(found.made, op):
             return None
-        return found[0]
+        return found.name
 
-    def _targets_in(self, file: str) -> dict[Span, tuple[str, ast.AST]]:
+    def of_call(self, file: str, span: Span | None) -> str | None:
+        """The variable that the result of a call was assigned to, whatever it computed."""
+        found = None if span is None else self._targets_in(file).get(span)
+        return found.name if found is not None and isinstance(found.made, ast.Call) else None
+
+    def _targets_in(self, file: str) -> dict[Span, Target]:
         if file not in self._targets:
-            self._targets[file] = _targets(linecache.getlines(file))
+            self._targets[file] = _targets(_tree(file))
         return self._targets[file]
 
 
-def _targets(lines: Sequence[str]) -> dict[Span, tuple[str, ast.AST]]:
-    """The spans assigned to a name, with the name and what makes the value."""
+def _tree(file: str) -> ast.AST | None:
+    lines = linecache.getlines(file)
     if not lines or len(lines) > _LONGEST_SOURCE:
-        return {}
+        return None
     try:
-        tree = ast.parse("".join(lines))
+        return ast.parse("".join(lines))
     except (SyntaxError, ValueError, RecursionError):
-        return {}
-    found: dict[Span, tuple[str, ast.AST]] = {}
-    for node in ast.walk(tree):
+        return None
+
+
+def _targets(tree: ast.AST | None) -> dict[Span, Target]:
+    """The spans assigned to a name or returned, with the name and what makes the value."""
+    found: dict[Span, Target] = {}
+    for inside, node in _with_functions(tree):
+        if isinstance(node, ast.Return) and node.value is not None and inside:
+            found[_span(node.value)] = Target(f"{inside}()", node.value)
         for target, made in _assignments(node):
             if name := _name(target):
-                end_line, end_column = made.end_lineno or 0, made.end_col_offset or 0
-                found[(made.lineno, end_line, made.col_offset, end_column)] = name, made
+                found[_span(made)] = Target(name, made)
     return found
+
+
+def _span(node: ast.expr | ast.AugAssign) -> Span:
+    return node.lineno, node.end_lineno or 0, node.col_offset, node.end_col_offset or 0
+
+
+def _with_functions(tree: ast.AST | None) -> Iterator[tuple[str, ast.AST]]:
+    """Every node of a tree, and the function it stands in: ``Neuron`` for its ``__call__``."""
+    pending = [] if tree is None else [("", "", tree)]
+    while pending:
+        function, owner, node = pending.pop()
+        yield function, node
+        if isinstance(node, ast.ClassDef):
+            owner = node.name
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            called = node.name in ("__call__", "forward")
+            function = owner if called and owner else node.name
+        elif isinstance(node, ast.Lambda):
+            function = ""
+        pending.extend((function, owner, inner) for inner in ast.iter_child_nodes(node))
+
+
+def root_of_line(file: str, line: int) -> str:
+    """What a line calls the value it runs backward from: ``loss`` for ``loss.backward()``; '' where
+    it does not say.
+
+    A helper's result has the name of the helper: ``criterion(p, y).backward()`` is ``criterion``.
+    """
+    found = []
+    for _, node in _with_functions(_tree(file)):
+        if not isinstance(node, ast.Call) or not node.lineno <= line <= (node.end_lineno or 0):
+            continue
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "backward":
+            module = isinstance(node.func.value, ast.Name) and node.func.value.id in _MODULES
+            found.append(node.args[0] if module and node.args else node.func.value)
+        elif isinstance(node.func, ast.Name) and node.func.id == "backward" and node.args:
+            found.append(node.args[0])
+    return _spelled(found[0]) if len(found) == 1 else ""
+
+
+def _spelled(expression: ast.expr) -> str:
+    """An expression as a name, where it is one: ``loss``, ``self.loss``, ``losses[-1]``."""
+    while isinstance(expression, ast.Call):
+        expression = expression.func
+    if not isinstance(expression, (ast.Name, ast.Attribute, ast.Subscript)):
+        return ""
+    text = ast.unparse(expression).removeprefix("self.")
+    return text if len(text) <= _LONGEST_NAME else ""
 
 
 def _name(target: ast.expr) -> str:
@@ -72,7 +150,7 @@ def _assignments(node: ast.AST) -> Iterable[tuple[ast.expr, ast.expr | ast.AugAs
 
     ``x += y`` is made by the statement itself.
     """
-    if isinstance(node, ast.Assign) and len(node.targets) == 1:
+    if isinstance(node, ast.Assign):
         target, value = node.targets[0], node.value
         if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
             if len(target.elts) == len(value.elts):
@@ -112,19 +190,27 @@ def given_names(
     """A name for every value: the wanted one, ``w#2`` where it is taken, ``v1`` … without one.
 
     Where ``fixed``, the name is kept as it is (numbers). The first value with a label has the plain
-    name, whichever variables are called the same.
+    name, whichever variables are called the same; without one, the last value, which is the root,
+    and those before it count up to it.
 
-    >>> given_names(["w", None, "w", "2"], [False, False, False, True], [None] * 4)
-    ['w', 'v1', 'w#2', '2']
+    >>> given_names(["w", None, "w", "2", None], [False, False, False, True, False], [None] * 5)
+    ['w', 'v1', 'w#2', '2', 'v2']
+    >>> given_names(["x", "x", "x"], [False] * 3, [None] * 3)
+    ['x#1', 'x#2', 'x']
     >>> given_names(["loss", "loss"], [False, False], [None, "loss"])
-    ['loss#2', 'loss']
+    ['loss#1', 'loss']
     """
     reserved = {name for name, kept in zip(wanted, fixed) if name and not kept}
     owners: dict[str, int] = {}
     for place, label in enumerate(labels):
         if label:
             owners.setdefault(label, place)
+    last = wanted[-1] if wanted and not fixed[-1] else None
+    if last is not None and owners.setdefault(last, len(wanted) - 1) != len(wanted) - 1:
+        last = None
     counts: dict[str, int] = dict.fromkeys(map(_printable, owners), 1)
+    if last is not None:
+        counts[_printable(last)] = 0
     names = []
     unnamed = 0
     for place, (name, kept) in enumerate(zip(wanted, fixed)):
@@ -143,7 +229,7 @@ def given_names(
             names.append(name)
             continue
         seen = counts[name] = counts.get(name, 0) + 1
-        names.append(name if seen == 1 else f"{name}#{seen}")
+        names.append(name if seen == 1 and name != last else f"{name}#{seen}")
     return names
 
 

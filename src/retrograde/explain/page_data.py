@@ -65,6 +65,8 @@ def columns_of(story: Story, nodes: Sequence[Node]) -> dict[str, Any]:
         "backward": [step.node for step in backward],
         "backward_words": [step.words for step in backward],
         "kept": _kept(story, nodes, backward),
+        "births": sorted({each.node for each in story.births}),
+        "kinks": sorted(story.corners.at),
         **_thermometer(story),
         **_arrays(story),
     }

@@ -8,6 +8,7 @@ from typing import Any
 from ..errors import StoryError
 from .columns import ArrayColumns, Columns, Pulled
 from .entries import BackwardStep, Node, Place
+from .names import is_own
 from .story import SCHEMA, VERSION, Story
 
 _SPELLED_OUT = {float("inf"): "Infinity", float("-inf"): "-Infinity"}
@@ -115,7 +116,7 @@ def _restored(plain: dict[str, Any]) -> Story:
 def _named(node: dict[str, Any]) -> bool:
     """Whether the name is the value's own, and no running number."""
     name = str(node["name"])
-    return bool(node["label"]) or not (name[:1] == "v" and name[1:].isdigit())
+    return bool(node["label"]) or (is_own(name) and not (name[:1] == "v" and name[1:].isdigit()))
 
 
 def _pulled(plain: dict[str, Any]) -> Pulled:

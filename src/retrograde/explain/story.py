@@ -17,6 +17,7 @@ from typing import Any
 from ..errors import StoryError
 from ..ops import kind_of
 from ..ops.sentences import Operand, sentence, shown
+from .awkward import BACKWARD, FORWARD, Born, Corners, births_of
 from .columns import Columns, Pulled
 from .entries import BackwardStep as BackwardStep
 from .entries import Contribution as Contribution
@@ -108,6 +109,21 @@ class Story:
         return columns.names[node] if columns.named[node] else self.spellings[node] or (
             columns.names[node]
         )  # fmt: skip
+
+    @cached_property
+    def births(self) -> tuple[Born, ...]:
+        """Where a NaN or an infinity was born, the first places only."""
+        return births_of(self)
+
+    @cached_property
+    def corners(self) -> Corners:
+        """The kinks and jumps that values stand on, and the slopes to either side."""
+        return Corners(self)
+
+    def _born_at(self, phase: str, node: int) -> Born | None:
+        """The birth at a value, where there is one."""
+        found = (each for each in self.births if (each.phase, each.node) == (phase, node))
+        return next(found, None)
 
     def forward_node(self, step: int) -> int:
         """The value of a forward step."""
@@ -218,7 +234,9 @@ class Story:
                 f"{self.expression(node)} was {result} when it was computed; "
                 "what it was computed from has changed since"
             )
-        return f"{self.expression(node)} = {self.numbers(node)} = {result}"
+        born = self._born_at(FORWARD, node)
+        made = f"{self.expression(node)} = {self.numbers(node)} = {result}"
+        return f"{made}. {born.words()}" if born else made
 
     def _contribution(self, at: int) -> Contribution:
         pulled = self.pulled
@@ -253,7 +271,9 @@ class Story:
         ]
         name = columns.symbols[node] if op == "custom" else op
         upstream = self.pulled.grads[node]
-        return sentence(name, kind_of(op), operands, columns.data[node], upstream)
+        said = sentence(name, kind_of(op), operands, columns.data[node], upstream)
+        born = self._born_at(BACKWARD, node)
+        return f"{said}. {born.brief()}" if born else said
 
     # ---- as plain data ------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from .groups import READABLE, Group, group
 from .layout import Layout, Point, path_of
-from .marks import brief, clipped, escape, sign_of, signed, stored
+from .marks import brief, clipped, escape, shortened, sign_of, signed, stored
 from .pictures import SIZES, Box, Line, Picture, pictures
 from .thermometer_svg import thermometer_svg as thermometer_svg
 
@@ -84,7 +84,7 @@ def box_title(node: Node) -> tuple[str, str]:
     whole = f"{node.name} = {node.expression}"
     if node.inputs and len(whole) <= LONGEST_TITLE:
         return whole, ""
-    return clipped(node.name, LONGEST_TITLE - len(node.symbol)), clipped(node.symbol, 7)
+    return shortened(node.name, LONGEST_TITLE - len(node.symbol)), clipped(node.symbol, 7)
 
 
 class _Drawn:
@@ -215,7 +215,7 @@ class _Drawn:
         behind = '<rect class="behind" x="5" y="5" width="176" height="64" rx="8"/>'
         return (
             f'<g class="group" {at}><title>{escape(title)}</title>{behind}{frame}'
-            f'<text class="name" x="10" y="18">{escape(clipped(part.title, 20))}</text>'
+            f'<text class="name" x="10" y="18">{escape(shortened(part.title, 20))}</text>'
             f'<text class="what" x="10" y="37">values</text>'
             f'<text class="digits data" x="166" y="37">{len(part.members):,}</text>'
             f'<text class="what" x="10" y="54">strongest</text>'

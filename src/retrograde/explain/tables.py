@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from .._text.lines import Line, Span, as_text, clipped, folded, line_width, width_of
+from .._text.lines import Line, Span, as_text, folded, line_width, shortened, width_of
 from ..ops.sentences import shown
-from .thermometer import Reading, Thermometer, how_fast
+from .thermometer import Reading, Thermometer
 
 if TYPE_CHECKING:
     from .ledger import Entry, Ledger
@@ -49,8 +49,7 @@ def bars(readings: Thermometer, width: int) -> list[Line]:
     rows = readings.readings
     names = min(max(width_of(row.name) for row in rows), LONGEST_NAME, width // 4)
     numbers = max(width_of(shown(row.gradient)) for row in rows)
-    root = short_root(readings)
-    words = [_answer(root, row) for row in rows]
+    words = [_answer(readings, row) for row in rows]
     longest = max(map(width_of, words))
     spare = width - names - numbers - 8 - longest
     half = max(min(spare // 2, LONGEST_BAR), SHORTEST_BAR)
@@ -85,22 +84,17 @@ def _bar(row: Reading, half: int, style: str) -> list[Span]:
     return [(left, style), ("│", "quiet"), (right, style)]
 
 
-def _answer(root: str, row: Reading) -> str:
+def _answer(readings: Thermometer, row: Reading) -> str:
     """The reading without what its line shows already."""
-    if row.gradient != row.gradient:
-        said = "NaN: it says nothing"
-    elif row.gradient == 0.0:
-        said = f"{root} does not move"
-    else:
-        way = "rises" if row.gradient > 0 else "falls"
-        size = abs(row.gradient)
-        speed = "without bound" if size == float("inf") else how_fast(size)
-        said = f"{root} {way} {speed}"
+    said = row.answer
+    root = short_root(readings)
+    if root != readings.root:
+        said = said.replace(readings.root, root)
     return f"{said} ({row.rank})" if row.rank else said
 
 
 def _fitted(text: str, width: int) -> str:
-    text = clipped(text, width)
+    text = shortened(text, width)
     return text + " " * (width - width_of(text))
 
 

@@ -61,6 +61,8 @@ def waterfall(story: Story, width: int = 80, color: bool = False) -> str:
     lines = [*_title(story, width), []]
     if story.note:
         lines += [*folded([("Note: ", "notice"), (story.note, "")], width, 6), []]
+    if story.births:
+        lines += [*_births(story, width), []]
     if len(story.columns.ops) > 1:
         lines += _passes(story, width)
         if len(story.forward) > MOST_STEPS:
@@ -83,9 +85,26 @@ def _title(story: Story, width: int) -> list[Line]:
             spelled = spell_whole(
                 columns.ops, columns.symbols, columns.names, unnamed, columns.inputs, longest
             )[root]
-        parts.append(spelled or story.expression(root))
+        unspoken = any(not columns.named[it] for it in columns.inputs[root])
+        if spelled or not parts or not unspoken:
+            parts.append(spelled or story.expression(root))
     title = f"{' = '.join(parts) or columns.names[root]} = {shown(columns.data[root])}"
     return folded([(title, "strong")], width, 4)
+
+
+def _births(story: Story, width: int) -> list[Line]:
+    """What is not finite, and where it begins: first, since nothing after it means anything."""
+    lines: list[Line] = []
+    for each in story.births:
+        name = story.columns.names[each.node]
+        place = f"{each.where}, " if each.where else ""
+        head = f"{each.what} is born at {place}{each.phase} step"
+        lines += folded(
+            [(f"{head} {each.step + 1}, {name}: ", "alarm"), (f"{each.because}.", "")], width, 4
+        )
+        if each.cure:
+            lines += folded([("    Cure: ", "strong"), (f"{each.cure}.", "")], width, 10)
+    return lines
 
 
 # ---- the two passes ---------------------------------------------------------------------------
@@ -191,7 +210,8 @@ def _forward(
 
 def _worked_out(story: Story, node: int, width: int) -> list[Line]:
     """The numbers behind a computed value; its result on a line of its own where that is tight."""
-    result: Span = (shown(story.columns.data[node]), "strong")
+    born = any((it.phase, it.node) == ("forward", node) for it in story.births)
+    result: Span = (shown(story.columns.data[node]), "alarm" if born else "strong")
     if story.is_stale(node):
         return folded([("= ", "quiet"), result, (" when it was computed", "notice")], width, 2)
     numbers: list[Span] = [("= ", "quiet"), (story.numbers(node), "")]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..ops.sentences import shown
 from ..passes.summary import shape_text
+from .awkward import Sides
 from .stored import jsonable
 from .story import Story
 
@@ -26,7 +27,9 @@ _TIMES = {2.0: "twice", 3.0: "three times", 4.0: "four times", 5.0: "five times"
 @dataclass(frozen=True)
 class Reading:
     """One value's gradient. ``share`` is it over the largest absolute one: -1 to 1, a bar's
-    length; ``words`` say what it means; ``rank`` is "strongest", "weakest" or ""."""
+    length; ``words`` say what it means, ``answer`` the same without the value's name; ``rank`` is
+    "strongest", "weakest" or "". At a kink ``below`` and ``above`` are the slopes to either side,
+    infinite where the root jumps and NaN where it has no value."""
 
     node: int
     name: str
@@ -35,6 +38,9 @@ class Reading:
     share: float
     words: str
     rank: str = ""
+    answer: str = ""
+    below: float | None = None
+    above: float | None = None
 
 
 @dataclass(frozen=True)
@@ -98,18 +104,29 @@ def readings_of(story: Story, nodes: Sequence[int]) -> Thermometer:
     ranks = _ranks(sizes)
     arrays = story.columns.arrays
     readings = []
+    odd = not math.isfinite(data[story.root])
     for node in nodes:
         gradient, name = grads[node], story.spelled(node)
         many = arrays is not None and arrays.shapes[node] != shape_text(())
+        sides = None if many or odd else story.corners.sides(node)
+        if odd:
+            words, answer = _without_value(name, root, data[story.root], gradient)
+        elif sides is not None:
+            words, answer = _words_of_sides(name, root, gradient, sides)
+        else:
+            words = (_words_of_array if many else _words)(name, root, gradient)
+            answer = _answer(root, gradient)
         readings.append(
             Reading(
                 node,
                 name,
                 data[node],
                 gradient,
-                _share(gradient, largest),
-                (_words_of_array if many else _words)(name, root, gradient),
+                0.0 if odd else _share(gradient, largest),
+                words,
                 ranks.get(node, ""),
+                answer,
+                *(sides.slopes if sides else (None, None)),
             )
         )
     return Thermometer(root, data[story.root], tuple(readings))
@@ -144,12 +161,52 @@ def _words(name: str, root: str, gradient: float) -> str:
     """
     if math.isnan(gradient):
         return f"the gradient of {name} is NaN: it says nothing"
+    return f"increase {name} by a little and {_answer(root, gradient)}"
+
+
+def _answer(root: str, gradient: float) -> str:
+    """What the root does as a value is increased: ``L rises twice as fast``."""
+    if math.isnan(gradient):
+        return "NaN: it says nothing"
     if gradient == 0.0:
-        return f"increase {name} by a little and {root} does not move"
+        return f"{root} does not move"
     way = "rises" if gradient > 0 else "falls"
     if math.isinf(gradient):
-        return f"increase {name} by a little and {root} {way} without bound"
-    return f"increase {name} by a little and {root} {way} {how_fast(abs(gradient))}"
+        return f"{root} {way} without bound"
+    return f"{root} {way} {how_fast(abs(gradient))}"
+
+
+def _without_value(name: str, root: str, data: float, gradient: float) -> tuple[str, str]:
+    said = "" if math.isnan(gradient) else f", {shown(gradient)},"
+    words = f"{root} is {shown(data)}, so the gradient of {name}{said} says nothing"
+    return words, f"{root} is {shown(data)}: this says nothing"
+
+
+def _words_of_sides(name: str, root: str, gradient: float, sides: Sides) -> tuple[str, str]:
+    """A reading where the slopes below and above differ, or are not the gradient.
+
+    >>> _words_of_sides("x", "L", 0.0, Sides((0.0, 1.0), (False, False), "so"))[1]
+    'at a kink: increased, L rises just as fast; decreased, L does not move'
+    """
+    (below, above), (falls, jumps) = sides.slopes, sides.jumps
+    up, down = _moved(root, above, jumps), _moved(root, -below, falls)
+    what = "at a jump" if falls or jumps else "at a kink"
+    if math.isnan(below) or math.isnan(above):
+        what = "at an edge"
+    why = f": {sides.why}" if sides.why else ""
+    words = (
+        f"{name} stands {what}: increase it by a little and {up}, decrease it and {down}. "
+        f"Its gradient, {shown(gradient)}, is a convention{why}"
+    )
+    if math.isinf(gradient):
+        words = words.partition(". Its")[0]
+    return words, f"{what}: increased, {up}; decreased, {down}"
+
+
+def _moved(root: str, slope: float, jumps: bool) -> str:
+    if jumps:
+        return f"{root} jumps"
+    return f"{root} has no finite value" if math.isnan(slope) else _answer(root, slope)
 
 
 def _words_of_array(name: str, root: str, norm: float) -> str:

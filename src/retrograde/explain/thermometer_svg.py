@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .marks import brief, clipped, escape, sign_of, signed, stored
+from .marks import brief, clipped, escape, shortened, sign_of, signed, stored
 
 if TYPE_CHECKING:
     from .thermometer import Reading, Thermometer
@@ -77,7 +77,7 @@ def _row(reading: Reading, y: float) -> str:
     rank = f" ({reading.rank})" if reading.rank else ""
     return (
         f'<g transform="translate(0 {y:g})"><title>{escape(reading.words)}</title>'
-        f'<text class="name" x="16" y="13">{escape(clipped(reading.name, 18))}</text>'
+        f'<text class="name" x="16" y="13">{escape(shortened(reading.name, 18))}</text>'
         f'<rect class="tube" x="{ZERO - REACH:g}" y="2" width="{2 * REACH:g}" height="14" rx="7"/>'
         f'<rect class="{sign}" x="{left:.1f}" y="4" width="{length:.1f}" height="10" rx="4"/>'
         f'<path class="middle" d="M{ZERO:g} 0V18"/>'

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from .corners import Corner, Side, corner
 from .expr import Expr, Var
 from .op import result
 from .scalar import OPS
@@ -64,6 +65,8 @@ def sentence(
     'multiplication swaps: a receives the upstream gradient times b (-3), b times a (2)'
     >>> sentence("relu", "gate", (Operand("x", -6.0, 0.0, True),), 0.0, 1.0)
     'relu is a gate, closed here since x = -6 is not above 0: nothing passes'
+    >>> sentence("relu", "gate", (Operand("x", 0.0, 0.0, True),), 0.0, 1.0)  # doctest: +ELLIPSIS
+    "relu has a kink at x = 0: its slope is 0 just below and 1 just above. ..."
     """
     row = OPS.get(op)
     slope = None
@@ -75,7 +78,14 @@ def sentence(
         return f"{noun} has no input that takes a gradient"
     if upstream == 0.0 and all(math.isfinite(taker.partial) for taker in takers):
         return f"the upstream gradient is 0, so {noun} has nothing to hand on"
-    said = _SAID.get(kind, _general)(_Step(noun, kind, operands, result, upstream, slope))
+    step = _Step(noun, kind, operands, result, upstream, slope)
+    if math.isnan(result) and not any(math.isnan(operand.data) for operand in operands):
+        return _without_value(step)
+    found = None
+    if row is not None and slope is not None:
+        found = corner(op, [it.data for it in operands], [it.partial for it in operands])
+    said = _at_corner(step, found) if found is not None else ""
+    said = said or _SAID.get(kind, _general)(step)
     if upstream == 0.0:
         said += "; 0 × inf is NaN: a zero upstream gradient is not skipped"
     elif math.isnan(upstream):
@@ -101,6 +111,50 @@ def _takers(operands: Sequence[Operand]) -> list[Operand]:
 
 def _one_value_twice(operands: Sequence[Operand]) -> bool:
     return len(operands) == 2 and operands[0].name == operands[1].name and operands[0].takes
+
+
+def _without_value(step: _Step) -> str:
+    """A step whose op made a NaN: its slopes are of a function that has no value there."""
+    slopes = " and ".join(shown(operand.partial) for operand in _takers(step.operands))
+    many = len(_takers(step.operands)) > 1
+    return (
+        f"{step.noun} has no value here: its result is NaN, so its "
+        f"{'slopes' if many else 'slope'}, {slopes}, and all that passes back mean nothing"
+    )
+
+
+def _at_corner(step: _Step, found: Corner) -> str:
+    """A step at a kink or a jump, or at the edge of a domain; '' where no taker meets it."""
+    met = [
+        (operand, pair)
+        for operand, pair in zip(step.operands, found.sides)
+        if pair is not None and operand.takes
+    ]
+    if not met:
+        return ""
+    verb = {"kink": "has a kink", "jump": "jumps", "edge": "is at the edge of its domain"}
+    slopes = {(below.slope, above.slope) for _, (below, above) in met}
+    places = [f"{operand.name} = {shown(operand.data)}" for operand, _ in met]
+    if found.kind == "kink" and len(slopes) == 1:
+        below, above = map(shown, slopes.pop())
+        along = "its slope" if len(met) == 1 else "the slope along each"
+        parts = [f"{' and '.join(places)}: {along} is {below} just below and {above} just above"]
+    else:
+        parts = [
+            f"{at}: {_beside('below', below)}, {_beside('above', above)}"
+            for at, (_, (below, above)) in zip(places, met)
+        ]
+    taken = " and ".join(shown(operand.partial) for operand, _ in met)
+    why = f"Backward uses {taken}" + (f": {found.why}" if found.why else ", by convention")
+    return f"{step.noun} {verb[found.kind]} at {'; at '.join(parts)}. {why}"
+
+
+def _beside(where: str, side: Side) -> str:
+    if side.jumps:
+        return f"just {where} it is {shown(side.value)}"
+    if math.isnan(side.slope):
+        return f"{where} it has no finite value"
+    return f"just {where} its slope is {shown(side.slope)}"
 
 
 def _general(step: _Step) -> str:
@@ -241,8 +295,6 @@ def _choose(step: _Step) -> str:
         if taken[0].takes
         else ", which takes no gradient"
     )
-    if len(step.operands) == 2 and step.operands[0].data == step.operands[1].data:
-        said += " (a tie goes to the first)"
     return f"{said}; {' and '.join(left)} receives none" if left else said
 
 

@@ -131,6 +131,7 @@ def children():
     ]
 
 
+@pytest.mark.bank(native=3)
 @pytest.mark.parametrize("name", BANK)
 @pytest.mark.parametrize("kind", ["namespaces", "landlock"])
 def test_none_escapes_and_none_gets_marks(kind, name, world, monkeypatch):

@@ -12,6 +12,8 @@ const unpack = (packed) => {
     data: Float64Array.from(packed.data, Number),
     partials: Float64Array.from(packed.partials, Number),
     seed: Number(packed.seed),
+    births: new Set(packed.births),
+    kinks: new Set(packed.kinks),
     uses: new Int32Array(starts[count]), // the value an edge goes into
     forwardStep: new Int32Array(count).fill(-1),
     backwardStep: new Int32Array(count).fill(-1),

@@ -85,7 +85,7 @@ const drawBox = (app, kind, ref) => {
   if (kind === "o") {
     const named = ref < 0 ? plural(-ref, "more value") : nameOf(story, ref);
     box.group = svg("g", ref < 0 ? {} : attributes, title, frame,
-      text("name", width / 2, height / 2 + 4, clipped(named, 20)));
+      text("name", width / 2, height / 2 + 4, shortened(named, 20)));
     box.base = "outside";
     setText(title, `outside this group: ${named}`);
     return box;
@@ -98,7 +98,7 @@ const drawBox = (app, kind, ref) => {
     const picture = story.pictures[ref - story.count];
     box.group = svg("g", attributes, title,
       svg("rect", { class: "behind", x: 5, y: 5, width, height, rx: 8 }), frame,
-      text("name", 10, 18, clipped(picture.title, 20)), text("what", 10, 37, "values"), box.data,
+      text("name", 10, 18, shortened(picture.title, 20)), text("what", 10, 37, "values"), box.data,
       text("what", 10, 54, "strongest"), box.grad, box.bar);
     return box;
   }
@@ -118,7 +118,7 @@ const boxTitle = (story, ref) => {
   const [name, expression, symbol] = [story.names[ref], story.expressions[ref], story.ops[story.op[ref]][1]];
   const whole = `${name} = ${expression}`;
   if (expression && whole.length <= LONGEST_TITLE) return [whole, ""];
-  return [clipped(name, LONGEST_TITLE - symbol.length), clipped(symbol, 7)];
+  return [shortened(name, LONGEST_TITLE - symbol.length), clipped(symbol, 7)];
 };
 
 // Write the numbers of a step into the picture that stands.
@@ -132,6 +132,8 @@ const updatePicture = (app, drawn) => {
     const marks = [box.base || "number"];
     if (box.ref === active && box.kind !== "o") marks.push("now", step.phase);
     if (box.ref === app.selected && box.kind === "v") marks.push("chosen");
+    if (box.kind === "v" && !app.moved.size && story.births.has(box.ref)) marks.push("born");
+    if (box.kind === "v" && !app.moved.size && story.kinks.has(box.ref)) marks.push("kink");
     setClass(box.group, marks.join(" "));
     if (box.kind === "v") box.group.setAttribute("aria-pressed", String(box.ref === app.selected));
   }
@@ -173,7 +175,9 @@ const updateValue = (app, box) => {
   const said = has ? `gradient ${brief(has.amount)}${has.complete ? "" : " so far"}` : "no gradient yet";
   const expression = story.expressions[box.ref];
   const made = expression ? ` = ${expression}` : "";
-  setText(box.title, `${story.names[box.ref]}${made}: data ${known ? shown : "not known yet"}, ${said}`);
+  const born = story.births.has(box.ref) && !app.moved.size ? "; what is not finite is born here" : "";
+  const kink = story.kinks.has(box.ref) && !app.moved.size ? "; at a kink" : "";
+  setText(box.title, `${story.names[box.ref]}${made}: data ${known ? shown : "not known yet"}, ${said}${born}${kink}`);
   box.group.setAttribute("aria-label", box.title.textContent);
 };
 

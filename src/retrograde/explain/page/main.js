@@ -15,8 +15,8 @@ const start = async () => {
   scrubber.style.setProperty("--split", `${(100 * story.forward.length) / Math.max(1, last)}%`);
   byId("scale-forward").style.flexGrow = String(story.forward.length);
   byId("scale-backward").style.flexGrow = String(story.backward.length);
-  setText(byId("rises"), `raises ${clipped(story.names[story.root], 12)}`);
-  setText(byId("falls"), `lowers ${clipped(story.names[story.root], 12)}`);
+  setText(byId("rises"), `raises ${shortened(story.names[story.root], 12)}`);
+  setText(byId("falls"), `lowers ${shortened(story.names[story.root], 12)}`);
   buildSource(app);
   buildThermometer(app);
   buildWhatIf(app);
@@ -175,7 +175,7 @@ const showCrumbs = (app) => {
     type: "button",
     "aria-current": picture === app.picture ? "location" : null,
     onclick: () => app.open(picture),
-  }, clipped(picture.title, 28)))));
+  }, shortened(picture.title, 28)))));
   byId("following").hidden = story.pictures.length === 1;
 };
 

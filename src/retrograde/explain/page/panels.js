@@ -76,7 +76,7 @@ const product = (numbers, story, e) =>
 const valueButton = (app, value) => {
   const name = app.story.names[value];
   const choose = () => app.select(value, true);
-  return html("button", { type: "button", class: "name", title: name, onclick: choose }, clipped(name, 22));
+  return html("button", { type: "button", class: "name", title: name, onclick: choose }, shortened(name, 22));
 };
 
 // ---- the ledger --------------------------------------------------------------------------------

@@ -60,7 +60,7 @@ const tableRow = (app, value, step) => {
   const sums = [];
   for (let e = story.starts[value]; e < story.starts[value + 1] && sums.length < 4; e += 1) {
     if (!story.given[e]) continue;
-    sums.push(`${clipped(story.names[story.inputs[e]], 14)} ${passed ? plus(numbers.amount[e]) : "·"}`);
+    sums.push(`${shortened(story.names[story.inputs[e]], 14)} ${passed ? plus(numbers.amount[e]) : "·"}`);
   }
   if (story.starts[value + 1] - story.starts[value] > 4) sums.push("…");
   const site = siteOf(story, value);
@@ -75,7 +75,7 @@ const tableRow = (app, value, step) => {
   }
   return html("tr", { class: marks, tabindex: chosen ? 0 : -1, "data-value": value,
     "aria-rowindex": value + 2, "aria-selected": String(chosen), onclick: () => app.select(value) },
-  html("th", { scope: "row" }, clipped(story.names[value], 24)),
+  html("th", { scope: "row" }, shortened(story.names[value], 24)),
   html("td", { class: "made" }, clipped(story.expressions[value] || story.ops[story.op[value]][0], 28)),
   html("td", { class: "digits" }, known ? brief(numbers.data[value]) : "·"),
   html("td", { class: "digits" }, grad),

@@ -16,6 +16,12 @@ const SHAPES = { positive: "▲", negative: "▼", zero: "◆", nan: "✕" };
 const plus = (number) => (number > 0 ? "+" : "") + brief(number);
 const signed = (number) => `${SHAPES[signOf(number)]} ${plus(number)}`;
 const clipped = (text, length) => (text.length <= length ? text : `${text.slice(0, length - 1)}…`);
+// Names differ at their ends, so they are cut in the middle.
+const shortened = (name, length) => {
+  if (name.length <= length) return name;
+  const tail = Math.max(Math.floor((length * 5) / 9), 1);
+  return `${name.slice(0, Math.max(length - 1 - tail, 0))}…${name.slice(-tail)}`;
+};
 const thousands = (count) => count.toLocaleString("en");
 const plural = (count, one) => `${thousands(count)} ${one}${count === 1 ? "" : "s"}`;
 

@@ -1,0 +1,120 @@
+"""The scripts everyone brings, as golden stories: names, the result, groups, the thermometer."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from retrograde.explain.groups import Group, group
+
+from .support import agrees_with_golden
+from .test_groups import check_flow
+
+SCRIPTS = sorted((Path(__file__).parent / "scripts").glob("*.py"))
+
+pytestmark = pytest.mark.skipif(
+    sys.version_info < (3, 11), reason="Python 3.10 keeps no columns, so it finds fewer names"
+)
+
+
+def told(rg: Any, path: Path) -> Any:
+    scripted = importlib.import_module(f"{rg.__name__}.cli._scripted")
+    story, code = scripted.story_of_script(str(path), [], None, True)
+    assert code == 0
+    return story
+
+
+def outline(part: Group, names: list[str], indent: int = 0) -> list[str]:
+    """A group, the groups in it, and the values it shows itself."""
+    lines = [f"{'  ' * indent}{part.title}: {len(part.members)} values"]
+    seen: set[tuple[str, ...]] = set()
+    for it in part.parts:
+        if isinstance(it, Group):
+            inner = outline(it, names, indent + 1)
+            shape = tuple(inner[1:])
+            if part.repeats == 1 or not seen:  # alike parts are shown once
+                lines += inner
+            seen.add(shape)
+    own = [names[it] for it in part.parts if isinstance(it, int)]
+    if own:
+        lines.append(f"{'  ' * (indent + 1)}{' '.join(own)}")
+    return lines
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
+def test_the_story_reads_as_it_should(native: Any, path: Path) -> None:
+    story = told(native, path)
+    nodes = list(story.nodes)
+    everything = group(nodes)
+    check_flow(nodes, everything)
+    title = story.text(100).splitlines()[0]
+    parts = [
+        title,
+        "",
+        *outline(everything, story.columns.names),
+        "",
+        native.thermometer(story).text(100),
+    ]
+    agrees_with_golden(f"script_{path.stem}.txt", "\n".join(parts))
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
+def test_the_result_and_the_parameters_have_their_names(native: Any, path: Path) -> None:
+    story = told(native, path)
+    names = story.columns.names
+    assert names[story.root] == "loss"
+    assert not any(names[leaf].startswith("v") for leaf in story.leaves)
+    titles = [part.title for part in every_group(group(list(story.nodes)))]
+    for bad in ("<listcomp>", "<genexpr>", "__call__", "lambda"):
+        assert not any(bad in title for title in titles)
+
+
+def every_group(everything: Group) -> list[Group]:
+    found = [everything]
+    for it in found:
+        found.extend(part for part in it.parts if isinstance(part, Group))
+    return found
+
+
+RESULTS = """
+import retrograde as rg
+class Box: pass
+box = Box()
+a, b = rg.Value(2.0), rg.Value(3.0)
+def helper(x, y): return x * y + 1
+def pair(x, y): return x * y, x + y
+{made}
+{line}
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "line", "name"),
+    [
+        ("loss = a * b", "loss.backward()", "loss"),
+        ("loss = helper(a, b)", "loss.backward()", "loss"),
+        ("loss = rg.mean([a, b])", "loss.backward()", "loss"),
+        ("loss = sum([a * b, a])", "loss.backward()", "loss"),
+        ("loss = a * b\nloss += helper(a, b)", "loss.backward()", "loss"),
+        ("loss, other = pair(a, b)", "loss.backward()", "loss"),
+        ("box.loss = helper(a, b)", "box.loss.backward()", "box.loss"),
+        ("losses = [helper(a, b)]", "losses[-1].backward()", "losses[0]"),
+        ("", "helper(a, b).backward()", "helper"),
+        ("cost = helper(a, b)", "rg.backward(cost)", "cost"),
+        ("first = second = helper(a, b)", "second.backward()", "first"),
+        ("def run(x):\n    x.backward()\ntotal = helper(a, b)", "run(total)", "total"),
+        ("if (loss := helper(a, b)).data:", "    loss.backward()", "loss"),
+    ],
+)
+def test_the_result_takes_its_name_from_the_program(
+    native: Any, tmp_path: Path, made: str, line: str, name: str
+) -> None:
+    path = tmp_path / "script.py"
+    path.write_text(RESULTS.format(made=made, line=line), encoding="utf-8")
+    story = told(native, path)
+    assert story.columns.names[story.root] == name
+    assert {"a", "b"} <= set(story.columns.names)
