@@ -79,3 +79,11 @@ def test_a_star_import_brings_what_the_list_has(rg):
     listed = {line[3:] for line in LIST.read_text(encoding="utf-8").split() if line.count(".") == 1}
     lazy = set(rg._WHEN_ASKED)  # without __all__ a star brings what is loaded
     assert listed - lazy <= set(brought)
+
+
+def test_what_there_is_does_not_depend_on_what_was_used():
+    code = (
+        "import retrograde as rg; before = dir(rg); rg.max, rg.prod, rg.nn, rg.births; "
+        "assert dir(rg) == before"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

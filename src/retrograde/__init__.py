@@ -186,9 +186,10 @@ else:
         from importlib.util import find_spec
 
         absent = set() if find_spec("torch") else {"torch"}
-        return sorted({*globals(), *_WHEN_ASKED} - absent)
+        return sorted(_NAMES - absent)
+
+    # what there is does not depend on what was used: rows and rooms come into globals() when asked
+    _NAMES = {*globals(), *_WHEN_ASKED}
 
     # import * takes what has no other owner: the name torch is that of the library
-    __all__ = sorted(
-        _name for _name in {*globals(), *_WHEN_ASKED} - {"torch"} if not _name.startswith("_")
-    )
+    __all__ = sorted(_name for _name in _NAMES - {"torch"} if not _name.startswith("_"))
