@@ -3,6 +3,7 @@
  * What a composition does depends on shapes and arguments alone. So Python traces it once
  * (retrograde._tensors.tracing), and what it did is kept: a program of steps, each one row, found
  * again by a key of name, shapes and arguments. Nodes are those that Python would have made. */
+#include "calls.h"
 #include "ready.h"
 
 enum { MOST_SLOTS = 96, MOST_OPERANDS = 32, MOST_WHOLES = 4, MOST_KEY = 512, TABLE = 4096 };
@@ -137,6 +138,7 @@ static Program *found(const Key *key, uint64_t hash) {
 }
 
 static void forget_all(void) {
+    rg_calls_forget();
     for (size_t slot = 0; slot < TABLE; slot++) Py_CLEAR(table[slot]);
     kept = 0;
 }
@@ -408,11 +410,26 @@ static PyObject *run_step(const Program *program, const Step *step, PyObject *co
     return rg_ready_make(step->ready, operands, wholes, step->flat && rg_modes_active == 0);
 }
 
+/* Whether the numbers of all operands are there: then no step runs Python code. */
+static int all_present(const Program *program, const Call *call) {
+    for (int i = 0; i < program->operands; i++) {
+        PyObject *operand = call->operands[i];
+        if (rg_is_tensor(operand) ? rg_body(rg_node_of(operand))->at == NULL
+                                  : !rg_is_value(operand) && !PyFloat_CheckExact(operand))
+            return 0;
+    }
+    return 1;
+}
+
 /* What a program makes of a call; NotImplemented where Python has to say what is wrong. */
 static PyObject *run(const Program *program, const Call *call) {
     PyObject *slots[MOST_SLOTS], *result = NULL;
-    int made = program->operands;
+    int made = program->operands, site = 0;
+    if (program->steps == 1 && program->result == program->operands)
+        return run_step(program, &program->step[0], call->operands, call);
     for (int i = 0; i < program->operands; i++) slots[i] = call->operands[i];
+    if (rg_site_known == NULL && rg_modes_active == 0 && all_present(program, call))
+        site = rg_site_begin();
     for (int i = 0; i < program->steps; i++) {
         PyObject *now = run_step(program, &program->step[i], slots, call);
         if (now == NULL || now == Py_NotImplemented) {
@@ -423,6 +440,7 @@ static PyObject *run(const Program *program, const Call *call) {
     }
     result = Py_NewRef(slots[program->result]);
 done:
+    if (site) rg_site_end();
     while (made > program->operands) Py_DECREF(slots[--made]);
     return result;
 }
@@ -459,9 +477,17 @@ static Program *traced(const Key *key, uint64_t hash, const Call *call) {
     return program;
 }
 
+static PyObject *run_held(Program *program, const Call *call) {
+    Py_INCREF((PyObject *)program);
+    PyObject *made = run(program, call);
+    Py_DECREF((PyObject *)program);
+    return made;
+}
+
 static PyObject *not_ours(void) { return Py_NewRef(Py_NotImplemented); }
 
-static PyObject *carried_out(const Key *key, const Call *call) {
+/* `again` is set to the program where it may be run at once the next time. */
+static PyObject *carried_out(const Key *key, const Call *call, PyObject **again) {
     uint64_t hash = hash_of(key);
     Program *program = found(key, hash);
     if (RG_UNLIKELY(program == NULL)) {
@@ -470,10 +496,8 @@ static PyObject *carried_out(const Key *key, const Call *call) {
         if (program == NULL) return not_ours();
     }
     if (!program->known) return not_ours();
-    Py_INCREF((PyObject *)program);
-    PyObject *made = run(program, call);
-    Py_DECREF((PyObject *)program);
-    return made;
+    if (again) *again = (PyObject *)program;
+    return run_held(program, call);
 }
 
 /* ---- methods ------------------------------------------------------------------------------------- */
@@ -491,8 +515,10 @@ PyObject *rg_composed_method(PyObject *name, PyObject *self, PyObject *const *ar
                              Py_ssize_t count, PyObject *kwnames) {
     Py_ssize_t named = kwnames ? PyTuple_GET_SIZE(kwnames) : 0;
     if (trace == NULL || rg_recording() || rg_any_bits()) return not_ours();
-    Key key = {.size = 0, .full = 0};
     Call call = {.way = "method", .name = name, .operands = &self, .count = 1};
+    PyObject *again = rg_call_found(name, self, args, count, kwnames);
+    if (RG_LIKELY(again != NULL)) return run_held((Program *)again, &call);
+    Key key = {.size = 0, .full = 0};
     put_text(&key, name);
     put_operand(&key, self);
     for (Py_ssize_t i = 0; i < count; i++) put_argument(&key, args[i]);
@@ -502,13 +528,15 @@ PyObject *rg_composed_method(PyObject *name, PyObject *self, PyObject *const *ar
         put_argument(&key, args[count + i]);
     }
     if (key.full) return not_ours();
-    PyObject *made = carried_out(&key, &call);
+    PyObject *made = carried_out(&key, &call, &again);
+    if (made && made != Py_NotImplemented && again)
+        rg_call_keep(name, self, args, count, kwnames, again);
     if (made != NULL || PyErr_Occurred()) return made;
     call.args = PyTuple_New(count);
     for (Py_ssize_t i = 0; call.args && i < count; i++)
         PyTuple_SET_ITEM(call.args, i, Py_NewRef(args[i]));
     call.kwargs = keywords(args, count, kwnames);
-    if (call.args && call.kwargs) made = carried_out(&key, &call);
+    if (call.args && call.kwargs) made = carried_out(&key, &call, NULL);
     Py_XDECREF(call.args);
     Py_XDECREF(call.kwargs);
     return made;
@@ -529,11 +557,11 @@ PyObject *rg_composed_item(PyObject *self, PyObject *item) {
     } else {
         put_argument(&key, item);
     }
-    PyObject *made = key.full ? not_ours() : carried_out(&key, &call);
+    PyObject *made = key.full ? not_ours() : carried_out(&key, &call, NULL);
     if (made == NULL && !PyErr_Occurred()) {
         call.args = PyTuple_Pack(1, call.wholes ? call.whole[0] : item);
         call.kwargs = PyDict_New();
-        if (call.args && call.kwargs) made = carried_out(&key, &call);
+        if (call.args && call.kwargs) made = carried_out(&key, &call, NULL);
         Py_XDECREF(call.args);
         Py_XDECREF(call.kwargs);
     }
@@ -575,7 +603,7 @@ static PyObject *composed(PyObject *Py_UNUSED(module), PyObject *const *args, Py
         else
             put_argument(&key, argument);
     }
-    PyObject *made = key.full || !ours ? not_ours() : carried_out(&key, &call);
+    PyObject *made = key.full || !ours ? not_ours() : carried_out(&key, &call, NULL);
     release(&call);
     return made;
 }

@@ -277,6 +277,8 @@ static int compute_ready(const RgReady *ready, Value *z, PyObject *wholes) {
 /* A node of a ready row whose whole numbers come in a buffer, room for the chosen ones included; it
  * takes the buffer over. `flat`: no gradient will pass. */
 PyObject *rg_ready_make(RgReady *ready, PyObject *const *operands, RgBuffer *wholes, int flat) {
+    PyObject *quick = flat ? NULL : rg_ready_quick(ready, operands, wholes);
+    if (RG_LIKELY(quick != NULL)) return quick;
     Value *z = rg_ready_blank(ready);
     Given given;
     if (z == NULL) {
