@@ -124,8 +124,7 @@ static int map_pull(RgPass *pass, Value *z, const double *upstream, const uint32
             if (in_rows < 0) in_rows = rg_in_rows(z, &rows);
             int other = in_rows ? rg_pull_rows(&rows, back.op, k, back.at, to, how) : 1;
             if (other < 0) return -1;
-            if (other && pull_spread(&back, z, k, of->ndim, of->shape, to, how) < 0)
-                return -1;
+            if (other && pull_spread(&back, z, k, of->ndim, of->shape, to, how) < 0) return -1;
         }
     }
     return 0;
