@@ -42,6 +42,9 @@ Tensor.clip = methods.clip  # type: ignore[method-assign]
 from .protocols import Protocols  # noqa: E402  its table asks for methods
 
 put_on(Tensor, Protocols)
+for _name in dir(np.ndarray):
+    if not _name.startswith("_") and not hasattr(Tensor, _name):
+        setattr(Tensor, _name, methods.Absent(_name))
 if core_name == "native":
     from .tracing import traced
 
