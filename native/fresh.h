@@ -17,9 +17,18 @@ typedef struct {
 static inline int rg_take_fresh(RgFresh *fresh) {
     PyCodeObject *code;
     uint32_t instruction;
-    if (RG_UNLIKELY(rg_free_nodes == NULL || rg_free_bodies == NULL || rg_free_handles == NULL ||
-                    !rg_site_quick(&code, &instruction)))
+    if (RG_UNLIKELY(rg_free_nodes == NULL || rg_free_bodies == NULL || rg_free_handles == NULL))
         return 0;
+    if (RG_UNLIKELY(!rg_site_quick(&code, &instruction))) {
+        Value place;
+        rg_site_capture_caller(&place);
+        code = place.code;
+        instruction = place.instruction;
+        if (rg_free_nodes == NULL || rg_free_bodies == NULL || rg_free_handles == NULL) {
+            Py_XDECREF((PyObject *)code); /* a collection ran */
+            return 0;
+        }
+    }
     Value *node = fresh->node = rg_node_pop();
     RgBody *body = fresh->body = rg_free_bodies;
     RgTensor *handle = fresh->handle = rg_handle_pop();

@@ -156,6 +156,11 @@ static int take_odd(Operands *given, int k, PyObject *object) {
         given->flags |= given->nodes[k]->flags;
         return 1;
     }
+    Value *quick = rg_leaf_of_floats(object);
+    if (RG_LIKELY(quick != NULL)) {
+        given->made[k] = given->nodes[k] = quick;
+        return 1;
+    }
     int converted = rg_number(object, &given->numbers[k]);
     if (converted) return converted;
     int array = rg_is_array(object);

@@ -306,6 +306,8 @@ PyObject *rg_tensor_matmul(PyObject *left, PyObject *right) {
             if (rg_tensor_restore(nodes[side]) < 0) known = -1;
             continue;
         }
+        nodes[side] = made[side] = rg_leaf_of_floats(operands[side]);
+        if (RG_LIKELY(made[side] != NULL)) continue;
         known = rg_is_array(operands[side]);
         if (known <= 0) break;
         nodes[side] = made[side] = rg_leaf_of(operands[side], "an operand of @", 0);

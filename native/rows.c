@@ -15,6 +15,8 @@ static int take_operand(PyObject *object, RgEntry *entry, Value **made) {
         entry->partial = entry->input->data;
         return 0;
     }
+    *made = entry->input = rg_leaf_of_floats(object);
+    if (entry->input) return 0;
     int converted = rg_number(object, &entry->partial);
     if (converted) return converted < 0 ? -1 : 0;
     *made = entry->input = rg_leaf_of(object, "an operand", 0);

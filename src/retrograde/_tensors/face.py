@@ -48,7 +48,7 @@ for _name in dir(np.ndarray):
 if core_name == "native":
     from .tracing import traced
 
-    native_core.take_tensors(operated, Methods)
+    native_core.take_tensors(operated, Methods, Protocols.__array_ufunc__)
     native_core.take_compositions(
         traced, {name: row.wholes for name, row in ARRAYS.items() if row.wholes}, np.asarray
     )
