@@ -277,8 +277,10 @@ class Methods:
 
 
 class Absent:
-    """Stands on the class for what arrays have and tensors have not. (A ``__getattr__`` could say it
-    of any name, and would make every lookup of a method three times as slow.)"""
+    """Stands on the class for what arrays have and tensors have not.
+
+    A ``__getattr__`` could say it of any name, and would make every lookup of a method slow.
+    """
 
     __slots__ = ("name",)
 
