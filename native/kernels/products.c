@@ -443,6 +443,10 @@ static void sums(Count lines, Count n, const double *x, double *to, Count stride
     }
 }
 
+static void turned(Count lines, Count n, const double *x, double *to) {
+    turn(n, lines, lines, x, 1, n, to);
+}
+
 #define JOIN(A, B) A##B
 #define TABLE(LEVEL) JOIN(rg_products_, LEVEL)
-const RgProducts TABLE(RG_LEVEL) = {product, sum, sums};
+const RgProducts TABLE(RG_LEVEL) = {product, sum, sums, turned};

@@ -28,6 +28,8 @@ typedef struct {
     double (*sum)(ptrdiff_t n, const double *x, ptrdiff_t stride);
     /* The sums of lines of n numbers, one line behind the other; results are `stride` apart. */
     void (*sums)(ptrdiff_t lines, ptrdiff_t n, const double *x, double *to, ptrdiff_t stride);
+    /* A matrix of lines of n numbers, one line behind the other, turned: to[i, line]. */
+    void (*turned)(ptrdiff_t lines, ptrdiff_t n, const double *x, double *to);
 } RgProducts;
 
 extern const RgProducts rg_products_base, rg_products_v3, rg_products_v4, rg_products_neon;
