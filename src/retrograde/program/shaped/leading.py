@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from threading import RLock
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...errors import FunctionResultError, RecordingError, RecordingWarning
 from ...value import core
@@ -30,16 +30,6 @@ MOST_FAMILIES = 128
 Call = Callable[[dict[str, Any]], Any]
 
 
-class Site(NamedTuple):
-    """A call made before: its native plan, and how its results are handed out."""
-
-    family: Family
-    trace: Trace
-    plan: Any
-    takers: tuple[int, ...] | None
-    finish: Callable[[Any], Any]
-
-
 class Leading:
     """The recordings of a function, by what its arguments are like."""
 
@@ -48,7 +38,7 @@ class Leading:
         self.families: dict[Any, Family] = {}
         self._lock = RLock()
         self._warned = False
-        self._sites: dict[Any, Site] = {}
+        self._sites: list[Any] = []  # of the native core
 
     def forget(self) -> None:
         """Forget what was recorded."""
