@@ -10,6 +10,7 @@ from typing import Any
 from ...errors import FunctionResultError, RecordingError, RecordingWarning
 from ...value import core
 from ..misfits import name_row
+from ..traces import collector_paused
 from .arguments import Taken
 from .row_answers import Rebound
 from .runs import REFUSED, Run
@@ -72,7 +73,8 @@ class Leading:
         begun = 1
         while True:
             takers = taking(trace) if settles else None
-            run = wanted(trace)
+            with collector_paused():
+                run = wanted(trace)
             try:
                 found = run(taken.leaves if leaves is None else leaves, trace.captured, takers)
             except REFUSED:
