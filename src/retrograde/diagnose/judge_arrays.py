@@ -23,21 +23,27 @@ def of_arrays(
 ) -> Iterator[Verdict]:
     """Every verdict on arrays."""
     if isinstance(history, ArrayHistory):
-        yield from _strangers(history)
+        yield from _strangers(history, members)
         yield from _severed(history)
         yield from _blown(history)
         yield from _through_time(history, groups)
         yield from _hasty(history)
 
 
-def _strangers(history: ArrayHistory) -> Iterator[Verdict]:
-    """Arrays that an optimizer holds and no model has."""
+def _strangers(history: ArrayHistory, members: dict[str, Any]) -> Iterator[Verdict]:
+    """Arrays that an optimizer holds and no model has; named by those that it should hold."""
+    if not history.beside.strangers:
+        return
+    forgotten = ~history.motion.held & (history.largest > 0.0)
+    forgotten &= np.array([value.requires_grad for value in history.parameters.values])
+    names = tuple(name for name, numbers in members.items() if forgotten[numbers].any())
+    instead = f", and not {listed(list(names))}" if names else ""
     for each in history.beside.strangers:
         yield Verdict(
-            "strangers", ALARM, "",
+            "strangers", ALARM, names[0] if names else "",
             f"{each.optimizer} holds {counted(each.count, 'tensor')} that no model has (the first "
-            f"of shape {list(each.shape)}): steps move what is not in the loss.",
-            each.site, each.count, cure_of("strangers"),
+            f"of shape {list(each.shape)}){instead}: steps move what is not in the loss.",
+            each.site, each.count, cure_of("strangers"), 0, 0, names,
         )  # fmt: skip
 
 
