@@ -28,6 +28,7 @@ def of_arrays(
         yield from _blown(history)
         yield from _through_time(history, groups)
         yield from _hasty(history)
+        yield from _alike(history)
 
 
 def _strangers(history: ArrayHistory, members: dict[str, Any]) -> Iterator[Verdict]:
@@ -91,6 +92,22 @@ def _hasty(history: ArrayHistory) -> Iterator[Verdict]:
         f"times the weights it changed (threshold {limit:g}, usual are 0.001 to 0.01; most in "
         f"'{name}'), and the loss has not recovered: {blow.loss:.3g}, now {motion.loss:.3g}.",
         cure=rate_cure(blow.ratio, 1e-2), began=blow.began,
+    )  # fmt: skip
+
+
+def _alike(history: ArrayHistory) -> Iterator[Verdict]:
+    """Layers whose units are all the same, and are taught the same."""
+    parameters, found = history.parameters, history.beside.alike
+    if not found:
+        return
+    names = [parameters.names[number] for number in found]
+    groups = tuple(dict.fromkeys(parameters.group_names[parameters.group_of[n]] for n in found))
+    site = next(iter(found.values()))
+    yield Verdict(
+        "identical units", ALARM, groups[0],
+        f"The units of a layer are all the same: those of {listed(names)} have equal weights and "
+        "equal gradients, and stay equal.", site, len(found), cure_of("identical units"), 1, 0,
+        groups,
     )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from .._text.paragraphs import counted
 from .cures import cure_of, rate_cure
 from .folding import SHUT
 from .history import History
-from .phrases import listed, over, since
+from .phrases import listed, on_line, over, since
 from .report import ALARM, NOTE, Verdict
 from .zeros import UNTRAINED
 
@@ -231,8 +231,9 @@ def _growing(history: History) -> Iterator[Verdict]:
             "growing graph", ALARM if history.motion.steps else NOTE, "",
             f"The graph grows with every pass{since(began - 2, history.passes)}: it had "
             f"{counted(history.nodes_at_first, 'value')} and has {history.nodes:,}. What one pass "
-            "has made goes into the next with its whole history.",
-            None, 0, cure_of("growing graph"), began - 2,
+            "has made goes into the next with its whole history"
+            f"{on_line(history.carrier)}.",
+            history.carrier, 0, cure_of("growing graph"), began - 2,
         )  # fmt: skip
 
 
