@@ -112,7 +112,7 @@ class Modules:
     def _enter(self, module: torch.nn.Module, inputs: Any) -> None:
         if not self._stack and id(module) not in self._names:
             if any(True for _ in module.parameters()):
-                self.add(module)
+                self.add(module if self._given else _whole(module))
         self._stack.append(self._names.get(id(module)) or type(module).__name__)
 
     def _leave(self, module: torch.nn.Module, inputs: Any, output: Any) -> None:
@@ -133,3 +133,13 @@ class Modules:
             handle.remove()
         self._handles.clear()
         self._stack.clear()
+
+
+def _whole(module: torch.nn.Module) -> torch.nn.Module:
+    """The largest model in a variable that a module is part of: a program may call only parts."""
+    found, most = module, 1
+    for _, model in models_by_name(3).values():
+        parts = list(model.modules())
+        if len(parts) > most and any(part is module for part in parts):
+            found, most = model, len(parts)
+    return found
