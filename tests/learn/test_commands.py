@@ -227,7 +227,8 @@ def test_a_class_is_graded_and_one_bad_file_does_not_stop_it(here, capsys):
     assert [(it["seed"], it["score"]) for it in told] == [("ada", 1.0), ("nofile", 0.0)]
     assert main(["grade", "class/ada.py", "--csv"]) == 0
     assert capsys.readouterr().out.splitlines() == [
-        "file,seed,score,right,counted,misconceptions,problem", "class/ada.py,,1.0,22,22,,",
+        "file,seed,score,right,counted,misconceptions,problem,points,of",
+        "class/ada.py,,1.0,22,22,,,22.0,22.0",
     ]  # fmt: skip
 
 
