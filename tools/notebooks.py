@@ -242,7 +242,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("names", nargs="*", metavar="NAME", help="notebooks; all if none is named")
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--check", action="store_true", help="write nothing, show what differs")
-    what.add_argument("--ipynb", type=Path, metavar="FOLDER", help="write them here as .ipynb, nothing run")
+    what.add_argument(
+        "--ipynb", type=Path, metavar="FOLDER", help="write them here as .ipynb, nothing run"
+    )
     chosen = parser.parse_args(arguments)
     if unknown := sorted({*chosen.names} - {*names()}):
         parser.error(f"no such notebook: {', '.join(unknown)}; there are {', '.join(names())}")

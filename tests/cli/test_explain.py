@@ -99,14 +99,22 @@ def test_the_grammar(cli, text, numbers, value):
         (["a*2", "a=1", "a=2"], "'a' is given twice. Give each name one number."),
         (["x^2", "x=3"], "'x^2' is not how an expression is written; did you mean 'x**2'?"),
         (["2x", "x=3"], "'2x' is not how an expression is written; did you mean '2*x'?"),
-        (["3(x + 1)x", "x=3"], "'3(x + 1)x' is not how an expression is written; did you mean "
-         "'3*(x + 1)*x'?"),
-        (["ab + |a|", "a=3", "b=1"], "'ab + |a|' is not how an expression is written; did you mean "
-         "'a*b + abs(a)'?"),
-        (["x² − √x", "x=3"], "'x² − √x' is not how an expression is written; did you mean "
-         "'x**2 - sqrt(x)'?"),
-        (["a(b + 1)", "a=3", "b=1"], "'a(b + 1)' is not how an expression is written; did you mean "
-         "'a*(b + 1)'?"),
+        (
+            ["3(x + 1)x", "x=3"],
+            "'3(x + 1)x' is not how an expression is written; did you mean '3*(x + 1)*x'?",
+        ),
+        (
+            ["ab + |a|", "a=3", "b=1"],
+            "'ab + |a|' is not how an expression is written; did you mean 'a*b + abs(a)'?",
+        ),
+        (
+            ["x² − √x", "x=3"],
+            "'x² − √x' is not how an expression is written; did you mean 'x**2 - sqrt(x)'?",
+        ),
+        (
+            ["a(b + 1)", "a=3", "b=1"],
+            "'a(b + 1)' is not how an expression is written; did you mean 'a*(b + 1)'?",
+        ),
         (["2*3"], "'2*3' holds no name, so there is no gradient: write x for a number, x=3."),
         (["sigmod(a)", "a=1"], "there is no function 'sigmod'; did you mean 'sigmoid'?"),
         (["a +", "a=1"], "the expression cannot be read: invalid syntax."),

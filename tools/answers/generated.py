@@ -1,4 +1,4 @@
-"""Answers made of a solution: small changes to its tree, alone and in pairs, and other algorithms."""
+"""Answers made of a solution: small changes to its tree, one or two, and other algorithms."""
 
 from __future__ import annotations
 
@@ -101,9 +101,9 @@ def _forms(node: ast.AST, source: str) -> Iterator[tuple[str, ast.AST]]:
     elif isinstance(node, ast.AugAssign):
         plain = ast.Assign(targets=[node.target], value=node.value, lineno=node.lineno)
         yield f"{ast.unparse(node)}  ->  {ast.unparse(plain)}", plain
-        other = copy.copy(node)
-        other.op = ast.Sub() if isinstance(node.op, ast.Add) else ast.Add()
-        yield f"{ast.unparse(node)}  ->  {ast.unparse(other)}", other
+        opposite = copy.copy(node)
+        opposite.op = ast.Sub() if isinstance(node.op, ast.Add) else ast.Add()
+        yield f"{ast.unparse(node)}  ->  {ast.unparse(opposite)}", opposite
     elif isinstance(node, ast.For):
         turned = copy.copy(node)
         turned.iter = _call("reversed", _call("list", node.iter))

@@ -1,4 +1,4 @@
-"""Who judges a generated answer: `check`, the test module, and many more questions than both ask."""
+"""Who judges a generated answer: `check`, the test module, and many more questions than those."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import random
 import signal
 import sys
 import tempfile
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from functools import cache, partial
@@ -102,6 +103,7 @@ def passes_its_module(it: Exercise, source: str) -> bool:
 
 def is_right(it: Exercise, source: str) -> bool:
     """Whether an answer is right, as far as hundreds of questions can say."""
+    warnings.simplefilter("ignore")  # odd code is what is wanted
     namespace: dict[str, Any] = {"__name__": it.module}
     exec(compile(source, it.file, "exec"), namespace)
     kind, *words = it.probe.split()

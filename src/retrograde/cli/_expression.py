@@ -1,8 +1,8 @@
 """Expressions on the command line: a small grammar, read by Python's own parser and evaluated on
 values here. Nothing is ever passed to ``eval``.
 
-Numbers, names, ``pi``, ``+ - * / **``, functions of the law, ``sum`` and ``dot`` of lists of numbers,
-methods such as ``x.tanh()``, and assignments of intermediate results separated by semicolons.
+Numbers, names, ``pi``, ``+ - * / **``, functions of the law, ``sum`` and ``dot`` of lists of
+numbers, methods such as ``x.tanh()``, and assignments separated by semicolons.
 """
 
 from __future__ import annotations

@@ -170,9 +170,7 @@ def _one(file: str, seed: str, rubric: Rubric | None, options: argparse.Namespac
     return grade_source(source, file, seed, options.seconds, trust=options.trust, rubric=rubric)
 
 
-def _class(
-    files: Sequence[str], rubric: Rubric | None, options: argparse.Namespace
-) -> list[Grade]:
+def _class(files: Sequence[str], rubric: Rubric | None, options: argparse.Namespace) -> list[Grade]:
     """One grade a file; whatever happens to one, it gets its line and the others theirs."""
     from ..learn.grading import Grade
 

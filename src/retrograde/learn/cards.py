@@ -77,7 +77,9 @@ class Card:
     def back_svg(self) -> str:
         """The side that answers."""
         parts = [
-            svg_text(24, 40, f"Reveal · {self.student} · {self.number}", 18, BACKWARD, weight="bold"),
+            svg_text(
+                24, 40, f"Reveal · {self.student} · {self.number}", 18, BACKWARD, weight="bold"
+            ),
         ]
         asked = textwrap.wrap(self.expression, 60)
         parts += [

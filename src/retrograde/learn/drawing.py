@@ -9,7 +9,7 @@ from ..explain.marks import escape
 
 INK, FAINT, PALE, PAPER = "#1b1f24", "#6b7280", "#c9ced6", "#f4f5f7"
 FORWARD, BACKWARD, RISES, FALLS = "#1c5fb8", "#a8480a", "#17803d", "#b42318"
-"""Numbers on their way to the result, gradients on their way back; what raises it, what lowers it."""
+"""Numbers run to the result, gradients run back; what raises a result, what lowers it."""
 
 MONO: Final = "ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace"
 SANS: Final = "system-ui,'Segoe UI',Helvetica,Arial,sans-serif"
@@ -60,4 +60,5 @@ def disc(x: float, y: float, radius: float, fill: str, stroke: str, text: str = 
         f'<circle cx="{x:g}" cy="{y:g}" r="{radius:g}" fill="{fill}" stroke="{stroke}" '
         'stroke-width="1.5"/>'
     )
-    return drawn + (svg_text(x, y + 5, text, 14, stroke, weight="bold", anchor="middle") if text else "")
+    sign = svg_text(x, y + 5, text, 14, stroke, weight="bold", anchor="middle")
+    return drawn + sign if text else drawn

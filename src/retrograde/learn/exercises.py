@@ -20,14 +20,14 @@ from ..errors import LearnError
 TASK_WIDTH: Final = 86
 """Characters of a line of the task in a learner's file, without its ``#``."""
 
-ALL_QUESTIONS: Final = '''
+ALL_QUESTIONS: Final = """
 
 def test_everything_that_retrograde_learn_check_asks():
     import MODULE
     from retrograde.learn.inplace import assert_right
 
     assert_right("NAME", vars(MODULE))
-'''
+"""
 
 
 @dataclass(frozen=True)
@@ -73,8 +73,10 @@ class Exercise:
     @property
     def test(self) -> str:
         """What is in it: a few tests to read, and everything that ``check`` asks."""
-        return (self.test_of_module + ALL_QUESTIONS).replace("MODULE", self.module).replace(
-            "NAME", self.name
+        return (
+            (self.test_of_module + ALL_QUESTIONS)
+            .replace("MODULE", self.module)
+            .replace("NAME", self.name)
         )
 
 

@@ -26,7 +26,7 @@ def assert_right(name: str, namespace: Mapping[str, Any]) -> None:
     Traceback (most recent call last):
         ...
     AssertionError: It thinks that addition splits the gradient.
-    backward(0.1, 2.3, 1.1)[0]: yours 0.05, should be 0.1
+    backward(0.7, 0.6, 0.8)[0]: yours 0.35, should be 0.7
     """
     text = exercise(name).probe
     with _recursion_as_it_is():

@@ -1,4 +1,4 @@
-"""A story drawn as a coloured waterfall: forward steps down the left, backward steps down the right.
+"""A story as a coloured waterfall: forward steps down the left, backward steps down the right.
 
 Every contribution has a bar to its size: to the right and green where the gradient rises by it, to
 the left and red where it falls. It only reads the story.
@@ -78,8 +78,8 @@ def _forward(story: Story) -> tuple[list[str], float]:
                      "bold", "end"),
         ]  # fmt: skip
         if made:
-            text = shortened(story.expression(it.node), 15)
-            parts.append(svg_text(MARGIN + 40 + 8.5 * len(name), y + 21, f"= {text}", 13, INK, MONO))
+            text = f"= {shortened(story.expression(it.node), 15)}"
+            parts.append(svg_text(MARGIN + 40 + 8.5 * len(name), y + 21, text, 13, INK, MONO))
         y += ROW
     return [*parts, *_more(MARGIN, y, len(story.forward))], y + 14
 
@@ -137,7 +137,9 @@ def _contribution(
     kind = "positive" if rising else "negative" if it.amount < 0 else "zero"
     parts = [
         svg_text(x, y + 15, text, 13, INK, MONO),
-        svg_text(ZERO - REACH - 10, y + 15, f"= {brief(it.amount)}", 13, color, MONO, "bold", "end"),
+        svg_text(
+            ZERO - REACH - 10, y + 15, f"= {brief(it.amount)}", 13, color, MONO, "bold", "end"
+        ),
         f'<rect class="{kind}" x="{ZERO if rising else ZERO - length:.1f}" y="{y + 4:g}" '
         f'width="{max(length, 1):.1f}" height="13" rx="3" fill="{color}"/>',
         f'<path d="M{ZERO:g} {y:g}v{LINE - 1:g}" stroke="{PALE}"/>',

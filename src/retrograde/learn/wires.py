@@ -73,14 +73,13 @@ def _join(y: float, middle: float) -> float:
 
 
 def _sign(op: Op) -> str:
-    return {"*": "×", "/": "÷", "-": "−", "**": "^"}.get(op.symbol, op.symbol if len(op.symbol) < 3 else "f")
+    short = op.symbol if len(op.symbol) < 3 else "f"
+    return {"*": "×", "/": "÷", "-": "−", "**": "^"}.get(op.symbol, short)
 
 
 def _back(y: float, middle: float) -> str:
     """The way of a gradient, from the op to its input."""
-    return (
-        f"M{MIDDLE - 17:g} {middle + 8:g}L200 {y + APART:g}H{LEFT + 16:g}"
-    )
+    return f"M{MIDDLE - 17:g} {middle + 8:g}L200 {y + APART:g}H{LEFT + 16:g}"
 
 
 def _arrived(y: float, text: str) -> list[str]:
