@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..program.replay import CHUNK, added
-from ..program.routing import summed
+from ..program.machines import summed
 
 
 @dataclass(frozen=True)
