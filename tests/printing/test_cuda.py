@@ -1,4 +1,4 @@
-"""``backend="cuda"`` on an emulated device: the same kernels as C, everything around them as it is."""
+"""``backend="cuda"`` on an emulated device: the same kernels as C, the rest as it is."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 import retrograde as rg
 from retrograde.errors import BackendWarning, PrintingError, RowsError, TakeError
-from retrograde.printing.cuda import backend, driver, streaming
+from retrograde.printing.cuda import backend, cupy_driver, driver, streaming
 
 from .emulated_driver import Emulated, Foreign, OnDevice, on_device
 from .support import needs_compiler, same_bits
@@ -335,7 +335,7 @@ def test_arrays_in_two_places(emulated):
     emulated()
     fast = rg.compile(lambda x, y: x * y, backend="cuda")
     x = draws(2000)
-    with pytest.raises(RowsError, match="y lies on a GPU, and x on the host.*cupy.asarray"):
+    with pytest.raises(RowsError, match=r"y lies on a GPU, and x on the host.*cupy\.asarray"):
         fast(x, on_device(x))
     with pytest.raises(RowsError, match="x lies on a GPU, and y on the host"):
         fast(on_device(x), x)
@@ -360,7 +360,7 @@ def test_what_the_cpu_does_is_refused_for_arrays_on_the_device(emulated):
 
 
 def test_a_function_without_the_backend_says_where_arrays_are():
-    with pytest.raises(RowsError, match="x is Foreign.* on a GPU.*backend='cuda'"):
+    with pytest.raises(RowsError, match=r"x is Foreign.* on a GPU.*backend='cuda'"):
         rg.compile(lambda x: x * x)(Foreign(draws(10)))
 
 
@@ -387,6 +387,7 @@ def test_kernels_that_do_not_compile(emulated):
 
 def test_without_cupy_the_extra_is_named(monkeypatch):
     driver.driver.cache_clear()
+    cupy_driver.cupy.cache_clear()
     monkeypatch.setitem(sys.modules, "cupy", None)
     with pytest.raises(PrintingError, match=r"needs CuPy .*Install retrograde\[cuda\]"):
         rg.compile(lambda x: x, backend="cuda")
@@ -397,11 +398,11 @@ def test_without_cupy_the_extra_is_named(monkeypatch):
 def test_without_a_gpu_it_is_said(monkeypatch, count):
     driver.driver.cache_clear()
     monkeypatch.setitem(sys.modules, "cupy", _cupy(count))
-    monkeypatch.delitem(sys.modules, "retrograde.printing.cuda.cupy_driver", raising=False)
+    cupy_driver.cupy.cache_clear()
     with pytest.raises(PrintingError, match=r"NVIDIA GPU.*finds none.*retrograde\[cuda\]"):
         rg.compile(lambda x: x, backend="cuda")
     driver.driver.cache_clear()
-    sys.modules.pop("retrograde.printing.cuda.cupy_driver", None)
+    cupy_driver.cupy.cache_clear()
 
 
 def _cupy(count):

@@ -74,8 +74,8 @@ class PrintingError(RetrogradeError, RuntimeError):
     @classmethod
     def no_gpu(cls, message: str) -> Self:
         return cls(
-            f"backend='cuda' needs an NVIDIA GPU and its driver, and CuPy finds none: {message}. The "
-            "extra retrograde[cuda] brings CuPy, not the driver. Without a GPU leave backend out: "
+            f"backend='cuda' needs an NVIDIA GPU and its driver, and CuPy finds none: "
+            f"{message}. The extra retrograde[cuda] brings CuPy, not the driver. Without a GPU leave backend out: "
             "the results have the same bits."
         )
 
@@ -89,15 +89,15 @@ class PrintingError(RetrogradeError, RuntimeError):
     @classmethod
     def device_full(cls, name: str, message: str) -> Self:
         return cls(
-            f"{name}: the device has no memory left, even for 1,024 rows at a time ({message}). Free "
-            "some (cupy.get_default_memory_pool().free_all_blocks()), or pass fewer rows."
+            f"{name}: the device has no memory left, even for 1,024 rows at a time ({message}). "
+            "Free some (cupy.get_default_memory_pool().free_all_blocks()), or pass fewer rows."
         )
 
     @classmethod
     def uneven(cls, name: str) -> Self:
         return cls(
-            f"{name} goes through arrays in a loop, and theirs are not contiguous. Put them into one "
-            "array, a column each, or pass contiguous ones."
+            f"{name} goes through arrays in a loop, and theirs are not contiguous. Put them into "
+            "one array, a column each, or pass contiguous ones."
         )
 
     @classmethod

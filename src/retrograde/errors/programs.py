@@ -412,16 +412,16 @@ class RowsError(RetrogradeError, ValueError):
     @classmethod
     def on_device(cls, function: str, what: str) -> Self:
         return cls(
-            f"{function}: {what} is computed on the CPU, and the rows lie on a GPU. Pass NumPy arrays "
-            "(cupy.asnumpy(x), x.cpu().numpy())."
+            f"{function}: {what} is computed on the CPU, and the rows lie on a GPU. Pass NumPy "
+            "arrays (cupy.asnumpy(x), x.cpu().numpy())."
         )
 
     @classmethod
     def two_places(cls, one: str, other: str, is_device: bool = True) -> Self:
         here, there = ("a GPU", "the host") if is_device else ("the host", "a GPU")
         return cls(
-            f"{one} lies on {here}, and {other} on {there}. All rows of a call lie in one place: copy "
-            "one of them, with cupy.asarray(x) or cupy.asnumpy(x)."
+            f"{one} lies on {here}, and {other} on {there}. All rows of a call lie in one place: "
+            "copy one of them, with cupy.asarray(x) or cupy.asnumpy(x)."
         )
 
     @classmethod

@@ -88,7 +88,7 @@ class CC:
 
     def arrays(self) -> None:
         """There is no device."""
-        return None
+        return
 
     def made(self, ready: Ready) -> None:
         """A plan was made: have it compiled."""

@@ -14,7 +14,7 @@ from ..program.loops import Rolled
 from ..program.replay import Ready
 from . import kernels
 from .cfile import PRAGMAS
-from .nodes import Around, Body, Node, Reference
+from .nodes import Around, Body, Node
 from .places import Memory
 from .programs import Printed, ProgramText, printed, rolled_of
 from .statements import Printer, affine
@@ -160,10 +160,13 @@ class DeviceText(ProgramText):
         """The whole text."""
         once, rows = self.once_body(), self._kernel()
         text = "\n".join([*self.tables, *self._memory(), *self._once_kernel(once), "", *rows])
-        given = vars(self.printed(text))
-        tape = self.tape if self.tape > MOST_LOCAL else 0
-        sizes = len(self.frame.outputs), self.block, tape, self.is_guarded
-        return DeviceProgram(*given.values(), *sizes)
+        return DeviceProgram(
+            **vars(self.printed(text)),
+            outputs=len(self.frame.outputs),
+            block=self.block,
+            tape=self.tape if self.tape > MOST_LOCAL else 0,
+            is_guarded=self.is_guarded,
+        )
 
     def _outside(self) -> list[int]:
         guarded = [condition for _, _, condition in self.input_guards]
@@ -189,8 +192,9 @@ class DeviceText(ProgramText):
         """What all threads read: places of columns, and what is the same for all rows."""
         columns, outputs = len(self.columns), len(self.frame.outputs)
         places = 2 * (columns + outputs) + 3 * len(self.arrays)
+        window = 2 * self.rounds or 1
         return [
-            f"enum {{ RG_IN = {columns}, RG_OUT = {outputs}, RG_WINDOW = {2 * self.rounds or 1} }};",
+            f"enum {{ RG_IN = {columns}, RG_OUT = {outputs}, RG_WINDOW = {window} }};",
             f"{_where(places, MOST_PLACES)} int64_t rg_places[{max(places, 1)}];",
             f"{_where(self.uniforms, MOST_CONSTANT)} double rg_uniforms[{self.uniforms}];",
         ]

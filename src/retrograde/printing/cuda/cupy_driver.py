@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
+from importlib import import_module
 from typing import Any
 
-import cupy
 import numpy as np
 
 from ...errors import PrintingError
@@ -17,6 +18,12 @@ ANY_DIRECTION = 4
 """``cudaMemcpyDefault``: addresses tell."""
 ON_DEVICE = 2
 """``kDLCUDA``."""
+
+
+@cache
+def cupy() -> Any:
+    """The package; importing it takes a second, so it waits until a GPU is asked for."""
+    return import_module("cupy")
 
 
 class CupyBuffer:
@@ -33,9 +40,9 @@ class CupyModule:
     def __init__(self, text: str, defined: Sequence[str]) -> None:
         options = (*OPTIONS, *[f"-D{each}" for each in defined])
         try:
-            self._module = cupy.RawModule(code=text, options=options)
+            self._module = cupy().RawModule(code=text, options=options)
             self._module.compile()
-        except cupy.cuda.compiler.CompileException as error:
+        except cupy().cuda.compiler.CompileException as error:
             raise PrintingError.compiler("NVRTC", str(error)) from None
         self._kernels: dict[str, Any] = {}
 
@@ -49,7 +56,7 @@ class CupyModule:
         given = tuple([np.int64(each) for each in arguments])
         try:
             found((-(-threads // block),), (block,), given, stream=stream)
-        except cupy.cuda.driver.CUDADriverError as error:
+        except cupy().cuda.driver.CUDADriverError as error:
             raise _full_or(error) from None
 
     def symbol(self, name: str) -> int:
@@ -67,8 +74,8 @@ class CupyDriver:
 
     def __init__(self) -> None:
         try:
-            count = cupy.cuda.runtime.getDeviceCount()
-        except cupy.cuda.runtime.CUDARuntimeError as error:
+            count = cupy().cuda.runtime.getDeviceCount()
+        except cupy().cuda.runtime.CUDARuntimeError as error:
             raise PrintingError.no_gpu(str(error)) from None
         if not count:
             raise PrintingError.no_gpu("there is no device")
@@ -76,10 +83,10 @@ class CupyDriver:
     @property
     def words(self) -> str:
         """The name of the device, and of CuPy."""
-        number = cupy.cuda.runtime.getDevice()
-        name = cupy.cuda.runtime.getDeviceProperties(number)["name"]
+        number = cupy().cuda.runtime.getDevice()
+        name = cupy().cuda.runtime.getDeviceProperties(number)["name"]
         said = name.decode() if isinstance(name, bytes) else str(name)
-        return f"{said} (CuPy {cupy.__version__})"
+        return f"{said} (CuPy {cupy().__version__})"
 
     def module(self, text: str, defined: Sequence[str] = ()) -> CupyModule:
         """Compile kernels."""
@@ -88,34 +95,34 @@ class CupyDriver:
     def buffer(self, count: int) -> CupyBuffer:
         """Memory for so many doubles."""
         try:
-            return CupyBuffer(cupy.cuda.alloc(max(8 * count, 8)))
-        except cupy.cuda.memory.OutOfMemoryError as error:
+            return CupyBuffer(cupy().cuda.alloc(max(8 * count, 8)))
+        except cupy().cuda.memory.OutOfMemoryError as error:
             raise DeviceFullError(str(error)) from None
 
     def pinned(self, count: int) -> Any:
         """An array of doubles in pinned memory."""
         try:
-            memory = cupy.cuda.alloc_pinned_memory(max(8 * count, 8))
-        except cupy.cuda.runtime.CUDARuntimeError as error:
+            memory = cupy().cuda.alloc_pinned_memory(max(8 * count, 8))
+        except cupy().cuda.runtime.CUDARuntimeError as error:
             raise DeviceFullError(str(error)) from None
         return np.frombuffer(memory, np.float64, count)
 
     def copy(self, to: int, start: int, size: int, stream: Any) -> None:
         """Copy bytes, in order with a stream."""
         if size:
-            cupy.cuda.runtime.memcpyAsync(to, start, size, ANY_DIRECTION, stream.ptr)
+            cupy().cuda.runtime.memcpyAsync(to, start, size, ANY_DIRECTION, stream.ptr)
 
     def current(self) -> Any:
         """CuPy's current stream."""
-        return cupy.cuda.get_current_stream()
+        return cupy().cuda.get_current_stream()
 
     def stream(self) -> Any:
         """A stream of its own."""
-        return cupy.cuda.Stream(non_blocking=True)
+        return cupy().cuda.Stream(non_blocking=True)
 
     def mark(self, stream: Any) -> Any:
         """An event."""
-        event = cupy.cuda.Event(disable_timing=True)
+        event = cupy().cuda.Event(disable_timing=True)
         event.record(stream)
         return event
 
@@ -133,21 +140,21 @@ class CupyDriver:
 
     def taken(self, thing: Any) -> Any:
         """An array on a device, by DLPack."""
-        if isinstance(thing, cupy.ndarray):
+        if isinstance(thing, cupy().ndarray):
             found = thing
         else:
             if not hasattr(thing, "__dlpack_device__") or isinstance(thing, np.ndarray):
                 return None
             if int(thing.__dlpack_device__()[0]) != ON_DEVICE:
                 return None
-            found = cupy.from_dlpack(thing)
-        if found.device.id != cupy.cuda.runtime.getDevice():
-            raise PrintingError.other_device(found.device.id, cupy.cuda.runtime.getDevice())
+            found = cupy().from_dlpack(thing)
+        if found.device.id != cupy().cuda.runtime.getDevice():
+            raise PrintingError.other_device(found.device.id, cupy().cuda.runtime.getDevice())
         return found
 
     def is_array(self, thing: Any) -> bool:
         """Whether a thing is an array of CuPy's."""
-        return isinstance(thing, cupy.ndarray)
+        return isinstance(thing, cupy().ndarray)
 
     def address(self, array: Any) -> int:
         """Where it lies."""
@@ -160,20 +167,16 @@ class CupyDriver:
     def empty(self, count: int) -> Any:
         """A new array of doubles."""
         try:
-            return cupy.empty(count, np.float64)
-        except cupy.cuda.memory.OutOfMemoryError as error:
+            return cupy().empty(count, np.float64)
+        except cupy().cuda.memory.OutOfMemoryError as error:
             raise DeviceFullError(str(error)) from None
 
     def handed(self, array: Any, like: Any) -> Any:
         """The array in the library of a thing that was taken."""
         library = type(like).__module__.partition(".")[0]
         if library == "torch":
-            import torch
-
-            return torch.from_dlpack(array)
+            return import_module("torch").from_dlpack(array)
         if library in ("jax", "jaxlib"):
-            import jax
-
-            dense = array if array.flags.c_contiguous else cupy.ascontiguousarray(array)
-            return jax.dlpack.from_dlpack(dense)
+            dense = array if array.flags.c_contiguous else cupy().ascontiguousarray(array)
+            return import_module("jax.dlpack").from_dlpack(dense)
         return array

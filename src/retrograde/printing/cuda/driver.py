@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from importlib import import_module
 from typing import Any, Protocol
 
 from ...errors import PrintingError
@@ -95,9 +94,9 @@ class Driver(Protocol):
 @cache
 def driver() -> Driver:
     """The GPU of this process; an error that says what is missing where there is none."""
+    from .cupy_driver import CupyDriver
+
     try:
-        found = import_module(f"{__package__}.cupy_driver")
+        return CupyDriver()
     except ImportError as error:
         raise PrintingError.no_cupy(str(error)) from None
-    made: Driver = found.CupyDriver()
-    return made

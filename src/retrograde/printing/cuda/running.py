@@ -11,7 +11,7 @@ import numpy as np
 from ...errors import PrintingError, TakeError
 from ...program.replay import CHUNK, Part
 from .code import Code
-from .driver import Driver, DeviceFullError
+from .driver import DeviceFullError, Driver
 
 if TYPE_CHECKING:
     from .backend import Cuda
@@ -89,7 +89,7 @@ class OnDevice:
 
     def run_with(self, code: Code, part: Part, inputs: Any, outputs: Any) -> None:
         """Run one part, in as many pieces as memory asks for."""
-        stream, held = self.driver.current(), []
+        stream, held = self.driver.current(), list[Any]()
         columns, arrays = self._inputs(code, part, inputs, held, stream)
         index = None
         if part.index is not None:
