@@ -6,8 +6,8 @@
     python benchmarks/gpu.py --json run.json     the same as data, written as it grows
 
 Needs a GPU and CuPy; JAX and PyTorch are timed where they are at hand, and CUDA written by hand
-(``limits/*.cu``) where nvcc is. Bits are compared for every row. What fails is told with its traceback, the
-rest goes on, and the exit code is 1.
+(``limits/*.cu``) where nvcc is. Bits are compared for every row. What fails is told with its
+traceback, the rest goes on, and the exit code is 1.
 """
 
 from __future__ import annotations
@@ -36,6 +36,8 @@ import numpy as np
 import retrograde as rg
 
 LIMITS = Path(__file__).parent / "limits"
+TUNED = ((4, 128), (4, 64), (4, 32), (2, 128), (2, 64), (8, 64), (8, 32), (0, 128))
+"""Rounds of a window that are filled at once, 0 for none, and threads of a block."""
 SECTIONS = ("bits", "doors", "times", "tune")
 
 
@@ -425,21 +427,14 @@ class Run:
         device, blocks = self.there(given), device_text.BLOCKS
         source = codes.device_source
         try:
-            for rounds, most in (
-                (4, 128),
-                (4, 64),
-                (4, 32),
-                (2, 128),
-                (2, 64),
-                (8, 64),
-                (8, 32),
-                (0, 128),
-            ):
+            for rounds, most in TUNED:
                 codes.device_source = lambda ready, title, r=rounds: source(ready, title, r)
                 device_text.BLOCKS = ((12, most),)
                 fast = rg.compile(function, backend="cuda")
                 try:
-                    code, again = self.launched(fast, lambda: fast.value_and_grad(*device, wrt=wrt))
+                    code, again = self.launched(
+                        fast, lambda fast=fast: fast.value_and_grad(*device, wrt=wrt)
+                    )
                 except Exception as error:
                     self.note(f"{name}: rounds {rounds}, block {most}", repr(error)[:300])
                     continue
@@ -469,10 +464,9 @@ def main() -> int:
     )
     for section in options.only.split(","):
         getattr(run, section)()
-    differ = {key: value for key, value in run.found.items() if "differing" in key and value}
-    wrong = {
-        key: value for key, value in differ.items() if value and key != "ops: how many, differing"
-    }
+    differing = {key: value for key, value in run.found.items() if "differing" in key}
+    differing["ops"] = differing.pop("ops: how many, differing", (0, 0))[1]
+    wrong = {key: value for key, value in differing.items() if value}
     run.note("differing anywhere", wrong)
     return 1 if run.found["failed"] or wrong else 0
 

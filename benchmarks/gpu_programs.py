@@ -18,8 +18,18 @@ HESTON_SENSITIVITIES = ("S0", "v0", "kappa", "theta", "xi", "rho", "r", "T")
 __all__ = ["asian", "black_scholes"]
 
 
-def heston(Z: Any, W: Any, S0: Any, v0: Any, kappa: Any, theta: Any, xi: Any, rho: Any, r: Any,
-           T: Any) -> Any:  # noqa: N803  # fmt: skip
+def heston(
+    Z: Any,  # noqa: N803
+    W: Any,  # noqa: N803
+    S0: Any,  # noqa: N803
+    v0: Any,
+    kappa: Any,
+    theta: Any,
+    xi: Any,
+    rho: Any,
+    r: Any,
+    T: Any,  # noqa: N803
+) -> Any:
     """The discounted payoff of a call under Heston's model, on two paths of normals."""
     dt = T / len(Z)
     root_dt, other = rg.sqrt(dt), rg.sqrt(1 - rho * rho)

@@ -2,8 +2,9 @@
 
     python tools/gpu.py --out FOLDER [options of benchmarks/gpu.py]
 
-Needs CMake, a C compiler, Python's headers, NumPy and CuPy, and installs nothing: the core is built beside
-the checkout's sources and found there. FOLDER gets ``gpu.json`` and ``gpu.log``; the log is printed too.
+Needs CMake, a C compiler, Python's headers, NumPy and CuPy, and installs nothing: the core is built
+beside the checkout's sources and found there. FOLDER gets ``gpu.json`` and ``gpu.log``; the log is
+printed too.
 """
 
 from __future__ import annotations

@@ -74,9 +74,9 @@ class PrintingError(RetrogradeError, RuntimeError):
     @classmethod
     def no_gpu(cls, message: str) -> Self:
         return cls(
-            f"backend='cuda' needs an NVIDIA GPU and its driver, and CuPy finds none: "
-            f"{message}. The extra retrograde[cuda] brings CuPy, not the driver. Without a GPU leave backend out: "
-            "the results have the same bits."
+            "backend='cuda' needs an NVIDIA GPU and its driver, and CuPy finds none: "
+            f"{message}. The extra retrograde[cuda] brings CuPy, not the driver. Without a GPU "
+            "leave backend out: the results have the same bits."
         )
 
     @classmethod

@@ -1,7 +1,7 @@
 """``fn.as_torch()``: a compiled function in PyTorch programs, an autograd function.
 
-Tensors on the CPU of 64-bit floats are read where they lie, and with ``backend="cuda"`` those on the
-GPU; others are converted and results go back to where they came from.
+Tensors on the CPU of 64-bit floats are read where they lie, and with ``backend="cuda"`` those on
+the GPU; others are converted and results go back to where they came from.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ def as_torch(function: Replayable, named: Sequence[str]) -> Callable[..., Any]:
 
 
 def _array(leaf: Any, stays: bool = False) -> Any:
-    """A leaf as NumPy has it, without copying where that can be; where it ``stays`` on the GPU, as a
-    tensor of 64-bit floats."""
+    """A leaf as NumPy has it, without copying where that can be; where it ``stays`` on the GPU, as
+    a tensor of 64-bit floats."""
     if not isinstance(leaf, torch.Tensor):
         return leaf
     found = leaf.detach()
