@@ -94,9 +94,10 @@ def _stacked(items: list[Any], rows: int | None) -> Any:
 
 def address_of(array: Any) -> int:
     """Where an array lies, on the host or on a device."""
-    if type(array) is np.ndarray:
-        return int(array.__array_interface__["data"][0])
-    return int(array.__cuda_array_interface__["data"][0])
+    found = getattr(array, "__cuda_array_interface__", None)
+    if found is None:
+        found = array.__array_interface__
+    return int(found["data"][0])
 
 
 def _side_by_side(columns: list[Any]) -> Any:
