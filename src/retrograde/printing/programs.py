@@ -80,8 +80,13 @@ def _calls(program: Program) -> bool:
     return any(each.rows is not None for each in program.functions.values())
 
 
+def printed_operands(rolled: Rolled) -> int:
+    """How many operands a program has, each loop written once."""
+    return sum(len(operands_of(item)) for item in rolled.items)
+
+
 def _check_size(rolled: Rolled, name: str) -> None:
-    operands = sum(len(operands_of(item)) for item in rolled.items)
+    operands = printed_operands(rolled)
     if operands > MOST_OPERANDS:
         raise PrintingError.too_long(name, full_size(rolled.items), operands, MOST_OPERANDS)
 
