@@ -2,9 +2,9 @@
 
     python tools/branch_programs.py [count] [--first N] [--json]
 
-Cases are numbered, and a number is always the same function; ``tests/program/branch_cases.py`` makes
-and holds them. They run in processes of their own, a slice each, so that a crash would be seen and
-its case named. Exits with 1 if any function gave something else.
+Cases are numbered, and a number is always the same function. ``tests/program/branch_cases.py``
+makes and holds them. They run in processes of their own, a slice each, so that a crash would be
+seen and its case named. Exits with 1 if any function gave something else.
 """
 
 from __future__ import annotations

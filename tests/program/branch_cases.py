@@ -67,7 +67,7 @@ def rows_for(case: int) -> tuple[Any, ...]:
     return x, y, 0.7, zs
 
 
-class Mismatch(AssertionError):  # noqa: N818
+class Mismatch(AssertionError):
     """Two forms of a function, or a form and eager values, that differ."""
 
 
@@ -152,7 +152,10 @@ def hold(case: int) -> Counter[str]:
         warnings.simplefilter("ignore")
         with unproved() if case % 8 else nullcontext():
             chosen, compiled = answers(function, case, args, choices=True)
-        found["traces"], found["with choices"] = len(compiled.traces), any(trace.has_choices for trace in compiled.traces)
+        found["traces"], found["with choices"] = (
+            len(compiled.traces),
+            any(trace.has_choices for trace in compiled.traces),
+        )
         found["errors"] = isinstance(chosen[0], str)
         if case % 3 == 0 or found["errors"]:
             plain, traced = answers(function, case, args, choices=False)
@@ -183,7 +186,7 @@ def _hold_to_eager(function: Any, args: tuple[Any, ...], got: list[Any]) -> None
         try:
             root = function(*leaves, zs)
         except (ArithmeticError, ValueError, TypeError):
-            continue  # in a row that others do not share a plain number may do what a value does not
+            continue  # where a plain number may do what a value does not
         numbers = [each[row] for each in got]
         if not isinstance(root, rg.Value):
             if not np.isclose(root, numbers[0], rtol=1e-13, equal_nan=True):

@@ -1,5 +1,7 @@
-"""Random functions in strangers' styles: models with attributes, closures, recursion, comprehensions,
-searches, scans of a row's numbers, early exits out of nested loops. They are short, so that many run."""
+"""Random functions in strangers' styles: models with attributes, closures, recursion, searches,
+comprehensions, scans of a row's numbers, early exits out of nested loops. They are short, so that
+many run.
+"""
 
 from __future__ import annotations
 
@@ -200,19 +202,22 @@ class Styled(Wild):
              f"    x = x + 0.25 * {mine}"],
             [f"for {mine} in {cut}:", f"    if {mine} > {name}:", f"        z += {mine}",
              f"    elif {test}:", "        z -= 0.5 * x", "    else:", f"        z = {one}"],
-            [f"for i, {mine} in enumerate({cut}):", f"    if {test}:", f"        z = z + {mine} * i",
-             f"        if {other}:", f"            y = y * 0.5 + {mine}"],
-            ["for i in range(3):", "    for j in range(3):", f"        if {test}:", f"            {far}",
-             "        y = y + 0.125 * x * j", "    x = x * 0.75 + y"],
-            [f"for {mine}, q in zip(zs, zs[1:]):", f"    z = max(z, {mine}) if q > {mine} else z * 0.5"],
+            [f"for i, {mine} in enumerate({cut}):", f"    if {test}:",
+             f"        z = z + {mine} * i", f"        if {other}:",
+             f"            y = y * 0.5 + {mine}"],
+            ["for i in range(3):", "    for j in range(3):", f"        if {test}:",
+             f"            {far}", "        y = y + 0.125 * x * j", "    x = x * 0.75 + y"],
+            [f"for {mine}, q in zip(zs, zs[1:]):",
+             f"    z = max(z, {mine}) if q > {mine} else z * 0.5"],
             [f"{mine} = State(x, {name})", "for q in zs:", f"    {mine}.move(q)",
              f"    if {mine}.fall > 0.5:", "        break", f"x = {mine}.price"],
-            [f"{mine} = FILTER", f"if {test}:", f"    {mine} = SHARP", f"x = {mine}.run(zs, {name})"],
+            [f"{mine} = FILTER", f"if {test}:", f"    {mine} = SHARP",
+             f"x = {mine}.run(zs, {name})"],
             [f"{mine} = State(x, y)", f"if {test}:", f"    {mine} = replace({mine}, price={one})",
              f"    {mine}.count += 1", f"y = {mine}.price * (1 + {mine}.count)"],
             [f"def g{self.fresh}(q):", "    nonlocal z", f"    if q > {name}:", "        z = z + q",
              "        return q", "    return q * 0.5", f"x = g{self.fresh}({one}) + z"],
-            [f"g{self.fresh} = lambda q, k={self.pick('0.5', 'x')}: q if q < k else k + 0.25 * (q - k)",
+            [f"g{self.fresh} = lambda q, k={self.pick('0.5', 'x')}: q if q < k else k + q * 0.25",
              f"x, y = g{self.fresh}(y), g{self.fresh}({one})"],
             [f"if {test}:", f"    if {other}:", f"        x = {one}", "    else:", "        y *= x",
              "else:", f"    z = x if {other} else {name}"],
@@ -225,7 +230,8 @@ class Styled(Wild):
              "    k2 += 1", f"y = {mine} + k2"],
             ["k2 = 0", "while True:", "    x = x * 0.75 - 0.125", "    k2 += 1",
              f"    if {test} or k2 == 4:", "        break"],
-            [f"{mine} = [q for q in zs if q > {name}]", f"z = sum({mine}, 0.5 * x) / (1 + len({mine}))"],
+            [f"{mine} = [q for q in zs if q > {name}]",
+             f"z = sum({mine}, 0.5 * x) / (1 + len({mine}))"],
             [f"{mine} = [x if q > 0.0 else q * y for q in zs]", f"z = rg.dot({mine}, zs)"],
             [f"x, y = (y, x) if {test} else (x * 0.5, {name})"],
             [f"{mine} = None", f"if {test}:", f"    {mine} = {one}", f"if {mine} is not None:",

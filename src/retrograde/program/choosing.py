@@ -63,8 +63,7 @@ def _swept(
     """One pass; begun again where choices turn out to share what they hand on to.
 
     In a chain of choices each pass finds one of them, so from the third on, choices that pick those
-    that were found are aliases too, twice as far along each time: that costs a little, and changes no
-    bit.
+    that were found are aliases too, twice as far along each time: no bit is changed by that.
     """
     length = len(build.instructions)
     pickers: dict[int, set[int]] = {}

@@ -81,9 +81,10 @@ class Entry:
 class Stage:
     """One recording in which some branches are choices.
 
-    ``forks`` are those; ``nodes`` are the choices made, ``tests`` the conditions that would have
-    been guards, ``whole`` says whether a choice may be a whole number. ``made`` are the lists, sets and dicts that the function made itself, ``fresh`` what it
-    made to be gone through once, since the last side began.
+    ``forks`` are those; ``nodes`` are the choices made, ``tests`` what would have been guards,
+    ``whole`` says whether a choice may be a whole number. ``made`` are the lists, sets and dicts
+    that the function made itself, ``fresh`` what it made to be gone through once, since the last
+    side began.
     """
 
     def __init__(self, forks: frozenset[Fork], off: set[Fork]) -> None:

@@ -16,7 +16,7 @@ from .conditions import Condition
 from .doubts import DoubtError
 from .repeating import lasts, repeated
 from .rewriting import Fork, Rewritten
-from .sides import UNBOUND, Entry, Stage, not_zero, now, stages
+from .sides import UNBOUND, Entry, Stage, now, stages
 
 ASKS = frozenset(8 * 4**power for power in range(12))
 """The rounds of a loop with rows of different lengths after which it is asked whether any row goes
