@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
-import numpy as np
-
+from .._shared.numerics import np
 from ..errors import CheckError
 from ..ops import STRUCTURAL
 from .printed import at_a_kink, on_complex

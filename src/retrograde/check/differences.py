@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import copysign, fabs, frexp, inf, isfinite, nan, sqrt, ulp
 
-import numpy as np
-
+from .._shared.numerics import np
 from .tolerances import EPSILON, SAFETY, TOLERANCE
 
 SMOOTH, KINK, JUMP, STEEP, EDGE, LOST = "smooth", "kink", "jump", "steep", "edge", "lost"

@@ -7,8 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
-
+from .._shared.numerics import np
 from ..tensor import Tensor
 from ..value import Value, core
 

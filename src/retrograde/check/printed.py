@@ -11,8 +11,7 @@ from functools import cache
 from math import fabs, nan
 from typing import Any
 
-import numpy as np
-
+from .._shared.numerics import np
 from ..ops import OPS
 from ..ops.emit.notation import COMPARISONS, Notation
 from ..ops.emit.python import OPERATORS, on_floats, python, routines

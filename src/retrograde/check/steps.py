@@ -15,8 +15,7 @@ from math import fabs, isfinite, nan
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from .._shared.numerics import np
 from .._shared.sites import Site
 from ..ops import OPS, STRUCTURAL
 from .complexstep import FLOOR, STEP

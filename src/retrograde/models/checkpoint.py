@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from .._shared.numerics import np
 from .._shared.writing import write_whole
 from ..errors import CheckpointError
 

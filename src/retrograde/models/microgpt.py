@@ -15,8 +15,7 @@ from functools import lru_cache
 from math import isfinite
 from typing import Any
 
-import numpy as np
-
+from .._shared.numerics import np
 from .._values.elementwise import relu, square
 from .._values.functions import mean, softmax
 from .._values.lists import each

@@ -13,8 +13,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, Protocol
 
-import numpy as np
-
+from .._shared.numerics import np
 from .._values.modes import no_grad
 from ..errors import CheckpointError, RetrogradeError, SettingError, TrainingError
 from ..optim import Adam

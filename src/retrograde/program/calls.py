@@ -10,8 +10,7 @@ import builtins
 from types import BuiltinFunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from .._shared.numerics import np
 from .._values import elementwise, functions, sequences
 from ..ops import OPS
 from ..value import Value, core

@@ -13,8 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from .._shared.numerics import np
 from ..errors import RecordingError
 from ..value import core
 from .program import CONSTANT, ROW, Input, Program

@@ -11,8 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from .._shared.numerics import np
 from ..errors import MissingPackageError
 from .derived import STORED, Mode
 from .program import SEED, Program

@@ -16,8 +16,7 @@ from os.path import dirname, join, normcase, realpath, sep
 from types import CellType, FrameType, ModuleType
 from typing import Any, Protocol
 
-import numpy as np
-
+from .._shared.numerics import np
 from ..tensor import Tensor
 from ..value import Value, core
 from .reads import CELL, GLOBAL, LOCAL, MODULE, Chain, Reads, reads

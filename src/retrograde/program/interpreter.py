@@ -18,8 +18,7 @@ from itertools import repeat
 from operator import add, mul
 from typing import TYPE_CHECKING, Any, Union
 
-import numpy as np
-
+from .._shared.numerics import np
 from ..errors import TakeError
 from ..ops import OPS
 from ..ops.structural import DOT, SUM, TAKE

@@ -13,8 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Union
 
-import numpy as np
-
+from .._shared.numerics import np
 from .program import CONSTANT, Input, Instruction, Program
 
 if TYPE_CHECKING:

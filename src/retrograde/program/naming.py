@@ -9,8 +9,7 @@ from functools import lru_cache
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-import numpy as np
-
+from .._shared.numerics import np
 from .._values.nests import bracketed, entries
 from ..tensor import in_graph
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 from struct import pack
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from .._shared.numerics import np
 from .loops import Item, Rolled
 from .program import CONSTANT, Guard, Input, Program
 from .rolling import INPUTS, NUMBERS, TABLES, Flat, Roller, items_of, rolled

@@ -7,8 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from .._shared.numerics import np
 from ..errors import NotDifferentiable
 from .adjoint import with_constant
 from .choosing import adjoints

@@ -14,8 +14,7 @@ from math import prod
 from struct import unpack_from
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from .._shared.numerics import np
 from .._shared.sites import Site, StoredSite
 from .._values.nests import Nest, as_array, take_apart
 from ..errors import ArgumentError, ProgramError, ProgramFileError

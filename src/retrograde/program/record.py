@@ -12,8 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from .._shared.numerics import np
 from .._shared.placeholders import forget
 from .._shared.sites import Site, Span, calling_instruction, site_of, span_of
 from .._values.recorded_ops import RecordedOp

@@ -13,8 +13,7 @@ from functools import partial
 from types import BuiltinFunctionType, MethodWrapperType
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from .._shared.numerics import np
 from .._values import functions, sequences
 from .calls import computing, is_repeatable
 

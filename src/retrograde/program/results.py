@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from math import prod
 from typing import Any
 
-import numpy as np
-
+from .._shared.numerics import np
 from .._values.nests import Nest, as_array, field_names, remade, with_fields
 from ..errors import CompileError, RowsError
 from .blocks import blocks

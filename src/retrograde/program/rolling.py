@@ -13,8 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import numpy as np
-
+from .._shared.numerics import np
 from ..errors import ProgramError
 from .loops import Item, Loop
 from .program import Instruction

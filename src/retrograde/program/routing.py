@@ -17,8 +17,7 @@ from dataclasses import dataclass, field
 from heapq import nlargest
 from typing import Any
 
-import numpy as np
-
+from .._shared.numerics import np
 from ..errors import GuardError
 from .derived import REDUCED, STORED, Mode
 from .layout import laid_out

@@ -11,8 +11,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
+from .._shared.numerics import np
 from .._shared.sites import Site, Span, site_of, span_of
 from .._values.nests import is_array, mapped
 from ..errors import CompileError

@@ -9,8 +9,7 @@ from itertools import islice
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from .._shared.numerics import np
 from .._shared.operands import is_real_scalar
 from .._values.nests import field_names, made_of, remade
 from .._values.sequences import sequence

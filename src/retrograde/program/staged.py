@@ -10,8 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
+from .._shared.numerics import np
 from .layout import laid_out
 from .passes import remove_dead_code
 from .program import ROW, Guard, Input, Instruction, Program

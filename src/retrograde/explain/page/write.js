@@ -44,4 +44,7 @@ const setText = (node, text) => { if (node.textContent !== text) node.textConten
 const setClass = (node, name) => {
   if (node.getAttribute("class") !== name) node.setAttribute("class", name);
 };
+// A sentence of Python's with its names and numbers put in.
+const told = (template, parts) => template.replace(/\{(\w+)\}/g, (_, name) => parts[name]);
+const TO_COME = "○ to come";
 const gradientOf = (number) => html("span", { class: `grad ${signOf(number)}` }, signed(number));
