@@ -7,7 +7,7 @@ const start = async () => {
   const app = {
     story, numbers, before: numbers, moved: new Map(), position: 0, seen: 0, selected: strongestLeaf(story, numbers),
     view: "graph", picture: story.pictures[0], drawn: null, timer: 0, camera: null, byHand: false, gliding: 0,
-    predicting: false, hidden: false, answered: new Map(), tally: { right: 0, asked: 0 }, refused: null, anyway: false,
+    predicting: false, hidden: false, isRight, answered: new Map(), tally: { right: 0, asked: 0 }, refused: null, anyway: false,
   };
   Object.assign(app, actions(app));
   const last = lastPosition(story);
@@ -209,7 +209,8 @@ const listen = (app) => {
   byId("speed").addEventListener("input", () => { if (app.timer) app.play(true); });
   press("predict", () => predict(app));
   press("reveal", () => answer(app));
-  press("said-right", () => answer(app, true));
+  press("said-right", () => said(app, true));
+  press("said-wrong", () => said(app, false));
   listenToKeys(app);
 };
 

@@ -11,6 +11,7 @@ const showStep = (app) => {
   const total = step.phase === "forward" ? story.forward.length : story.backward.length;
   const panel = byId("step");
   panel.dataset.phase = step.phase;
+  panel.classList.toggle("asks", hidden);
   const place = `step ${thousands(step.index + 1)} of ${thousands(total)}`;
   const phases = { whole: "The whole pass", forward: `Forward · ${place}`, seed: "Backward · the seed",
     backward: `Backward · ${place}` };

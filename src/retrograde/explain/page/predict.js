@@ -69,11 +69,14 @@ const showQuestion = (app) => {
   if (!app.predicting) return;
   const { right, asked } = app.tally;
   setText(byId("tally"), asked ? `${right} of ${asked} right` : "nothing guessed yet");
-  const key = app.hidden ? `ask ${app.position}` : `told ${app.position}`;
+  const answered = app.answered.get(app.position) || [];
+  const key = app.hidden ? `ask ${app.position}` : `told ${app.position} ${answered.length}`;
   const place = byId("guesses");
   if (place.dataset.key === key) return;
   place.dataset.key = key;
-  byId("reveal").hidden = byId("said-right").hidden = !app.hidden;
+  const told = app.answered.get(app.position);
+  byId("reveal").hidden = !app.hidden;
+  byId("spoken").hidden = app.hidden || !told || told.length > 0;
   if (app.hidden) {
     const fields = questionsOf(app, step).map(([name]) => html("label", {}, html("span", {}, name),
       html("input", { type: "text", inputmode: "text", autocomplete: "off", spellcheck: "false",
@@ -81,26 +84,33 @@ const showQuestion = (app) => {
     place.replaceChildren(...fields);
     return;
   }
-  const told = app.answered.get(app.position);
   place.replaceChildren(...(told || []).map(([name, written, truth, right]) =>
-    html("p", { class: right ? "right" : "wrong" }, `${right ? "✓" : "✗"} ${name} ${brief(truth)}`,
+    html("p", { class: right ? "right" : "wrong" },
+      `${right ? "✓" : "✗"} ${written ? `${name} ${brief(truth)}` : right ? "said right" : "said wrong"}`,
       html("span", {}, written ? ` (guess: ${written})` : ""))));
 };
 
-// Reveal the step. Typed guesses are compared; one that was said is taken as the class reports it.
-const answer = (app, said = null) => {
+// Reveal the step. Guesses that were typed are compared.
+const answer = (app) => {
   if (!app.hidden) return;
   const fields = [...byId("guesses").querySelectorAll("input")];
   const asked = questionsOf(app, stepAt(app.story, app.position));
   const told = asked.map(([name, truth], i) => {
     const written = fields[i] ? fields[i].value : "";
-    const right = said === null ? isRight(written, truth) : said;
-    return [name, written, truth, right];
+    return [name, written, truth, isRight(written, truth)];
   });
-  const guessed = told.filter(([, written]) => written || said !== null);
+  const guessed = told.filter(([, written]) => written);
   app.tally.asked += guessed.length;
   app.tally.right += guessed.filter(([, , , right]) => right).length;
-  app.answered.set(app.position, guessed.length ? told : []);
+  app.answered.set(app.position, guessed);
   app.at(app.position);
   byId("reveal").blur();
+};
+
+// A guess that was said, and not typed: the class reports how it was.
+const said = (app, right) => {
+  app.answered.set(app.position, [["said", "", NaN, right]]);
+  app.tally.asked += 1;
+  app.tally.right += right ? 1 : 0;
+  app.at(app.position);
 };

@@ -1,5 +1,6 @@
 // The waterfall: both passes as two columns. Only the rows in sight exist.
 const STEP = 44;
+const LONGEST_STEP_NAME = 16;
 
 const buildSteps = (app) => {
   const { story } = app;
@@ -52,7 +53,8 @@ const forwardRow = (app, index, shown) => {
   const { story, numbers } = app;
   const value = story.forward[index];
   const expression = story.expressions[value];
-  const head = `${index + 1} ${story.names[value]}${expression ? ` = ${expression}` : ""}`;
+  const name = shortened(story.names[value], LONGEST_STEP_NAME);
+  const head = `${index + 1} ${name}${expression ? ` = ${expression}` : ""}`;
   return [head, shown ? `= ${brief(numbers.data[value])}` : "·"];
 };
 
@@ -60,11 +62,11 @@ const backwardRow = (app, index, shown) => {
   const { story, numbers } = app;
   if (!index) return [`seed ${story.names[story.root]}`, shown ? `grad = ${brief(story.seed)}` : "·"];
   const value = story.backward[index - 1];
-  const head = `${index} ${story.names[value]} = ${story.expressions[value]}`;
+  const head = `${index} ${shortened(story.names[value], LONGEST_STEP_NAME)} = ${story.expressions[value]}`;
   if (!shown) return [head, "·"];
   const parts = [];
   for (let e = story.starts[value]; e < story.starts[value + 1] && parts.length < 5; e += 1) {
-    if (story.given[e]) parts.push(`${story.names[story.inputs[e]]} += ${brief(numbers.amount[e])}`);
+    if (story.given[e]) parts.push(`${shortened(story.names[story.inputs[e]], LONGEST_STEP_NAME)} += ${brief(numbers.amount[e])}`);
   }
   return [head, parts.join(", ")];
 };
