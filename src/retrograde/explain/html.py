@@ -54,7 +54,8 @@ def page_html(story: Story, *, limit: int = READABLE, by: str | None = None) -> 
     drawn = pictures(nodes, everything)
     content.update(columns_of_pictures(drawn, len(nodes)))
     form, packed = _packed(content)
-    used = sorted({node.op for node in nodes} & OPS.keys())
+    extra = {op for op, _ in content["paths"]["extra"]}
+    used = sorted(({node.op for node in nodes} | extra) & OPS.keys())
     heading = _heading(story)
     return _filled(
         stored("page.html"),

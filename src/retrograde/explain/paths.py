@@ -42,6 +42,10 @@ BY_DATA = (
     "{where} decides by {condition}, a plain number, so nobody knows whether that would come out "
     "otherwise. Compare the value itself, without .data."
 )
+ASTRAY = (
+    "A comparison of this run no longer follows from the numbers shown: data was changed in between, "
+    "so the path cannot be followed."
+)
 TOO_MANY = "The program made more comparisons than are kept, so its path cannot be followed."
 UNFOLLOWED = "{where} decides by an op written in Python or by a tensor: this page cannot run it."
 SEVERAL = "{text} So do {count} other places."
@@ -80,7 +84,10 @@ def path_of(log: Sequence[Comparison]) -> Path:
 def paths_of(story: Story, count: int) -> dict[str, Any]:
     """What the page knows of the path: ``checks`` with their operands by value, ``extra`` values
     that only they need, and why the path is ``unknown``, if it is."""
-    told = {"checks": [], "extra": [], "unknown": "", "turned": TURNED, "anyway": ANYWAY}
+    told = {
+        "checks": [], "extra": [], "unknown": "",
+        "turned": TURNED, "anyway": ANYWAY, "astray": ASTRAY,
+    }  # fmt: skip
     if story.columns.arrays is not None:
         return told
     if story.path is None:

@@ -41,7 +41,10 @@ const buildWhatIf = (app) => {
   byId("whatif").hidden = !leaves.length && !reason;
   const partly = "Leaves that reach an op written in Python stay where they are: this page cannot run it.";
   if (reason) setText(byId("whatif-why"), `Nothing can be moved here. ${reason}`);
-  else if (unknown()) setText(byId("whatif-why"), story.paths.unknown);
+  else if (turnOf(story, app.numbers)) {
+    story.paths.unknown = story.paths.astray;
+    setText(byId("whatif-why"), story.paths.astray);
+  } else if (unknown()) setText(byId("whatif-why"), story.paths.unknown);
   else if (fixed.some(Boolean)) setText(byId("whatif-why"), partly);
   byId("anyway").hidden = Boolean(reason) || !unknown();
   byId("anyway").addEventListener("click", () => {
