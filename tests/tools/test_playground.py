@@ -1,4 +1,4 @@
-"""The playground in a real browser: Pyodide, the pure core without NumPy, the page of what is typed."""
+"""The playground in a real browser: Pyodide, the pure core without NumPy, what is typed."""
 
 from __future__ import annotations
 

@@ -296,7 +296,8 @@ def _lifted(name: str) -> Callable[..., Any]:
 
 @cache
 def _each(name: str) -> Callable[..., Any]:
-    return np.frompyfunc(getattr(ieee, name), 1, 1)
+    each: Callable[..., Any] = np.frompyfunc(getattr(ieee, name), 1, 1)
+    return each
 
 
 ARRAYWISE = Arithmetic(

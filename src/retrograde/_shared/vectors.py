@@ -73,6 +73,9 @@ class ndarray:
     def tolist(self) -> list[Any]:
         return list(self.items)
 
+    def tobytes(self) -> bytes:
+        return _array(self.dtype.code, self.items).tobytes()
+
     def copy(self) -> ndarray:
         return ndarray(self.items, self.dtype)
 
@@ -117,6 +120,12 @@ class ndarray:
         else:
             self.items[at] = given
 
+    def __neg__(self) -> ndarray:
+        return ndarray([-item for item in self.items])
+
+    def __invert__(self) -> ndarray:
+        return ndarray([not item for item in self.items])
+
     def __repr__(self) -> str:
         return f"array({self.items})"
 
@@ -125,7 +134,8 @@ def _places(at: Any) -> list[int]:
     items = at.tolist() if isinstance(at, ndarray) else at
     if items and isinstance(items[0], bool):
         return [index for index, chosen in enumerate(items) if chosen]
-    return items  # type: ignore[no-any-return]
+    found: list[int] = items
+    return found
 
 
 def _kind_of(items: Sequence[Any]) -> Any:
@@ -134,7 +144,8 @@ def _kind_of(items: Sequence[Any]) -> Any:
 
 
 def _made(dtype: Any) -> Callable[[Any], Any]:
-    return getattr(dtype, "make", dtype)  # type: ignore[no-any-return]
+    make: Callable[[Any], Any] = getattr(dtype, "make", dtype)
+    return make
 
 
 def _each(act: Callable[..., Any]) -> Callable[..., Any]:
@@ -151,8 +162,6 @@ for _name in ("add", "sub", "mul", "lt", "le", "gt", "ge", "eq", "ne", "and", "o
     _act = getattr(operator, f"{_name}_" if _name in ("and", "or") else _name)
     setattr(ndarray, f"__{_name}__", _each(_act))
     setattr(ndarray, f"__r{_name}__", _each(lambda one, two, act=_act: act(two, one)))
-ndarray.__neg__ = lambda self: ndarray([-item for item in self.items])  # type: ignore[attr-defined]
-ndarray.__invert__ = lambda self: ndarray([not item for item in self.items])  # type: ignore[attr-defined]
 ndarray.__hash__ = object.__hash__  # type: ignore[method-assign]
 
 
@@ -164,6 +173,8 @@ def array(items: Iterable[Any], dtype: Any = None) -> ndarray:
 
 
 def asarray(items: Any, dtype: Any = None) -> Any:
+    if isinstance(items, (int, float)):
+        raise _missing("an array of one number")
     return items if isinstance(items, ndarray) else array(items, dtype)
 
 

@@ -15,7 +15,8 @@ from functools import reduce
 from math import inf, pi
 from typing import Any
 
-from .._shared.numerics import np
+import numpy as np
+
 from .._shared.operands import COMPARISONS, is_array, is_real_scalar, over_arrays
 from .._tensors.protocols import array_function as tensor_function
 from .._tensors.protocols import array_ufunc as tensor_ufunc

@@ -11,9 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from typing import Any
 
+import numpy as np
+
 from .._shared.bound import Bound
 from .._shared.loops import _Turns
-from .._shared.numerics import np
 from ..errors import CheckError
 from ..ops import OPS, STRUCTURAL
 from ..ops.arrays.bodies import Arithmetic

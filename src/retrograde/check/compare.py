@@ -13,8 +13,9 @@ from dataclasses import asdict, dataclass
 from math import fabs, isfinite, isnan, ulp
 from typing import Any
 
+import numpy as np
+
 from .._shared.birth import spelled
-from .._shared.numerics import np
 from ..errors import CheckError
 from ..ops import OPS
 from ..value import core, core_name

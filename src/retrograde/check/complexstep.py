@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
-from .._shared.numerics import np
+import numpy as np
+
 from ..errors import CheckError
 from ..ops import STRUCTURAL
 from .printed import at_a_kink, on_complex

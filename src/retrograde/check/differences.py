@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import copysign, fabs, frexp, inf, isfinite, nan, sqrt, ulp
 
-from .._shared.numerics import np
+import numpy as np
+
 from .tolerances import EPSILON, SAFETY, TOLERANCE
 
 SMOOTH, KINK, JUMP, STEEP, EDGE, LOST = "smooth", "kink", "jump", "steep", "edge", "lost"

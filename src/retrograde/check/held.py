@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from .._shared.numerics import np
+import numpy as np
+
 from ..tensor import Tensor
 from ..value import Value, core
 

@@ -11,7 +11,8 @@ from functools import cache
 from math import fabs, nan
 from typing import Any
 
-from .._shared.numerics import np
+import numpy as np
+
 from ..ops import OPS
 from ..ops.emit.notation import COMPARISONS, Notation
 from ..ops.emit.python import OPERATORS, on_floats, python, routines

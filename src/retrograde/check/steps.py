@@ -15,7 +15,8 @@ from math import fabs, isfinite, nan
 from pathlib import Path
 from typing import Any
 
-from .._shared.numerics import np
+import numpy as np
+
 from .._shared.sites import Site
 from ..ops import OPS, STRUCTURAL
 from .complexstep import FLOOR, STEP

@@ -13,8 +13,9 @@ from functools import partial
 from math import fsum, nan
 from typing import Any
 
+import numpy as np
+
 from .._derivatives.calling import here, keeping_history
-from .._shared.numerics import np
 from .._shared.operands import is_real_scalar
 from .._values.nests import Nest, flatten, is_array, mapped, take_apart
 from .._values.sequences import ComputingSequence, sequence

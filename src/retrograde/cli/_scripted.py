@@ -55,7 +55,7 @@ class LastPass:
         self.finished = True
         self.compared: list[Comparison] = []
         self.earlier: list[int] = []  # comparisons kept after each of the last passes
-        self.path: Path | None = None
+        self.taken: Path | None = None
 
     @contextmanager
     def watching(self) -> Iterator[None]:
@@ -99,7 +99,7 @@ class LastPass:
         except RetrogradeError:
             return  # a cycle: backward itself says so
         self.chosen, self.data, self.finished = this, numbers.tolist(), finished
-        self.path = path_of(self.compared)
+        self.taken = path_of(self.compared)
         if self.passing is not None:
             self.variables = variables_now()
 
@@ -133,7 +133,7 @@ class LastPass:
             note = " ".join(filter(None, (ended(outcome), _which(self))))
             if self.leaves is not None:
                 return read_tensors(self.chosen.roots, seeds, self.leaves, note or None)
-            return read(self.chosen.roots, seeds, self.data, note, path=self.path)
+            return read(self.chosen.roots, seeds, self.data, note, path=self.taken)
         if outcome.error is None:
             if self.at is not None:
                 raise ScriptError.no_pass_at(self.path, self.at, self.lines)

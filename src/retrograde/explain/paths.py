@@ -43,8 +43,8 @@ BY_DATA = (
     "otherwise. Compare the value itself, without .data."
 )
 ASTRAY = (
-    "A comparison of this run no longer follows from the numbers shown: data was changed in between, "
-    "so the path cannot be followed."
+    "A comparison of this run no longer follows from the numbers shown: data was changed in "
+    "between, so the path cannot be followed."
 )
 TOO_MANY = "The program made more comparisons than are kept, so its path cannot be followed."
 UNFOLLOWED = "{where} decides by an op written in Python or by a tensor: this page cannot run it."
@@ -110,7 +110,7 @@ def _checks(story: Story, path: Path, graph: Pass, count: int) -> dict[str, Any]
     lost: set[int] = set()
     moves: set[int] = set()
     for index, value in enumerate(graph.values):
-        known = story.place_of(value)
+        known = story._place_of(value)
         if known is not None:
             here.append(known)
             moves.add(index)

@@ -152,7 +152,7 @@ class Story:
             return spaceless.index(which.replace(" ", ""))
         raise StoryError.no_name(which, [n for n, own in self._names_and_own if own])
 
-    def place_of(self, value: Any) -> int | None:
+    def _place_of(self, value: Any) -> int | None:
         """Where a value stands in the story; None for one that is no part of it."""
         return self._identities.get(id(value))
 

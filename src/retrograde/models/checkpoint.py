@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .._shared.numerics import np
+import numpy as np
+
 from .._shared.writing import write_whole
 from ..errors import CheckpointError
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .._shared.numerics import np
+import numpy as np
+
 from ..program import compile as compiled
 from ..value import core
 from .microgpt import GPT

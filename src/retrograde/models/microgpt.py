@@ -15,7 +15,8 @@ from functools import lru_cache
 from math import isfinite
 from typing import Any
 
-from .._shared.numerics import np
+import numpy as np
+
 from .._values.elementwise import relu, square
 from .._values.functions import mean, softmax
 from .._values.lists import each

@@ -13,7 +13,8 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, Protocol
 
-from .._shared.numerics import np
+import numpy as np
+
 from .._values.modes import no_grad
 from ..errors import CheckpointError, RetrogradeError, SettingError, TrainingError
 from ..optim import Adam

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
-from .._shared.numerics import np
+import numpy as np
 
 MOST_BYTES = 128 * 1024 * 1024
 LEAST_BYTES = 64 * 1024

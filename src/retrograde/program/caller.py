@@ -8,7 +8,8 @@ from functools import cached_property
 from numbers import Integral
 from typing import Any
 
-from .._shared.numerics import np
+import numpy as np
+
 from .._shared.threads import default_threads
 from ..errors import CompileError, FunctionResultError, RecordingError, RowsError
 from ..value import core

@@ -10,7 +10,8 @@ import builtins
 from types import BuiltinFunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-from .._shared.numerics import np
+import numpy as np
+
 from .._values import elementwise, functions, sequences
 from ..ops import OPS
 from ..value import Value, core

@@ -12,7 +12,8 @@ from array import array
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .._shared.numerics import np
+import numpy as np
+
 from .._shared.threads import default_threads
 from .._values.nests import Nest
 from ..value import core_name, native_core

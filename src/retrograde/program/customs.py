@@ -13,7 +13,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .._shared.numerics import np
+import numpy as np
+
 from ..errors import RecordingError
 from ..value import core
 from .program import CONSTANT, ROW, Input, Program

@@ -16,7 +16,8 @@ from os.path import dirname, join, normcase, realpath, sep
 from types import CellType, FrameType, ModuleType
 from typing import Any, Protocol
 
-from .._shared.numerics import np
+import numpy as np
+
 from ..tensor import Tensor
 from ..value import Value, core
 from .reads import CELL, GLOBAL, LOCAL, MODULE, Chain, Reads, reads

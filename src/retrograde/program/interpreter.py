@@ -18,7 +18,8 @@ from itertools import repeat
 from operator import add, mul
 from typing import TYPE_CHECKING, Any, Union
 
-from .._shared.numerics import np
+import numpy as np
+
 from ..errors import TakeError
 from ..ops import OPS
 from ..ops.structural import DOT, SUM, TAKE

@@ -10,7 +10,8 @@ from __future__ import annotations
 from array import array
 from typing import Any, NamedTuple
 
-from .._shared.numerics import np
+import numpy as np
+
 from ..ops.structural import DOT, STRUCTURAL, TAKE
 from .chains import gathered
 from .plan import CARRIED, IN_PLACE, STEPS, UNIFORM, Plan, in_slot

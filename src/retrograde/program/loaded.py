@@ -8,7 +8,8 @@ from functools import wraps
 from types import MappingProxyType
 from typing import Any
 
-from .._shared.numerics import np
+import numpy as np
+
 from .._shared.operands import is_real_scalar
 from .._values.nests import take_apart
 from ..errors import ArgumentError, CompileError, NotRecordedError, NumberError

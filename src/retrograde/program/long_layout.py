@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from .._shared.numerics import np
+import numpy as np
+
 from ..ops.structural import DOT, STRUCTURAL, TAKE
 from .loops import Item, Loop, Rolled, operands_of
 from .plan import CARRIED, IN_PLACE, STEPS, UNIFORM, Plan

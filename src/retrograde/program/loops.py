@@ -13,7 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Union
 
-from .._shared.numerics import np
+import numpy as np
+
 from .program import CONSTANT, Input, Instruction, Program
 
 if TYPE_CHECKING:

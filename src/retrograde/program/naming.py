@@ -9,7 +9,8 @@ from functools import lru_cache
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from .._shared.numerics import np
+import numpy as np
+
 from .._values.nests import bracketed, entries
 from ..tensor import in_graph
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 from struct import pack
 from typing import TYPE_CHECKING
 
-from .._shared.numerics import np
+import numpy as np
+
 from .loops import Item, Rolled
 from .program import CONSTANT, Guard, Input, Program
 from .rolling import INPUTS, NUMBERS, TABLES, Flat, Roller, items_of, rolled

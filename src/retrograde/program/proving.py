@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .._shared.numerics import np
+import numpy as np
+
 from ..errors import NotDifferentiable
 from .adjoint import with_constant
 from .choosing import adjoints

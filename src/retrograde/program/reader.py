@@ -14,7 +14,8 @@ from math import prod
 from struct import unpack_from
 from typing import TYPE_CHECKING, Any
 
-from .._shared.numerics import np
+import numpy as np
+
 from .._shared.sites import Site, StoredSite
 from .._values.nests import Nest, as_array, take_apart
 from ..errors import ArgumentError, ProgramError, ProgramFileError

@@ -12,7 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from .._shared.numerics import np
+import numpy as np
+
 from .._shared.placeholders import forget
 from .._shared.sites import Site, Span, calling_instruction, site_of, span_of
 from .._values.recorded_ops import RecordedOp

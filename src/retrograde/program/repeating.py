@@ -13,7 +13,8 @@ from functools import partial
 from types import BuiltinFunctionType, MethodWrapperType
 from typing import TYPE_CHECKING, Any
 
-from .._shared.numerics import np
+import numpy as np
+
 from .._values import functions, sequences
 from .calls import computing, is_repeatable
 

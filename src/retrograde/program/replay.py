@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from .._shared.numerics import np
+import numpy as np
+
 from ..value import Value, core
 from .executor import executor
 from .interpreter import CHUNK as CHUNK

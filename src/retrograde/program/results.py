@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from math import prod
 from typing import Any
 
-from .._shared.numerics import np
+import numpy as np
+
 from .._values.nests import Nest, as_array, field_names, remade, with_fields
 from ..errors import CompileError, RowsError
 from .blocks import blocks

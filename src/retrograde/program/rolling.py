@@ -13,7 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from .._shared.numerics import np
+import numpy as np
+
 from ..errors import ProgramError
 from .loops import Item, Loop
 from .program import Instruction

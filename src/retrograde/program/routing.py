@@ -17,7 +17,8 @@ from dataclasses import dataclass, field
 from heapq import nlargest
 from typing import Any
 
-from .._shared.numerics import np
+import numpy as np
+
 from ..errors import GuardError
 from .derived import REDUCED, STORED, Mode
 from .layout import laid_out

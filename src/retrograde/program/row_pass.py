@@ -11,7 +11,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from .._shared.numerics import np
+import numpy as np
+
 from .._shared.sites import Site, Span, site_of, span_of
 from .._values.nests import is_array, mapped
 from ..errors import CompileError

@@ -9,7 +9,8 @@ from itertools import islice
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from .._shared.numerics import np
+import numpy as np
+
 from .._shared.operands import is_real_scalar
 from .._values.nests import field_names, made_of, remade
 from .._values.sequences import sequence

@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from .._shared.numerics import np
+import numpy as np
+
 from .layout import laid_out
 from .passes import remove_dead_code
 from .program import ROW, Guard, Input, Instruction, Program

@@ -11,7 +11,8 @@ from inspect import Parameter, Signature
 from struct import pack
 from typing import Any
 
-from .._shared.numerics import np
+import numpy as np
+
 from .._shared.operands import is_real_scalar
 from .._shared.sites import Site, source_line
 from .._values.nests import field_names
