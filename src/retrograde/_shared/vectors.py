@@ -295,6 +295,10 @@ def _absent(name: str) -> Any:
     return _Absent(name, (), {})
 
 
+linalg = _absent("linalg")
+linalg.LinAlgError = type("LinAlgError", (ValueError,), {})
+
+
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
