@@ -103,10 +103,10 @@ const contributionRow = (app, e) => {
 const product = (numbers, story, e) =>
   html("span", {}, `partial ${brief(numbers.partials[e])} × upstream ${brief(numbers.grad[story.uses[e]])}`);
 
-const valueButton = (app, value) => {
+const valueButton = (app, value, length = 22, prefix = 0) => {
   const name = app.story.names[value];
   const choose = () => app.select(value, true);
-  return html("button", { type: "button", class: "name", title: name, onclick: choose }, shortened(name, 22));
+  return html("button", { type: "button", class: "name", title: name, onclick: choose }, prefix ? `…${shortened(name.slice(prefix), length)}` : shortened(name, length));
 };
 
 // ---- the ledger --------------------------------------------------------------------------------

@@ -1,13 +1,15 @@
 // The thermometer: the gradients of the leaves as bars, and the strongest and weakest in words.
+const LONGEST_LEAF = 16;
 const CHECKED = 3000; // values up to which a moved leaf is tried a little to either side
 
 const buildThermometer = (app) => {
   const { story } = app;
+  const prefix = commonPrefix(story.bars.map(([value]) => story.names[value]), LONGEST_LEAF);
   app.bars = story.bars.map(([value, words]) => {
     const bar = html("span", { class: "bar" });
     const reading = html("span", { class: "grad" });
     const tube = html("span", { class: "tube", "aria-hidden": "true" }, bar);
-    const row = html("li", { title: words }, valueButton(app, value), tube, reading);
+    const row = html("li", { title: words }, valueButton(app, value, LONGEST_LEAF, prefix), tube, reading);
     byId("bars").append(row);
     return { value, bar, reading, row, words };
   });

@@ -48,7 +48,7 @@ const fit = (app, jump = true) => {
   const scale = Math.min(shell.clientWidth / (width + EDGE), LARGEST_FIT);
   const high = Math.min(Math.max((height + EDGE) * scale, 210), window.innerHeight * 0.6);
   const alone = app.story.pictures.length === 1;
-  shell.style.minHeight = filled ? "" : alone ? `${high}px` : `${Math.min(Math.max(window.innerHeight * 0.46, 260), 640)}px`;
+  shell.style.minHeight = filled ? "" : alone ? `${high}px` : `${Math.min(Math.max(window.innerHeight * (shell.clientWidth < 700 ? 0.32 : 0.46), 240), 640)}px`;
   app.byHand = false;
   glide(app, fitted(app), jump);
 };

@@ -37,6 +37,7 @@ const buildWhatIf = (app) => {
   app.sliders = new Map();
   const unknown = () => Boolean(story.paths.unknown) && !app.anyway;
   app.canMove = (value) => !reason && !unknown() && !fixed[value] && story.ops[story.op[value]][0] === "leaf";
+  app.prefix = commonPrefix(leaves.map((value) => story.names[value]), LONGEST_LEAF);
   const add = () => { for (const value of leaves) if (app.canMove(value)) addSlider(app, value); };
   byId("whatif").hidden = !leaves.length && !reason;
   const partly = "Leaves that reach an op written in Python stay where they are: this page cannot run it.";
@@ -78,7 +79,10 @@ const addSlider = (app, value) => {
     },
     onblur: () => settle(app),
     onkeydown: (event) => { if (event.key === "Enter") box.blur(); } });
-  const row = html("li", {}, valueButton(app, value), range, box);
+  const row = html("li", {}, valueButton(app, value, LONGEST_LEAF, app.prefix), range, box);
+  if (app.prefix && !name.startsWith(story.names[story.bars[0][0]].slice(0, app.prefix))) {
+    row.firstChild.textContent = shortened(name, LONGEST_LEAF);
+  }
   app.sliders.set(value, { range, box, row, start });
   byId("sliders").append(row);
 };

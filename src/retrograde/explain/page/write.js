@@ -22,6 +22,13 @@ const shortened = (name, length) => {
   const tail = Math.max(Math.floor((length * 5) / 9), 1);
   return `${name.slice(0, Math.max(length - 1 - tail, 0))}…${name.slice(-tail)}`;
 };
+// How much of their beginnings names have in common, up to a dot; 0 where all are short.
+const commonPrefix = (names, length) => {
+  if (names.length < 2 || names.every((name) => name.length <= length)) return 0;
+  let shared = names[0];
+  for (const name of names) while (!name.startsWith(shared)) shared = shared.slice(0, -1);
+  return shared.lastIndexOf(".") + 1;
+};
 const thousands = (count) => count.toLocaleString("en");
 const plural = (count, one) => `${thousands(count)} ${one}${count === 1 ? "" : "s"}`;
 
