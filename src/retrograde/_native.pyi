@@ -1187,6 +1187,13 @@ class CallSite:
         """The call again; None where it is another one."""
 
 @final
+class ShapedSite:
+    def __new__(cls, *parts: Any) -> ShapedSite: ...
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What is asked, then a kind an argument."""
+
+@final
 class Names:
     def __len__(self) -> int: ...
     def read(self, kind: int, container: object, key: object, name: str, /) -> Any:
@@ -1382,6 +1389,9 @@ def shaped_run(
     plan: Any, leaves: list[Any], captured: list[Any], takers: tuple[int, ...] | None, /
 ) -> Any:
     """Run a program with shapes."""
+
+def shaped_again(sites: list[ShapedSite], asked: Any, args: tuple[Any, ...], /) -> Any:
+    """The answer of a site that knows the call; None where none does."""
 
 def array_threads(most: int, /) -> int:
     """Say how many threads a product may take; how many it was."""

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
+from .._shared.numerics import np
 from ..ops import OPS
 from ..ops.array import ARRAYS
 from ..tensor import Tensor

@@ -11,9 +11,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
-
 from .._shared import hooks
+from .._shared.numerics import np
 from ..errors import TensorError, TensorIndexError
 from ..ops import OPS
 from ..ops.arrays.binding import normal_axes

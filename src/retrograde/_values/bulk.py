@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from .._shared.arrays import floats
+from .._shared.numerics import np
 from ..errors import LeafError, NotAValueError, NumberError, ShapeError
 from ..tensor import Tensor, in_graph
 from ..value import Value, core
