@@ -477,8 +477,14 @@ static void sums(Count lines, Count n, const double *x, double *to, Count stride
     }
 }
 
+/* Squares of vectors, and the edges number by number: nothing behind the matrix is written. */
 static void turned(Count lines, Count n, const double *x, double *to) {
-    turn(n, lines, lines, x, 1, n, to);
+    Count wide = lines / LANES * LANES, deep = n / LANES * LANES;
+    for (Count q = 0; q < wide; q += LANES)
+        for (Count p = 0; p < deep; p += LANES)
+            turn_square(x + q * n + p, n, to + p * lines + q, lines);
+    for (Count q = 0; q < lines; q++)
+        for (Count p = q < wide ? deep : 0; p < n; p++) to[p * lines + q] = x[q * n + p];
 }
 
 /* ---- Extremes ---------------------------------------------------------------------------------- */

@@ -201,3 +201,18 @@ def test_zero_grad_of_a_list_refuses_what_keeps_no_gradient(rg: Any) -> None:
     assert v.grad == 0.0
     with pytest.raises(Exception, match="retain_grad"):
         rg.zero_grad([x, inner])
+
+
+@pytest.mark.parametrize("lines", [1, 2, 3, 7, 8, 9, 16, 17])
+@pytest.mark.parametrize("n", [1, 2, 5, 8, 11, 16, 19])
+def test_the_gradient_of_a_turned_matrix_is_turned_and_nothing_else_is_written(
+    rg: Any, lines: int, n: int
+) -> None:
+    weights = [rg.Tensor(drawn(n, lines)) for _ in range(4)]
+    seeds = [drawn(lines, n) for _ in weights]
+    total = sum((w.T * seed).sum() for w, seed in zip(weights, seeds))
+    for _ in range(3):
+        rg.zero_grad(weights)
+        total.backward()
+        for w, seed in zip(weights, seeds):
+            np.testing.assert_array_equal(w.grad, seed.T)
