@@ -477,6 +477,10 @@ static void sums(Count lines, Count n, const double *x, double *to, Count stride
     }
 }
 
+static void turned(Count lines, Count n, const double *x, double *to) {
+    turn(n, lines, lines, x, 1, n, to);
+}
+
 /* ---- Extremes ---------------------------------------------------------------------------------- */
 
 /* The better of two; y where they are equal. */
@@ -540,4 +544,4 @@ static void extremes(int smallest, Count lines, Count n, const double *x, double
 
 #define JOIN(A, B) A##B
 #define TABLE(LEVEL) JOIN(rg_products_, LEVEL)
-const RgProducts TABLE(RG_LEVEL) = {product, several, sum, sums, extremes};
+const RgProducts TABLE(RG_LEVEL) = {product, several, sum, sums, turned, extremes};

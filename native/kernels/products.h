@@ -33,6 +33,8 @@ typedef struct {
     double (*sum)(ptrdiff_t n, const double *x, ptrdiff_t stride);
     /* The sums of lines of n numbers, one line behind the other; results are `stride` apart. */
     void (*sums)(ptrdiff_t lines, ptrdiff_t n, const double *x, double *to, ptrdiff_t stride);
+    /* A matrix of lines of n numbers, one line behind the other, turned: to[i, line]. */
+    void (*turned)(ptrdiff_t lines, ptrdiff_t n, const double *x, double *to);
     /* The largest numbers of such lines, or the smallest; n is at least 1. NaN where one is NaN. */
     void (*extremes)(int smallest, ptrdiff_t lines, ptrdiff_t n, const double *x, double *to,
                      ptrdiff_t stride);

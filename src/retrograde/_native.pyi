@@ -1315,7 +1315,9 @@ def write_tensor(tensor: Any, array: NDArray[np.float64], /) -> None:
 def put(tensor: Any, bound: Bound, operand: Any, wholes: dict[str, Any], /) -> None:
     """The handle becomes that of a node of the row put."""
 
-def take_tensors(operated: Callable[..., Any], methods: type, /) -> None:
+def take_tensors(
+    operated: Callable[..., Any], methods: type, array_ufunc: Callable[..., Any], /
+) -> None:
     """Who answers what is out of the ordinary."""
 
 def composed(name: str, operands: tuple[Any, ...], arguments: dict[str, Any], /) -> Any:
