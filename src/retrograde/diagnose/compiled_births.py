@@ -15,9 +15,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from .._shared.birth import BACKWARD, DROPPED, FORWARD, GIVEN, MADE, Birth, spelled
+from .._shared.numerics import np
 from .._shared.threads import default_threads
 from .._values.nests import is_array, leaves, mapped
 from ..program.derived import VALUE, Mode

@@ -11,7 +11,7 @@ from ..errors import CompileError
 from ..value import core
 from .caller import TakingNow, numbers_of, reduced, whole_of
 from .callsites import MISS, gradient_parts, results_of
-from .derived import REDUCED, STORED, VALUE, Mode
+from .derived import REDUCED, STORED, VALUE, Mode, jacobian_mode
 from .directions import MANY_DIRECTIONS, fill, second_derivatives, sparse_matrices
 from .files import packed, write
 from .results import (
@@ -223,6 +223,8 @@ class Replayable(Printable, OverFiles):
     ) -> Any:
         """The gradients of every output, per row, in the outputs' nest.
 
+        Of twice as many outputs as arguments, or more, they are found argument by argument.
+
         >>> import numpy as np
         >>> import retrograde as rg
         >>> @rg.compile
@@ -235,17 +237,13 @@ class Replayable(Printable, OverFiles):
         family = self._family(bound, shapes)
         chosen, bare = self._chosen(shapes, wrt)
         indices, outputs = numbers_of(chosen), family.traces[0].outputs
+        mode = jacobian_mode(indices, len(outputs.items), whole_of(bound, wrt))
+        if mode.is_second:
+            family = self._family(bound, shapes, traced=True)
         self._watch(family, bound, shapes, indices, threads)
         store = Store(bound)
         store.fresh(len(indices) * len(outputs.items))
-        self._stored(
-            family,
-            bound,
-            shapes,
-            Mode("jacobian", indices, 0, whole_of(bound, wrt)),
-            store,
-            threads,
-        )
+        self._stored(family, bound, shapes, mode, store, threads)
         source = iter(store.items())
         results = []
         for _ in outputs.items:
