@@ -83,6 +83,11 @@ static PyObject *get_grad(PyObject *self, void *Py_UNUSED(closure)) {
     return array;
 }
 
+static int refuse_data(PyObject *self, PyObject *Py_UNUSED(data), void *Py_UNUSED(closure)) {
+    rg_fail("TensorError", "data", "(O)", self);
+    return -1;
+}
+
 static int set_grad(PyObject *self, PyObject *object, void *Py_UNUSED(closure)) {
     Value *v = rg_node_of(self);
     if (object == NULL) {
@@ -180,7 +185,7 @@ static PyObject *get_site(PyObject *self, void *closure) {
 static PyObject *get_transposed(PyObject *self, void *closure);
 
 static PyGetSetDef tensor_getset[] = {
-    {"data", get_data, NULL, "Its numbers: an array that cannot be written to.", NULL},
+    {"data", get_data, refuse_data, "Its numbers: an array that cannot be written to.", NULL},
     {"grad", get_grad, set_grad,
      "The gradient: of a leaf zeros before a backward pass, of others after retain_grad().", NULL},
     {"shape", get_shape, NULL, "The lengths along its axes.", NULL},

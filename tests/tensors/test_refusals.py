@@ -181,3 +181,11 @@ def test_an_axis_is_a_whole_number(rg, axis):
         with pytest.raises(rg.errors.TensorError, match="is no axis: give a whole number"):
             np.mean(x, axis=axis)
     assert x.sum(axis=np.int64(1)).data.tolist() == [3.0, 7.0]
+
+
+def test_the_numbers_of_a_tensor_are_not_assigned_as_an_attribute(rg: Any) -> None:
+    t = rg.Tensor([1.0, 2.0])
+    with pytest.raises(rg.errors.TensorError, match=r"t\.data = .*rg\.assign\(t, array\)"):
+        t.data = np.array([3.0, 4.0])
+    t[...] = np.array([3.0, 4.0])
+    np.testing.assert_array_equal(t.data, [3.0, 4.0])

@@ -58,6 +58,10 @@ class Tensor:
             raise getattr(RecordingError, f"{'' if traced else 'captured_'}tensor_data")(self)
         return self._node._data.view()
 
+    @data.setter
+    def data(self, data: Any) -> None:
+        raise TensorError.data(self)
+
     @property
     def grad(self) -> Any:
         """The gradient: of a leaf zeros before a backward pass, of others after retain_grad()."""

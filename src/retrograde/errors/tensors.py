@@ -172,6 +172,13 @@ class TensorError(RetrogradeError, TypeError):
         return cls(f"np.{name} of tensors is not known here: it has no rule. {cure}")
 
     @classmethod
+    def data(cls, tensor: Any) -> Self:
+        return cls(
+            f"t.data = … of {describe(tensor)}: the numbers of a tensor are not replaced so. Write "
+            f"rg.assign(t, array) for a leaf, or t[...] = numbers."
+        )
+
+    @classmethod
     def attribute(cls, name: str) -> str:
         """The text of an AttributeError."""
         return (
