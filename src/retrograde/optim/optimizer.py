@@ -15,8 +15,7 @@ from math import isfinite
 from numbers import Real
 from typing import Any, ClassVar
 
-import numpy as np
-
+from .._shared.numerics import np
 from .._values import bulk
 from ..errors import ParameterError, SettingError, StateError
 from ..tensor import Tensor, in_graph
