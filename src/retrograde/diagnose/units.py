@@ -49,8 +49,8 @@ class Unit:
     def is_shut(self, rows: int, patience: int) -> bool:
         """Whether it is shut now: always so far, or for longer than it ever was before.
 
-        Passes of few rows show a unit off by chance, so there it must be half of all rows. Where not
-        every pass is looked at, those between two that are count as well.
+        Passes of few rows show a unit off by chance, so there it must be half of all rows. Passes
+        between two that were looked at count as well.
         """
         if self.shut == self.rows:
             return True
