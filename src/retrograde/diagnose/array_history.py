@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
 
-import numpy as np
-
+from .._shared.numerics import np
 from .._shared.sites import Site
 from .history import History, Seen
 from .motion import Motion

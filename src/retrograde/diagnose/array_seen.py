@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-import numpy as np
-
+from .._shared.numerics import np
 from ..passes.arrays import Gate
 from ..passes.flat import Pass
 from ..passes.survey import BY_FACTOR, BY_FLAT, BY_GATE, BY_SATURATION, BY_UNDERFLOW

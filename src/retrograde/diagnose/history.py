@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
+from .._shared.numerics import np
 from .motion import Motion
 from .overwriting import Rules
 from .rebuilding import Rebuilding

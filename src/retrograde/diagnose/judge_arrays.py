@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
+from .._shared.numerics import np
 from .._text.paragraphs import counted
 from .array_history import ArrayHistory
 from .cures import cure_of, rate_cure

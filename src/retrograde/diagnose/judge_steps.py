@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from math import isfinite
 from typing import Any
 
-import numpy as np
-
+from .._shared.numerics import np
 from .._text.paragraphs import counted
 from .cures import cure_of, rate_cure
 from .folding import SHUT

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
+from .._shared.numerics import np
 from .._shared.sites import Site, site_of
 
 
