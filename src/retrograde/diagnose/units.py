@@ -53,7 +53,8 @@ class Unit:
         """
         if self.shut == self.rows:
             return True
-        if self.last - self.began + 1 < patience or self.run < rows or self.run <= 2 * self.longest:
+        lasted = max(self.passes, self.last - self.began + 1)
+        if lasted < patience or self.run < rows or self.run <= 2 * self.longest:
             return False
         return self.run >= rows * self.passes or 2 * self.run >= self.rows
 
