@@ -7,9 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from retrograde.explain.html import page_html
+from retrograde.explain.phrases import seed_words
 
 from .browser import Opened
 from .stories import walkthroughs
@@ -38,7 +37,7 @@ def test_the_page_opens_on_the_finished_pass(meeting: Opened) -> None:
     assert meeting.box("a").get_attribute("aria-label") == "a: data 2, gradient 7"
     assert meeting.box("b").get_attribute("aria-label") == "b: data −3, gradient 2"
     assert meeting.box("c").get_attribute("aria-label") == "c: data 10, gradient −1"
-    assert meeting.text("#count") == "0 / 11"
+    assert meeting.text("#count") == "0 / 12"
 
 
 def test_every_number_of_the_story_is_in_the_page(native: Any, show: Callable[..., Opened]) -> None:
@@ -72,13 +71,14 @@ def test_steps_go_forwards_then_backwards(native: Any, show: Callable[..., Opene
     nodes = list(story.nodes)
     made = [f"{nodes[it.node].name} = " if nodes[it.node].inputs else "" for it in story.forward]
     words = [f"{name}{step.words}" for name, step in zip(made, story.forward)]
-    words += [step.words for step in story.backward]
+    words += [seed_words("L", 1.0), *(step.words for step in story.backward)]
     seen = []
     for place in range(len(words)):
         page.press("ArrowRight")
         seen.append(words_of(page))
         phase = "Forward" if place < len(story.forward) else "Backward"
-        assert page.text("#phase").startswith(f"{phase} · step")
+        what = "the seed" if place == len(story.forward) else "step"
+        assert page.text("#phase").startswith(f"{phase} · {what}")
     assert seen == words
     page.press("ArrowRight")  # nothing comes after the last
     assert page.text("#count") == f"{len(words)} / {len(words)}"
@@ -94,7 +94,7 @@ def test_numbers_appear_when_they_are_known(meeting: Opened) -> None:
     meeting.press("ArrowRight")
     assert meeting.box("a").get_attribute("aria-label") == "a: data 2, no gradient yet"
     assert "not known yet" in meeting.box("b").get_attribute("aria-label")
-    for _ in range(8):  # seven forward steps, then the first two backward steps
+    for _ in range(9):  # seven forward steps, the seed, the first two backward steps
         meeting.press("ArrowRight")
     assert meeting.box("a").get_attribute("aria-label") == "a: data 2, gradient 4 so far"
     meeting.press("End")
@@ -116,23 +116,23 @@ def test_nothing_moves_while_stepping(meeting: Opened) -> None:
         " (it) => it.getAttribute('transform') + it.firstChild.nextSibling.getAttribute('width'))"
     )
     before = meeting.run(places)
-    for _ in range(11):
+    for _ in range(12):
         meeting.press("ArrowRight")
         assert meeting.run(places) == before
 
 
 def test_the_scrubber_the_buttons_and_the_keys_agree(meeting: Opened) -> None:
     meeting.page.click("#last")
-    assert meeting.text("#count") == "11 / 11"
+    assert meeting.text("#count") == "12 / 12"
     meeting.page.click("#previous")
-    assert meeting.text("#count") == "10 / 11"
+    assert meeting.text("#count") == "11 / 12"
     meeting.page.click("#next")
     meeting.page.click("#first")
-    assert meeting.text("#count") == "0 / 11"
+    assert meeting.text("#count") == "0 / 12"
     meeting.page.locator("#scrubber").fill("5")
     assert meeting.text("#phase") == "Forward · step 5 of 7"
     meeting.page.locator("#scrubber").press("ArrowRight")
-    assert meeting.text("#count") == "6 / 11"
+    assert meeting.text("#count") == "6 / 12"
     meeting.press("Home")
     assert meeting.text("#phase") == "The whole pass"
 
@@ -149,7 +149,7 @@ def test_play_runs_to_the_end_and_stops(meeting: Opened) -> None:
     meeting.page.wait_for_timeout(400)
     assert meeting.text("#count") == stopped
     meeting.page.click("#play")
-    meeting.page.wait_for_function("retrograde.position === 11 && !retrograde.timer")
+    meeting.page.wait_for_function("retrograde.position === 12 && !retrograde.timer")
 
 
 def test_a_step_can_be_linked_to(native: Any, browser: Any, tmp_path: Path) -> None:
@@ -185,7 +185,7 @@ def test_a_value_used_twice_has_two_entries(native: Any, show: Callable[..., Ope
 
 
 def test_the_table_holds_what_the_picture_shows(meeting: Opened) -> None:
-    for _ in range(9):
+    for _ in range(10):
         meeting.press("ArrowRight")
     boxes = meeting.run(
         "Array.from(document.querySelectorAll('#graph .value'), (it) => ["
@@ -270,14 +270,3 @@ def test_nothing_is_animated_for_those_who_ask(native: Any, show: Callable[..., 
         page.press("End")
     assert lively.run(moving)
     assert calm.run(moving) == []
-
-
-@pytest.mark.parametrize("width", [390, 1280])
-def test_the_page_fits_its_window(native: Any, show: Callable[..., Opened], width: int) -> None:
-    page = show(
-        native.story(walkthroughs(native)["meeting"]), viewport={"width": width, "height": 800}
-    )
-    assert page.run("document.documentElement.scrollWidth") <= width
-    for _ in range(11):
-        page.press("ArrowRight")
-        assert page.run("document.documentElement.scrollWidth") <= width

@@ -69,7 +69,7 @@ def test_groups_open_on_demand_and_close_again(big_page: Opened) -> None:
 def test_steps_are_followed_into_their_group(big_page: Opened) -> None:
     big_page.run("retrograde.at(70000)")
     value = big_page.run(
-        "(({ names, forward, backward }) => names[backward[70000 - forward.length - 1]])"
+        "(({ names, forward, backward }) => names[backward[70000 - forward.length - 2]])"
         "(retrograde.story)"
     )
     now = big_page.page.locator("#graph g.now")

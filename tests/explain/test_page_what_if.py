@@ -60,7 +60,7 @@ def test_a_slider_moves_by_keys(meeting: Opened) -> None:
     slider.focus()
     slider.press("ArrowRight")
     assert meeting.run("retrograde.moved.size") == 1
-    assert meeting.text("#count") == "0 / 11"  # the slider's key is not a step
+    assert meeting.text("#count") == "0 / 12"  # the slider's key is not a step
 
 
 def test_the_page_computes_every_op_as_python_does(

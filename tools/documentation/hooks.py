@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.plugins import get_plugin_logger
 from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.pages import Page
 
@@ -20,6 +21,7 @@ for folder in ("tools", "src"):
     if str(ROOT / folder) not in sys.path:
         sys.path.insert(0, str(ROOT / folder))
 
+from documentation.live import PICTURES, build_playground, frame, live_pages  # noqa: E402
 from documentation.mathml import mathml  # noqa: E402
 from documentation.ops_page import site_page  # noqa: E402
 from documentation.pages import made_pages, title_of  # noqa: E402
@@ -28,6 +30,7 @@ from documentation.rewriting import outside_fences, redirect, session_blocks  # 
 
 FORMULA = re.compile(r"\$`([^`]+)`\$|\$([a-z])\$")
 PICTURE = re.compile(r"^!\[[^\]]*\]\((?P<source>[^)\s]+\.svg)\)$", re.MULTILINE)
+PAGE = re.compile(r"^!\[(?P<title>[^\]]*)\]\((?P<source>[^)\s]+)\)$", re.MULTILINE)
 PLACE = re.compile(r'<div data-drawing="(?P<source>[^"]+)"></div>')
 NAMED = re.compile(r'(?P<before>\b(?:id|aria-labelledby)="|url\(#)(?P<names>[^")]+)')
 CODE = re.compile(
@@ -35,6 +38,8 @@ CODE = re.compile(
     r"|<code>(?P<name>(?:rg\.)?\w+(?:\.\w+)*)(?:\([^<]*\))?</code>",
     re.DOTALL,
 )
+
+log = get_plugin_logger("retrograde")
 
 INDEXES = ("/index.md", "/README.md")
 
@@ -82,6 +87,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         files.append(File.generated(config, page.place, content=page.text))
         if page.source:
             _site_places[page.source] = page.place
+    for place, html in live_pages().items():
+        files.append(File.generated(config, place, content=html))
     for file in files:
         if file.generated_by is None and not file.src_uri.startswith("assets/"):
             _site_places[f"docs/{file.src_uri}"] = file.src_uri
@@ -97,6 +104,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     """A page as it is written for a code host becomes one of the site."""
     here = page.file.src_uri
     folder = posixpath.dirname(_sources.get(here, ""))
+    markdown = PAGE.sub(lambda found: _living(found, here), markdown)
     markdown = PICTURE.sub(lambda found: _place_of_drawing(found, folder), markdown)
     if here == "ops.md":
         markdown = site_page(markdown)
@@ -104,6 +112,20 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         markdown = redirect(markdown, lambda target: _place(target, here))
     markdown = outside_fences(markdown, lambda text: FORMULA.sub(_formula, text))
     return session_blocks(markdown)
+
+
+def _living(found: re.Match[str], here: str) -> str:
+    """A picture of a page as the page itself."""
+    for source, place in PICTURES.items():
+        if found["source"].endswith(source):
+            return frame(posixpath.relpath(place, posixpath.dirname(here) or "."), found["title"])
+    return found[0]
+
+
+def on_post_build(config: MkDocsConfig) -> None:
+    """Serve the playground with the site."""
+    if not build_playground(Path(config["site_dir"])):
+        log.warning("the playground has no Python: npm could not fetch pyodide")
 
 
 def _formula(found: re.Match[str]) -> str:

@@ -11,10 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from weakref import ref
 
-import numpy as np
-
 from .._shared import hooks
 from .._shared.bound import Bound
+from .._shared.numerics import np
 from .._shared.views import by_any_bits
 from ..errors import AnomalyError, NotDifferentiable, StaleGraph
 from ..ops.arrays.places import At

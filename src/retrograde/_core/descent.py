@@ -11,9 +11,8 @@ from collections.abc import Callable, Sequence
 from math import inf, isnan, sqrt
 from typing import Any
 
-import numpy as np
-
 from .._shared.lending import refuse_lent
+from .._shared.numerics import np
 from ..errors import NotAValueError
 from .arrays import TensorNode
 from .recording import refuse

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from .._shared.numerics import np
 from .._shared.operands import is_real_scalar, of_tensors
 from ..errors import NumberError, ShapeError, TakeError
 from ..ops import Structural

@@ -8,11 +8,10 @@ from sys import getrefcount
 from typing import Any
 from weakref import ref
 
-import numpy as np
-
 from .._shared.arrays import floats
 from .._shared.bound import Bound
 from .._shared.lending import refuse_lent
+from .._shared.numerics import np
 from .._shared.sites import Site, site_of
 from ..errors import AliasError, LeafError, RecordingError, TensorError
 from . import arrays

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from .._shared.lending import Loan
+from .._shared.numerics import np
 from ..errors import NotAValueError, ShapeError
 from . import recording
 from .bulk import zero_nodes

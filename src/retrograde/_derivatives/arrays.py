@@ -10,9 +10,8 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from .._shared.bound import Back, Bound, numeric
+from .._shared.numerics import np
 from .._shared.views import one_place
 from .._tensors.doing import do
 from ..errors import AliasError, NotDifferentiable

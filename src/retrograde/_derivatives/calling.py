@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from threading import local
 from typing import Any, Literal
 
-import numpy as np
-
+from .._shared.numerics import np
 from .._shared.operands import is_real_scalar
 from .._values.nests import Nest, is_numeric, mapped, take_apart
 from .._values.sequences import ComputingSequence

@@ -15,9 +15,8 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from typing import Any
 
-import numpy as np
-
 from .._shared.arrays import floats
+from .._shared.numerics import np
 from .._shared.operands import is_real_scalar
 from .._tensors.doing import do
 from .._values.functions import dot

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
+from .._shared.numerics import np
 from .._values.modes import no_grad
 from .._values.sequences import ComputingSequence
 from ..errors import MissingPackageError

@@ -10,8 +10,6 @@ from collections.abc import Sequence
 from math import isfinite, isinf, isnan
 from typing import Any
 
-import numpy as np
-
 from ..errors import describe
 from ..ops import OPS
 from .birth import (
@@ -30,6 +28,7 @@ from .birth import (
     Operand,
     placed,
 )
+from .numerics import np
 
 Index = tuple[int, ...]
 

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ..errors import TensorError
+from .numerics import np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,10 +8,9 @@ from collections.abc import Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ..ops.expr import Call
 from ..ops.index import Ref, Statement
+from .numerics import np
 
 if TYPE_CHECKING:
     from .loops import Arrays, Numbers

@@ -12,14 +12,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from ..ops import OPS
 from ..ops.array import ARRAYS
 from ..ops.arrays.adjoint import adjoint
 from ..ops.arrays.row import Composed, Implicit
 from ..ops.index import RESULT, Chosen, Read, Ref, Shape, Statement
 from . import blas, factors, loops
+from .numerics import np
 
 KEPT = 8192
 """How many bound rows are kept."""

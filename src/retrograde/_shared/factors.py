@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
+from .numerics import np
 
 if TYPE_CHECKING:
     from .loops import Arrays, Numbers, Places

@@ -8,10 +8,9 @@ over the box of all loops and added up. ``ops/arrays/oracle.py`` says what the r
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from math import prod
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from ..ops import OPS
 from ..ops.arrays.bodies import Arithmetic
@@ -31,6 +30,7 @@ from ..ops.index import (
     letters_of,
     refs,
 )
+from .numerics import np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -291,8 +291,13 @@ _LIFTED = ["erf", "erfc", *(name for name, row in OPS.items() if row.tuned)]
 
 def _lifted(name: str) -> Callable[..., Any]:
     """A function that NumPy does not have, number by number."""
-    each = np.frompyfunc(getattr(ieee, name), 1, 1)
-    return lambda x: np.asarray(each(x), dtype=float)
+    return lambda x: np.asarray(_each(name)(x), dtype=float)
+
+
+@cache
+def _each(name: str) -> Callable[..., Any]:
+    each: Callable[..., Any] = np.frompyfunc(getattr(ieee, name), 1, 1)
+    return each
 
 
 ARRAYWISE = Arithmetic(

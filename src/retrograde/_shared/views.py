@@ -10,14 +10,13 @@ from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from typing import Any
 
-import numpy as np
-
 from ..ops import OPS
 from ..ops.arrays.places import At, is_one_place
 from ..ops.arrays.plans import plan as planned
 from ..ops.index import Index, Letter, Read, Ref, Shape
 from .bound import Bound, bound
 from .loops import choose
+from .numerics import np
 
 Make = Callable[[bytes, bytes], Any]
 """Makes a native plan of words and numbers."""

@@ -13,8 +13,7 @@ from collections.abc import Callable
 from contextlib import contextmanager
 from typing import Any
 
-import numpy as np
-
+from .._shared.numerics import np
 from ..errors import RecordingError, TensorError
 from ..tensor import in_graph
 from ..value import belongs_to_caller, core

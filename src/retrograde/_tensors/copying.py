@@ -10,8 +10,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-import numpy as np
-
+from .._shared.numerics import np
 from .._values import copying as of_values
 from ..tensor import Tensor
 from ..value import Value, belongs_to_caller, core

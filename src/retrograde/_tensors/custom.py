@@ -11,10 +11,9 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from .._shared.arrays import floats
 from .._shared.bound import Bound
+from .._shared.numerics import np
 from ..errors import NotTwiceDifferentiable
 from ..errors.wording import kind_of
 from ..ops.index import Shape

@@ -11,12 +11,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from .._shared.arrays import floats
 from .._shared.bound import Bound, Numeric, bound, numeric
 from .._shared.loops import choose
 from .._shared.loops import run as carried_out
+from .._shared.numerics import np
 from .._shared.operands import is_real_scalar
 from .._values import elementwise
 from ..errors import FitError, NumberError, TensorError, TensorIndexError

@@ -10,8 +10,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import numpy as np
-
+from .._shared.numerics import np
 from ..errors import FitError
 from ..tensor import in_graph
 from ..value import belongs_to_caller

@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from threading import local
 from typing import Any, NoReturn
 
-import numpy as np
-
+from .._shared.numerics import np
 from ..errors import RecordingError
 from ..value import belongs_to_caller
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
+from .._shared.numerics import np
 from ..errors import RecordingError, TensorIndexError
 from ..ops.arrays.places import At
 from ..ops.index import Shape

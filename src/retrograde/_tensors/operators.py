@@ -6,8 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-import numpy as np
-
+from .._shared.numerics import np
 from .._shared.operands import COMPARISONS, is_real_scalar
 from ..errors import FitError, GraphExitError, OperandError, TensorError
 from ..tensor import Tensor, in_graph, number_of

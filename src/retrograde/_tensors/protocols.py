@@ -14,8 +14,7 @@ from inspect import isfunction
 from math import pi
 from typing import Any
 
-import numpy as np
-
+from .._shared.numerics import np
 from .._shared.operands import COMPARISONS
 from ..errors import TensorError
 from ..ops import OPS

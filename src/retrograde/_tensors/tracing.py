@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
+from .._shared.numerics import np
 from .._shared.operands import is_real_scalar
 from ..ops import OPS
 from ..ops.array import ARRAYS

@@ -13,8 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import numpy as np
-
+from .._shared.numerics import np
 from ..errors import CopyError
 from ..passes.flat import CUSTOM, LEAF
 from ..passes.values import read

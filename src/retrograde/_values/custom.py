@@ -24,8 +24,7 @@ from collections.abc import Callable, Sequence
 from functools import update_wrapper
 from typing import Any, overload
 
-import numpy as np
-
+from .._shared.numerics import np
 from .._shared.operands import is_real_scalar
 from .._shared.sites import calling_instruction, site_of
 from ..errors import (

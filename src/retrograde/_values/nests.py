@@ -14,8 +14,7 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
+from .._shared.numerics import np
 from .._shared.operands import is_real_scalar
 from ..errors import ArgumentError, ShapeError
 from ..tensor import Tensor

@@ -7,8 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from .._shared.numerics import np
 from ..errors import CustomOpError, GraphExitError, NotTwiceDifferentiable
 from ..value import Value, belongs_to_caller, core
 

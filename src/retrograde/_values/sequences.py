@@ -15,8 +15,7 @@ from collections.abc import Callable, Iterator
 from functools import partial, reduce
 from typing import Any, NoReturn
 
-import numpy as np
-
+from .._shared.numerics import np
 from .._shared.operands import HOPELESS, is_array
 from ..errors import GraphExitError, OperandError, SequenceError, ShapeError
 from ..ops import OPS

@@ -8,8 +8,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-import numpy as np
-
+from .._shared.numerics import np
 from .._shared.operands import is_real_scalar
 from ..errors import ShapeError, TakeError
 from ..tensor import Tensor

@@ -23,8 +23,7 @@ from types import (
 )
 from typing import Any, TypeVar
 
-import numpy as np
-
+from .._shared.numerics import np
 from .._shared.sites import Site
 from .._values.nests import dotted, entries
 from .._values.sequences import ComputingSequence

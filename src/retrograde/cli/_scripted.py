@@ -11,10 +11,12 @@ from contextlib import contextmanager
 from pathlib import PurePath
 from typing import Any
 
+from .._values.compared import Comparison, comparing
 from .._values.watch import WatchedPass, watching
 from ..diagnose.discovery import variables_now
 from ..errors import RetrogradeError, ScriptError
 from ..explain.names import root_of_line
+from ..explain.paths import Path, path_of
 from ..explain.reading import read, read_tensors
 from ..explain.story import Story
 from ..passes import values
@@ -23,6 +25,9 @@ from ..value import Value, core
 from ._engines import refuse_without_pass
 from ._labels import labelled, passing_names
 from ._script import Outcome, run_script, source_of
+
+PASSES_COMPARED = 3
+"""Backward passes of which the comparisons before them are kept."""
 
 
 class LastPass:
@@ -48,11 +53,14 @@ class LastPass:
         self.data: list[float] = []
         self.leaves: dict[int, Any] | None = None
         self.finished = True
+        self.compared: list[Comparison] = []
+        self.earlier: list[int] = []  # comparisons kept after each of the last passes
+        self.taken: Path | None = None
 
     @contextmanager
     def watching(self) -> Iterator[None]:
         """Watch the backward passes of the script inside the block."""
-        with watching(self.done, begun=self.begun):
+        with comparing() as self.compared, watching(self.done, begun=self.begun):
             yield
 
     def begun(self, this: WatchedPass) -> None:
@@ -67,6 +75,15 @@ class LastPass:
         if self._wanted(this):
             self.count += 1
             self.finished = True
+        self._forget()
+
+    def _forget(self) -> None:
+        """Let go of the comparisons of passes long over: their graphs would fill the memory."""
+        self.earlier.append(len(self.compared))
+        if len(self.earlier) > PASSES_COMPARED:
+            gone = self.earlier.pop(0)
+            del self.compared[:gone]
+            self.earlier = [count - gone for count in self.earlier]
 
     def _wanted(self, this: WatchedPass) -> bool:
         if self.step is not None and self.begun_passes != self.step:
@@ -82,6 +99,7 @@ class LastPass:
         except RetrogradeError:
             return  # a cycle: backward itself says so
         self.chosen, self.data, self.finished = this, numbers.tolist(), finished
+        self.taken = path_of(self.compared)
         if self.passing is not None:
             self.variables = variables_now()
 
@@ -115,7 +133,7 @@ class LastPass:
             note = " ".join(filter(None, (ended(outcome), _which(self))))
             if self.leaves is not None:
                 return read_tensors(self.chosen.roots, seeds, self.leaves, note or None)
-            return read(self.chosen.roots, seeds, self.data, note)
+            return read(self.chosen.roots, seeds, self.data, note, path=self.taken)
         if outcome.error is None:
             if self.at is not None:
                 raise ScriptError.no_pass_at(self.path, self.at, self.lines)
@@ -128,7 +146,7 @@ class LastPass:
         note = f"{ended(outcome)} No backward pass had run: this is what it had computed by then."
         if holds_tensors((root,)):
             return read_tensors([root], [1.0], note=note)
-        return read([root], [1.0], note=note)
+        return read([root], [1.0], note=note, path=path_of(self.compared))
 
 
 def story_of_script(

@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import __version__
-from .._text.terminal import LateBar, console
+from .._text.terminal import LateBar, accept_any_text, console
 from ..errors import BoundaryError, ExpressionError, LearnError, OutputError
 from ..learn import exhibits
 from ..learn.cards import Card, card
@@ -114,7 +114,7 @@ def _grade(options: argparse.Namespace) -> int:
         _print_csv(grades)
     elif options.json:
         data = [it.data() for it in grades]
-        print(json.dumps(data[0] if alone else data, indent=2, ensure_ascii=False))
+        print(json.dumps(data[0] if alone else data, indent=2))
     elif alone:
         show.graded(console(), grades[0])
     else:
@@ -189,6 +189,7 @@ def _class(files: Sequence[str], rubric: Rubric | None, options: argparse.Namesp
 
 
 def _print_csv(grades: Sequence[Grade]) -> None:
+    accept_any_text(sys.stdout)
     table = csv.writer(sys.stdout, lineterminator="\n")
     table.writerow([
         "file", "seed", "score", "right", "counted", "misconceptions", "problem", "points", "of",

@@ -64,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _print_json(data: Any) -> None:
-    print(json.dumps(data, indent=2, ensure_ascii=False))
+    print(json.dumps(data, indent=2))
 
 
 def _chosen(options: argparse.Namespace, folder: Folder) -> Exercise:
@@ -215,7 +215,7 @@ def _watch(options: argparse.Namespace) -> int:
             (check,) = _checked(folder, [it], options.seconds)
             passed = check.passed
             if options.json:
-                print(json.dumps(check.data(), ensure_ascii=False), flush=True)
+                print(json.dumps(check.data()), flush=True)
             else:
                 show.checked(page, check, folder)
                 show.watching(page, _chosen(options, folder))

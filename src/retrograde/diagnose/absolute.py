@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
+from .._shared.numerics import np
 from ..passes.backward import pull
 from ..passes.values import read
 from ..value import Value

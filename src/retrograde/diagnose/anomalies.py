@@ -12,9 +12,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from .._shared.birth import BACKWARD, FORWARD, GIVEN, MADE, Birth
+from .._shared.numerics import np
 from ..errors import AnomalyError
 from ..program.derived import VALUE
 from ..value import Value

@@ -11,10 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from .._shared import array_birth, birth
 from .._shared.birth import Birth
+from .._shared.numerics import np
 from ..passes.handing import handed
 from ..passes.written import Placed, Rest, added, handed_past
 from ..tensor import Tensor

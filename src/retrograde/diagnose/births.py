@@ -11,10 +11,9 @@ from dataclasses import dataclass, replace
 from math import isfinite, isinf, isnan
 from typing import Any
 
-import numpy as np
-
 from .._shared import birth
 from .._shared.birth import Birth
+from .._shared.numerics import np
 from ..errors import AnomalyError, NotAValueError
 from ..passes.backward import pull, seeds_at
 from ..passes.flat import LEAF, Pass

@@ -15,9 +15,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from .._shared.birth import BACKWARD, DROPPED, FORWARD, GIVEN, MADE, Birth, spelled
+from .._shared.numerics import np
 from .._shared.threads import default_threads
 from .._values.nests import is_array, leaves, mapped
 from ..program.derived import VALUE, Mode
@@ -108,6 +107,7 @@ def births_of_rows(
     """The births over the rows of one call; see :meth:`Compiled.births`."""
     given, kwargs = function._unframed(args, kwargs)
     bound, _ = function._bind(given, kwargs)
+    bound.on_host(function._name, "births")
     rows = 1 if bound.rows is None else bound.rows
     found = _Found(function, tuple(given), kwargs, threads, bound.rows is not None)
     step = found.batch_rows()

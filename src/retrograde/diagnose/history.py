@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
+from .._shared.numerics import np
 from .motion import Motion
 from .overwriting import Rules
 from .rebuilding import Rebuilding
@@ -23,6 +22,7 @@ from .units import Layer, Unit
 from .zeros import CANCELLED, DETACHED, FROZEN, UNREACHABLE, Zero
 
 if TYPE_CHECKING:
+    from .._shared.sites import Site
     from .births import Births
     from .parameters import Parameters
     from .report import Verdict
@@ -359,6 +359,11 @@ class History:
     def spoiled(self) -> bool:
         """Whether parameters are known not to be finite, whatever the latest passes were."""
         return False
+
+    @property
+    def carrier(self) -> Site | None:
+        """The line that takes what an earlier pass has made into this one, where it is known."""
+        return None
 
     def trained(self) -> Any:
         """Which parameters something is meant to move: those held by optimizers that step."""

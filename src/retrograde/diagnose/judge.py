@@ -11,8 +11,7 @@ from dataclasses import replace
 from math import isfinite
 from typing import Any
 
-import numpy as np
-
+from .._shared.numerics import np
 from .births import Births
 from .folding import folded_under_causes
 from .history import History, scaled_norm

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
+from .._shared.numerics import np
 from .._text.paragraphs import counted
 from .cures import cure_of
 from .history import History, Past

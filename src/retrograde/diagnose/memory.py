@@ -11,8 +11,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
-
+from .._shared.numerics import np
 from ..errors import NotAValueError
 from ..passes.flat import LEAF, Pass
 from ..passes.survey import CARRIES

@@ -15,8 +15,7 @@ from dataclasses import dataclass, field
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple
 
-import numpy as np
-
+from .._shared.numerics import np
 from .._shared.sites import site_of
 from .._values.nests import dotted, entries
 from ..errors import NotAValueError

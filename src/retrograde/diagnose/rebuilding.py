@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
+from .._shared.numerics import np
 from ..value import Value
 
 EXPLAINED = 0.5

@@ -12,8 +12,7 @@ from itertools import product
 from math import inf, isnan, nan
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from .._shared.numerics import np
 from ..ops import OPS, STRUCTURAL
 from ..program.adjoint import accounted, with_constant, with_input
 from ..program.passes import remove_stops

@@ -123,8 +123,9 @@ class Rounds:
         return found
 
     def _without_copies(self) -> list[AnyHistory]:
-        """The records, less those of values that were made anew for a pass or two while an
-        optimizer stepped on the first ones: that is one model, and ill."""
+        """The records, less those of values that were made anew for a pass or two, or for more by
+        chance in the direction of a step, while an optimizer stepped on the first ones: that is
+        one model, and ill."""
         kept: list[AnyHistory] = []
         for history in self._histories:
             first = kept[-1] if kept else None
@@ -132,7 +133,7 @@ class Rounds:
             if (
                 first is not None
                 and first.motion.astray > 1
-                and short
+                and (short or history.motion.astray > 1)
                 and history.parameters.names == first.parameters.names
             ):
                 first.rebuilding.note(2, step=False)

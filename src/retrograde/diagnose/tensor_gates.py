@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
-import numpy as np
-
+from .._shared.numerics import np
 from ..passes.arrays import Gate
 from ..passes.flat import CODES, Pass
 from ..passes.handing import handed

@@ -9,8 +9,7 @@ from functools import partial
 from math import isfinite
 from typing import Any
 
-import numpy as np
-
+from .._shared.numerics import np
 from .._shared.sites import Site
 from ..optim.optimizer import Optimizer
 from ..passes.tensors import places_of, read_arrays

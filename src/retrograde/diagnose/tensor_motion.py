@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
+from .._shared.numerics import np
 from ..passes.tensors import summary_of
 from .motion import Change, Motion, Step
 from .thresholds import Thresholds

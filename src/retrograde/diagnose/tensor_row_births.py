@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from .._shared.birth import BACKWARD, FORWARD, Birth
+from .._shared.numerics import np
 from ..value import Value
 from .births import births_under
 from .compiled_births import RowBirths, RowGroup

@@ -9,8 +9,7 @@ from dataclasses import asdict, dataclass, fields
 from functools import cache
 from typing import Any
 
-import numpy as np
-
+from .._shared.numerics import np
 from ..errors import DoctorError
 from ..ops import OPS, Op, kind_of
 from ..passes.survey import CARRIES, CHOOSE, COUNTS, FLAT, GATE, SATURATE, SOFT

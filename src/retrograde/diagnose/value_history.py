@@ -8,9 +8,8 @@ from functools import partial
 from math import isfinite
 from typing import Any
 
-import numpy as np
-
 from .._shared.cores import Survey
+from .._shared.numerics import np
 from .._shared.sites import Site
 from ..optim.optimizer import Optimizer
 from ..passes.survey import SATURATE, SOFT, survey

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
+from .._shared.numerics import np
 from ..value import Value, core
 from .motion import Change, Motion, Step
 from .thresholds import Thresholds

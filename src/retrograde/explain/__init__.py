@@ -1,5 +1,6 @@
 """Seeing a backward pass: the story and the ledger are data; text, pictures and pages read them."""
 
+from .following import following as following
 from .ledger import Ledger as Ledger
 from .ledger import ledger as ledger
 from .notebook import value_bundle as value_bundle

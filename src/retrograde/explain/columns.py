@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
 
-import numpy as np
-
+from .._shared.numerics import np
 from .._shared.sites import Span
 from ..ops.sentences import shown
 from ..passes.backward import Backward

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 from ..ops import OPS
@@ -24,8 +25,11 @@ from .svg import picture_svg
 if TYPE_CHECKING:
     from .story import Story
 
-SCRIPTS = ("decode.js", "replay.js", "write.js", "graph.js", "panels.js", "whatif.js", "table.js",
-           "main.js")  # fmt: skip
+SCRIPTS = ("decode.js", "replay.js", "write.js", "graph.js", "view.js", "panels.js",
+           "thermometer.js", "steps.js", "predict.js", "whatif.js", "table.js", "export.js",
+           "keys.js", "main.js")  # fmt: skip
+STYLES = ("page.css", "panels.css", "modes.css")
+_PALETTE = re.compile(r"^ *\.retrograde \{([^}]*)\}", re.M)
 PLAIN = 200_000
 """Characters up to which the story stays readable in the page's source; past it, it is packed."""
 
@@ -50,17 +54,19 @@ def page_html(story: Story, *, limit: int = READABLE, by: str | None = None) -> 
     drawn = pictures(nodes, everything)
     content.update(columns_of_pictures(drawn, len(nodes)))
     form, packed = _packed(content)
-    used = sorted({node.op for node in nodes} & OPS.keys())
+    extra = {op for op, _ in content["paths"]["extra"]}
+    used = sorted(({node.op for node in nodes} | extra) & OPS.keys())
     heading = _heading(story)
     return _filled(
         stored("page.html"),
         title=escape(f"{heading} · retrograde"),
         heading=escape(heading),
+        result=escape(brief(story.columns.data[-1])),
         facts=escape(_facts(story)),
         note=f'<p class="note" role="note">{escape(story.note)}</p>' if story.note else "",
         births="".join(_birth(story, each) for each in story.births),
         drawing=picture_svg(story, nodes, drawn[0]),
-        style=stored("graph.css") + stored("page.css"),
+        style=_themed(stored("graph.css")) + "".join(map(stored, STYLES)),
         form=form,
         story=packed,
         script="\n".join([law(used, OPS), *map(stored, SCRIPTS)]),
@@ -69,7 +75,7 @@ def page_html(story: Story, *, limit: int = READABLE, by: str | None = None) -> 
 
 def _birth(story: Story, born: Born) -> str:
     """One birth above the graph, and the way to its step."""
-    step = born.step + 1 + (len(story.forward) if born.phase == BACKWARD else 0)
+    step = born.step + 1 + (len(story.forward) + 1 if born.phase == BACKWARD else 0)
     name = escape(story.columns.names[born.node])
     return (
         f'<p class="alarm" role="alert"><b>{escape(born.what)} is born at '
@@ -77,6 +83,15 @@ def _birth(story: Story, born: Born) -> str:
         f"{escape(f', {born.where}' if born.where else '')}</b>, because {escape(born.because)}."
         + (f" <b>Cure:</b> {escape(born.cure)}." if born.cure else "")
         + "</p>\n"
+    )
+
+
+def _themed(style: str) -> str:
+    """The drawing's colours, also for a page that is told to be light or dark."""
+    light, dark = _PALETTE.findall(style)
+    return (
+        f'{style}.retrograde[data-theme="light"] {{{light} color-scheme: light; }}\n'
+        f'.retrograde[data-theme="dark"] {{{dark} color-scheme: dark; }}\n'
     )
 
 
@@ -109,7 +124,7 @@ def _heading(story: Story) -> str:
 def _facts(story: Story) -> str:
     leaves = sum(op == "leaf" for op in story.columns.ops)
     return (
-        f"{brief(story.columns.data[-1])} from {leaves:,} {'leaf' if leaves == 1 else 'leaves'}; "
+        f"from {leaves:,} {'leaf' if leaves == 1 else 'leaves'}; "
         f"{len(story.forward):,} forward and {len(story.backward):,} backward steps"
     )
 

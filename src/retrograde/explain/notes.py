@@ -6,8 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
+from .._shared.numerics import np
 from ..passes.flat import Pass
 from .columns import Columns, Pulled
 

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..ops import WORDS, kind_of
 from .layout import Layout, path_of
+from .paths import paths_of
+from .phrases import ADDING, TEMPO, seed_words
 from .pictures import Picture
 from .stored import jsonable
 from .svg import amount_points
@@ -67,6 +69,10 @@ def columns_of(story: Story, nodes: Sequence[Node]) -> dict[str, Any]:
         "kept": _kept(story, nodes, backward),
         "births": sorted({each.node for each in story.births}),
         "kinks": sorted(story.corners.at),
+        "seed_words": seed_words(story.columns.names[story.root], story.seed),
+        "adding": ADDING,
+        "tempo": TEMPO,
+        "paths": paths_of(story, len(nodes)),
         **_thermometer(story),
         **_arrays(story),
     }

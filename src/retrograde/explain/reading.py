@@ -12,8 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
+from .._shared.numerics import np
 from .._shared.operands import is_real_scalar
 from ..errors import NotAValueError, RecordingError, StoryError
 from ..ops.structural import DOT
@@ -25,7 +24,9 @@ from ..passes.tensors import holds_tensors, read_arrays
 from ..value import Value, core
 from .array_story import told_arrays
 from .columns import columns_of, steps_of
+from .following import followed
 from .notes import note_of
+from .paths import Path, path_of
 from .story import Story
 from .tensor_ledger import Accounts
 
@@ -78,12 +79,14 @@ def read(
     data: Sequence[float] | None = None,
     note: str | None = None,
     sites: bool = True,
+    path: Path | None = None,
 ) -> Story:
     """The story of a pass from one or several roots.
 
     ``data`` holds the numbers of ``core.order(roots)`` at the time of the pass, where the graph may
     have been changed since; then what the graph holds now is not compared. A ``note`` given takes
-    the place of that comparison too. Without ``sites`` places in the source are left out.
+    the place of that comparison too. Without ``sites`` places in the source are left out. The
+    ``path`` is that of the program, where its comparisons were recorded.
     """
     if len(roots) != len(seeds):
         raise StoryError.seeds(len(roots), len(seeds))
@@ -91,12 +94,15 @@ def read(
         if core.hides(root):
             raise RecordingError.explained("the story", root)
     graph = values.read(roots, sites=sites)
+    log = followed()
+    if path is None and log is not None:
+        path = path_of(log)
     if data is not None:
         graph = replace(graph, data=np.array(data, np.float64))
     if len(roots) == 1:
-        return told(graph, seeds[0], compared=data is None, note=note)
+        return told(graph, seeds[0], compared=data is None, note=note, path=path)
     joined = _joined(with_numbers(graph), roots, seeds)
-    return told(joined, 1.0, compared=data is None, note=note, name="roots")
+    return told(joined, 1.0, compared=data is None, note=note, name="roots", path=path)
 
 
 def told(
@@ -106,6 +112,7 @@ def told(
     compared: bool = False,
     note: str | None = None,
     name: str | None = None,
+    path: Path | None = None,
 ) -> Story:
     """The story of a pass from its last value, which may be given a ``name``.
 
@@ -119,7 +126,9 @@ def told(
     stale = _stale(graph) if compared else frozenset[int]()
     if compared and note is None:
         note = note_of(graph, columns, steps, stale)
-    return Story(columns, steps, seed, note or None, stale=stale, values=graph.values or ())
+    return Story(
+        columns, steps, seed, note or None, stale=stale, values=graph.values or (), path=path
+    )
 
 
 def _joined(graph: Pass, roots: Sequence[Value], seeds: Sequence[float]) -> Pass:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import StoryError
 from ..ops import kind_of
@@ -28,6 +28,9 @@ from .entries import Steps
 from .spelling import expression, spell_whole, with_numbers
 
 SCHEMA, VERSION = "retrograde.story", 1
+
+if TYPE_CHECKING:
+    from .paths import Path
 
 Unfolding = Callable[[int, int], Sequence[Any]]
 """(value, most) -> the ledgers of the numbers of its gradient that its picture shows, with so many
@@ -62,10 +65,11 @@ class Story:
         values: Sequence[Any] = (),
         words: tuple[list[str], list[str]] | None = None,
         unfolding: Unfolding | None = None,
+        path: Path | None = None,
     ) -> None:
         self.columns, self.pulled, self.seed, self.note = columns, pulled, seed, note
         self._stale, self._words = stale, words
-        self.unfolding = unfolding
+        self.unfolding, self.path = unfolding, path
         self._values = values  # keeps the identities that ``find`` looks up alive
         self._shown = [i for i, op in enumerate(columns.ops) if op != "number"]
 
@@ -147,6 +151,10 @@ class Story:
         if which.replace(" ", "") in spaceless:
             return spaceless.index(which.replace(" ", ""))
         raise StoryError.no_name(which, [n for n, own in self._names_and_own if own])
+
+    def _place_of(self, value: Any) -> int | None:
+        """Where a value stands in the story; None for one that is no part of it."""
+        return self._identities.get(id(value))
 
     @property
     def _names_and_own(self) -> Iterator[tuple[str, bool]]:

@@ -8,9 +8,8 @@ import operator
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from .._shared.array_birth import at as written
+from .._shared.numerics import np
 from ..errors import StoryError
 from ..passes.flat import Pass
 from ..passes.pictures import places_drawn

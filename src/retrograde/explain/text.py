@@ -24,6 +24,7 @@ from .._text.lines import (
 )
 from ..ops.sentences import shown
 from .census import values_by_line
+from .phrases import adding_words
 from .spelling import spell_whole
 from .story import BackwardStep, Contribution, Story
 from .tables import bars, heading, short_root
@@ -245,7 +246,8 @@ def _backward(story: Story, steps: Sequence[int | None], width: int) -> list[Lin
         met = [it for it in told.contributions if it.before != 0.0]
         if met and not explained:
             explained = True
-            lines += [_indented(line, digits + 2) for line in _why_add(story, met, width - digits)]
+            why = _why_add(story, step, met, width - digits)
+            lines += [_indented(line, digits + 2) for line in why]
     return lines
 
 
@@ -253,12 +255,8 @@ def _indented(line: Line, indent: int) -> Line:
     return [(" " * indent, ""), *line]
 
 
-def _why_add(story: Story, met: Sequence[Contribution], width: int) -> list[Line]:
-    it = met[0]
-    text = (
-        f"{story.columns.names[it.to]}.grad already held {shown(it.before)}: "
-        "gradients add up over all uses, so it is += and not ="
-    )
+def _why_add(story: Story, step: int, met: Sequence[Contribution], width: int) -> list[Line]:
+    text = f"{adding_words(story, step, met[0])} (+=, not =)"
     return folded([(text, "notice")], width - 2)
 
 

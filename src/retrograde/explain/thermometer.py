@@ -13,15 +13,12 @@ from typing import TYPE_CHECKING, Any
 from ..ops.sentences import shown
 from ..passes.summary import shape_text
 from .awkward import Sides
+from .phrases import AS_FAST, TIMES
 from .stored import jsonable
 from .story import Story
 
 if TYPE_CHECKING:
     from ..value import Value
-
-_TIMES = {2.0: "twice", 3.0: "three times", 4.0: "four times", 5.0: "five times", 6.0: "six times",
-          7.0: "seven times", 8.0: "eight times", 9.0: "nine times", 10.0: "ten times",
-          0.5: "half", 0.25: "a quarter"}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -228,5 +225,5 @@ def _words_of_array(name: str, root: str, norm: float) -> str:
 def how_fast(size: float) -> str:
     """A rate in words: ``just as fast``, ``twice as fast``, ``0.7 times as fast``."""
     if size == 1.0:
-        return "just as fast"
-    return f"{_TIMES.get(size, f'{shown(size)} times')} as fast"
+        return AS_FAST.format(times="just")
+    return AS_FAST.format(times=TIMES.get(size, f"{shown(size)} times"))

@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from .._shared import loops
 from .._shared.bound import Bound, numeric
+from .._shared.numerics import np
 from ..ops.arrays.unfolding import unfold
 from ..passes.handing import handed
 from ..value import core

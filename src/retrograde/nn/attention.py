@@ -12,8 +12,7 @@ from functools import lru_cache
 from math import sqrt
 from typing import Any
 
-import numpy as np
-
+from .._shared.numerics import np
 from .._tensors.doing import operand
 from .._values.elementwise import where
 from .._values.functions import softmax

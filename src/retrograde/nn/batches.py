@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import numpy as np
-
+from .._shared.numerics import np
 from .._tensors.doing import operand
 from ..errors import SettingError, ShapeError
 from ..tensor import Tensor

@@ -13,8 +13,7 @@ from math import prod, sqrt
 from operator import index
 from typing import Any, SupportsIndex, TypeAlias
 
-import numpy as np
-
+from .._shared.numerics import np
 from ..errors import SettingError
 from ..tensor import Tensor
 from ..value import Value

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
+from .._shared.numerics import np
 from .._tensors.doing import operand
 from .._tensors.functions import cross_entropy as cross_entropy_of_tensors
 from .._values.functions import dot, logsumexp, mean

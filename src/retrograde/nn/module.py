@@ -12,8 +12,7 @@ from collections.abc import Iterator, Mapping
 from inspect import Signature, signature
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
-import numpy as np
-
+from .._shared.numerics import np
 from .._values import bulk
 from .._values.nests import dotted, entries
 from ..errors import SettingError, StateError

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
+from .._shared.numerics import np
 from .._values import bulk
 from .._values.nests import remade
 from ..errors import ParameterError

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
+from .._shared.numerics import np
 from .._values import bulk
 from ..tensor import Tensor
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
 
-import numpy as np
-
+from .._shared.numerics import np
 from ..errors import SettingError
 from ..value import Value
 from . import flat

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
+from .._shared.numerics import np
 from ..value import core
 from .flat import Floats, Pass
 

@@ -13,8 +13,7 @@ from itertools import pairwise
 from types import CodeType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import numpy as np
-
+from .._shared.numerics import np
 from .._shared.sites import Site, Span
 from ..value import core
 from .arrays import Arrays

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
+from .._shared.numerics import np
 from ..errors import StaleGraph
 from ..tensor import Tensor
 from ..value import Value, core

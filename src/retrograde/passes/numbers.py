@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
+from .._shared.numerics import np
 from ..ops import OPS, STRUCTURAL
 from .flat import NUMBER, Floats, Integers, Pass
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import isfinite, prod
 from typing import Any
 
-import numpy as np
+from .._shared.numerics import np
 
 MOST_PICTURED = 24
 """How many rows and columns of an array a picture has at most."""

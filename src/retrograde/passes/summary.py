@@ -11,8 +11,7 @@ from dataclasses import asdict, dataclass
 from math import isfinite, isinf, isnan, sqrt
 from typing import Any, Final
 
-import numpy as np
-
+from .._shared.numerics import np
 from ..value import core_name, native_core
 
 KINDS: Final = {"float32": 0, "bfloat16": 1, "float16": 2, "float64": 3}

@@ -11,9 +11,8 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-
 from .._shared.bound import Bound
+from .._shared.numerics import np
 from ..ops import OPS, STRUCTURAL
 from ..ops.arrays.kinds import kind_of_statement
 from ..tensor import Tensor

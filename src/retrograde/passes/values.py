@@ -6,8 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
+from .._shared.numerics import np
 from .._shared.sites import site_of, span_of
 from ..value import Value, core, core_name
 from .flat import CUSTOM, Pass

@@ -11,9 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from .._shared.bound import Bound
+from .._shared.numerics import np
 from .._shared.views import one_place
 from ..value import core
 from .flat import Pass

@@ -9,8 +9,8 @@ const drawPicture = (app, picture) => {
   const { layout, refs, lines } = picture;
   const count = layout.kinds.length;
   const drawing = svg("svg", {
-    class: "graph", viewBox: `0 0 ${layout.width} ${layout.height}`, width: layout.width,
-    height: layout.height, role: "group", "aria-label": `Graph of ${picture.title}`,
+    class: "graph", viewBox: `0 0 ${layout.width} ${layout.height}`, role: "group",
+    "aria-label": `Graph of ${picture.title}`,
   }, markers());
   const drawn = { picture, drawing, boxes: [], lines: [] };
   const wires = svg("g", { "aria-hidden": "true" });
@@ -20,7 +20,7 @@ const drawPicture = (app, picture) => {
   for (let i = 0; i < count; i += 1) {
     const box = drawBox(app, layout.kinds[i], refs[i]);
     box.group.setAttribute("transform", `translate(${layout.x[i]} ${layout.y[i]})`);
-    box.x = layout.x[i];
+    Object.assign(box, { x: layout.x[i], y: layout.y[i], size: SIZES[layout.kinds[i]] });
     drawing.append(box.group);
     drawn.boxes.push(box);
   }
@@ -123,31 +123,37 @@ const boxTitle = (story, ref) => {
 
 // Write the numbers of a step into the picture that stands.
 const updatePicture = (app, drawn) => {
-  const { story, numbers, position } = app;
+  const { story, numbers, position, seen } = app;
   const step = stepAt(story, position);
   const active = position === 0 ? -2 : partWith(story, drawn.picture, step.value);
+  const phase = step.phase === "forward" ? "forward" : "backward";
   for (const box of drawn.boxes) {
     if (box.kind === "v") updateValue(app, box, step);
-    else if (box.kind === "g") updateGroup(app, box, step);
+    else if (box.kind === "g") updateGroup(app, box);
     const marks = [box.base || "number"];
-    if (box.ref === active && box.kind !== "o") marks.push("now", step.phase);
-    if (box.ref === app.selected && box.kind === "v") marks.push("chosen");
-    if (box.kind === "v" && !app.moved.size && story.births.has(box.ref)) marks.push("born");
-    if (box.kind === "v" && !app.moved.size && story.kinks.has(box.ref)) marks.push("kink");
+    if (box.ref === active && box.kind !== "o") marks.push("now", phase);
+    if (box.kind === "v") {
+      if (box.ref === app.selected) marks.push("chosen");
+      if (!app.moved.size && story.births.has(box.ref)) marks.push("born");
+      if (!app.moved.size && story.kinks.has(box.ref)) marks.push("kink");
+      box.group.setAttribute("aria-pressed", String(box.ref === app.selected));
+    }
     setClass(box.group, marks.join(" "));
-    if (box.kind === "v") box.group.setAttribute("aria-pressed", String(box.ref === app.selected));
   }
-  const done = position - story.forward.length;
+  const done = backwardDone(story, seen);
   for (const line of drawn.lines) {
-    const known = line.from >= story.count || line.from < 0 || dataIsKnown(story, position, line.from);
+    const known = line.from >= story.count || line.from < 0 || dataIsKnown(story, seen, line.from);
     const now = line.to === active && (line.edge === undefined || line.to === step.value);
     setClass(line.ahead, lineClass("line", line, known, now && step.phase === "forward"));
     if (line.back) {
-      const passed = position === 0 || (done > 0 && (line.to >= story.count || line.to < 0
-        || (story.backwardStep[line.to] >= 0 && story.backwardStep[line.to] < done)));
-      setClass(line.back, lineClass("pull", line, passed, now && step.phase === "backward"));
+      const whole = line.to >= story.count || line.to < 0;
+      const passed = seen === 0 || (done > 0 && (whole || hasPassed(story, seen, line.to)));
+      const pulls = now && step.phase === "backward";
+      setClass(line.back, lineClass("pull", line, passed || pulls, pulls));
       if (line.amount) {
-        const shown = passed && story.given[line.edge] ? plus(numbers.amount[line.edge]) : "";
+        const given = story.given[line.edge];
+        const asked = pulls && app.hidden && given;
+        const shown = asked ? "?" : passed && given ? plus(numbers.amount[line.edge]) : "";
         setText(line.amount, shown);
         const width = shown ? 6.8 * shown.length + 6 : 0;
         line.plate.setAttribute("x", line.x - width / 2);
@@ -161,18 +167,25 @@ const updatePicture = (app, drawn) => {
 const lineClass = (kind, line, reached, now) =>
   `${kind}${line.many}${reached ? "" : " later"}${now ? " now" : ""}`;
 
-const updateValue = (app, box) => {
-  const { story, numbers, position } = app;
-  const known = dataIsKnown(story, position, box.ref);
+const updateValue = (app, box, step) => {
+  const { story, numbers, seen } = app;
+  const known = dataIsKnown(story, seen, box.ref);
+  const asked = app.hidden && step.value === box.ref;
   const shown = known ? brief(numbers.data[box.ref]) : "·";
-  setText(box.data, shown);
-  const has = gathered(story, numbers, position, box.ref);
+  setText(box.data, asked && step.phase === "forward" ? "?" : shown);
+  const has = gathered(story, numbers, seen, box.ref);
+  const some = hasSome(has);
   let grad = "·";
   if (!story.takes[box.ref]) grad = "takes none";
-  else if (has) grad = signed(has.amount) + (has.complete ? "" : " …");
+  else if (asked && step.phase === "seed") grad = "?";
+  else if (some) grad = signed(has.amount) + (has.complete ? "" : " …");
+  else if (has) grad = TO_COME;
   setText(box.grad, grad);
-  setClass(box.grad, `digits ${has && story.takes[box.ref] ? signOf(has.amount) : "zero"}`);
-  const said = has ? `gradient ${brief(has.amount)}${has.complete ? "" : " so far"}` : "no gradient yet";
+  const looks = some && story.takes[box.ref] ? signOf(has.amount) : has && story.takes[box.ref] ? "pending" : "zero";
+  setClass(box.grad, `digits ${looks}`);
+  let said = "no gradient yet";
+  if (some) said = `gradient ${brief(has.amount)}${has.complete ? "" : " so far"}`;
+  else if (has && story.takes[box.ref]) said = "gradient to come";
   const expression = story.expressions[box.ref];
   const made = expression ? ` = ${expression}` : "";
   const born = story.births.has(box.ref) && !app.moved.size ? "; what is not finite is born here" : "";
@@ -182,7 +195,7 @@ const updateValue = (app, box) => {
 };
 
 const updateGroup = (app, box) => {
-  const { story, numbers, position } = app;
+  const { story, numbers, seen } = app;
   const picture = story.pictures[box.ref - story.count];
   const members = membersOf(story, picture);
   if (picture.strongestOf !== numbers) {
@@ -193,18 +206,19 @@ const updateGroup = (app, box) => {
     }
     Object.assign(picture, { strongest, strongestOf: numbers });
   }
-  const step = stepAt(story, position);
-  const forward = story.forward.length;
-  let share = 1;
+  const step = stepAt(story, Math.max(seen, 0));
+  let share = seen < 0 ? 0 : 1;
   if (step.phase === "forward") share = firstAtLeast(members, step.value + 1) / members.length;
   else if (step.phase === "backward") share = 1 - firstAtLeast(members, step.value) / members.length;
+  else if (step.phase === "seed") share = 0;
+  const back = backwardDone(story, seen) >= 0;
   setText(box.data, thousands(members.length));
-  const finished = position === 0 || (position > forward && share === 1);
-  setText(box.grad, finished ? signed(picture.strongest) : "·");
-  setClass(box.grad, `digits ${finished ? signOf(picture.strongest) : "zero"}`);
-  box.bar.setAttribute("width", position === 0 ? 0 : 156 * share);
-  setClass(box.bar, `progress ${step.phase}`);
-  setText(box.title, `group ${picture.title}: ${plural(members.length, "value")}, `
-    + `strongest gradient ${brief(picture.strongest)}; open it`);
+  const finished = seen === 0 || (back && share === 1);
+  setText(box.grad, finished ? signed(picture.strongest) : back ? TO_COME : "·");
+  setClass(box.grad, `digits ${finished ? signOf(picture.strongest) : back ? "pending" : "zero"}`);
+  box.bar.setAttribute("width", seen === 0 ? 0 : 156 * share);
+  setClass(box.bar, `progress ${back ? "backward" : "forward"}`);
+  setText(box.title, `group ${picture.title}: ${plural(members.length, "value")}`
+    + `${finished ? `, strongest gradient ${brief(picture.strongest)}` : ""}; open it`);
   box.group.setAttribute("aria-label", box.title.textContent);
 };

@@ -1,31 +1,35 @@
-// One state, and what changes it: the player, keys, clicks, moved leaves.
+// One state, and what changes it: the player, clicks, moved leaves.
 const calm = window.matchMedia("(prefers-reduced-motion: reduce)");
 
 const start = async () => {
   const story = await readStory();
   const numbers = recorded(story);
   const app = {
-    story, numbers, before: numbers, moved: new Map(), position: 0, selected: strongestLeaf(story, numbers),
-    view: "graph", picture: story.pictures[0], drawn: null, timer: 0,
+    story, numbers, before: numbers, moved: new Map(), position: 0, seen: 0, selected: strongestLeaf(story, numbers),
+    view: "graph", picture: story.pictures[0], drawn: null, timer: 0, camera: null, byHand: false, gliding: 0,
+    predicting: false, hidden: false, isRight, answered: new Map(), tally: { right: 0, asked: 0 }, refused: null, anyway: false,
   };
   Object.assign(app, actions(app));
   const last = lastPosition(story);
   const scrubber = byId("scrubber");
   scrubber.max = String(last);
-  scrubber.style.setProperty("--split", `${(100 * story.forward.length) / Math.max(1, last)}%`);
+  scrubber.style.setProperty("--split", `${(100 * (story.forward.length + 0.5)) / Math.max(1, last)}%`);
   byId("scale-forward").style.flexGrow = String(story.forward.length);
-  byId("scale-backward").style.flexGrow = String(story.backward.length);
+  byId("scale-backward").style.flexGrow = String(story.backward.length + 1);
   setText(byId("rises"), `raises ${shortened(story.names[story.root], 12)}`);
   setText(byId("falls"), `lowers ${shortened(story.names[story.root], 12)}`);
   buildSource(app);
   buildThermometer(app);
   buildWhatIf(app);
   buildTable(app);
+  buildSteps(app);
+  listenToModes(app);
+  listenToExports(app);
   listen(app);
   app.open(story.pictures[0]);
   const goToLink = () => {
     const asked = /^#step-(\d+)$/.exec(location.hash);
-    if (asked) app.at(Number(asked[1]));
+    if (asked && Number(asked[1]) !== app.position) app.at(Number(asked[1]));
   };
   window.addEventListener("hashchange", goToLink);
   goToLink();
@@ -43,20 +47,26 @@ const strongestLeaf = (story, numbers) => {
 const actions = (app) => ({
   // Everything on the page follows from the state.
   show(follow = false, jump = false) {
+    hide(app);
     const active = updatePicture(app, app.drawn);
     if (app.view === "table") showTable(app, follow);
+    showResult(app);
     showStep(app);
+    showQuestion(app);
+    showSteps(app, follow);
     showLedger(app);
     showSource(app);
     showThermometer(app);
     const scrubber = byId("scrubber");
     scrubber.value = String(app.position);
     const step = stepAt(app.story, app.position);
-    scrubber.setAttribute("aria-valuetext", step.phase === "whole" ? "the whole pass"
-      : `${step.phase} step ${step.index + 1}, ${app.story.names[step.value]}`);
+    const spoken = { whole: "the whole pass", seed: `the seed, ${app.story.names[step.value]}` };
+    scrubber.setAttribute("aria-valuetext",
+      spoken[step.phase] || `${step.phase} step ${step.index + 1}, ${app.story.names[step.value]}`);
     setText(byId("count"), `${thousands(app.position)} / ${thousands(lastPosition(app.story))}`);
     document.body.dataset.phase = step.phase;
-    if (active && follow) reveal(active, jump);
+    if (active && follow && app.camera) reveal(app, active, jump);
+    if (app.position === 0 && follow && !app.byHand) glide(app, fitted(app), jump);
   },
 
   at(position, { follow = true } = {}) {
@@ -70,16 +80,21 @@ const actions = (app) => ({
     app.show(follow);
   },
 
+  // The next step; one that is still to be predicted is revealed first.
+  next() {
+    if (app.hidden) answer(app);
+    else app.at(app.position + 1);
+  },
+
   open(picture, follow = false) {
     app.picture = picture;
     app.drawn = drawPicture(app, picture);
     byId("graph").replaceChildren(app.drawn.drawing);
+    app.camera = null;
     fit(app);
     showCrumbs(app);
-    byId("graph").scrollTo({ top: 0, left: 0, behavior: "instant" });
     app.show(follow, true);
   },
-
   goTo(ref) {
     if (ref >= app.story.count) app.open(app.story.pictures[ref - app.story.count]);
     else { app.select(ref, true); }
@@ -106,6 +121,8 @@ const actions = (app) => ({
     byId("table").hidden = view !== "table";
     byId("as-graph").setAttribute("aria-pressed", String(view === "graph"));
     byId("as-table").setAttribute("aria-pressed", String(view === "table"));
+    byId("hands").hidden = view !== "graph";
+    if (view === "graph") fit(app);
     app.show(true);
   },
 
@@ -117,6 +134,7 @@ const actions = (app) => ({
       if (app.position >= last) app.at(0);
       const stride = Math.max(1, Math.round(last / 240)); // a long pass is over in four minutes at most
       app.timer = setInterval(() => {
+        if (app.predicting && app.hidden) { app.play(false); return; }
         app.at(app.position + stride);
         if (app.position >= last) app.play(false);
       }, 1000 / Number(byId("speed").value));
@@ -125,45 +143,35 @@ const actions = (app) => ({
     byId("play").setAttribute("aria-label", app.timer ? "Pause" : "Play");
   },
 
+  // Move a leaf, unless the program would then have taken another path: then nothing moves.
   move(value, number) {
     if (!app.canMove(value)) return;
-    if (number === app.story.data[value]) app.moved.delete(value);
-    else app.moved.set(value, number);
-    app.numbers = app.moved.size ? evaluate(app.story, app.moved) : app.before;
+    const moved = new Map(app.moved);
+    if (Object.is(number, app.story.data[value])) moved.delete(value);
+    else moved.set(value, number);
+    const numbers = moved.size ? evaluate(app.story, moved) : app.before;
+    const turn = moved.size ? turnOf(app.story, numbers) : null;
+    app.refused = turn && { value, number, turn };
+    if (!turn) Object.assign(app, { moved, numbers });
     app.show();
     showWhatIf(app);
   },
 
   reset() {
-    app.moved.clear();
+    app.moved = new Map();
     app.numbers = app.before;
+    app.refused = null;
     app.show();
     showWhatIf(app);
   },
 });
 
-// A drawing fills the width it has, within what can still be read; beyond that it scrolls.
-const fit = (app) => {
-  const { drawing, picture } = app.drawn;
-  const room = byId("graph").clientWidth - 2;
-  const scale = Math.min(1.15, Math.max(0.85, room / picture.layout.width));
-  drawing.setAttribute("width", String(picture.layout.width * scale));
-  drawing.setAttribute("height", String(picture.layout.height * scale));
-  const alone = app.story.pictures.length === 1; // then the card need not be taller than its drawing
-  const height = Math.min(Math.max(picture.layout.height * scale + 28, 240), window.innerHeight * 0.6);
-  byId("graph").style.height = alone ? `${height}px` : "";
-};
-
-const reveal = (box, jump) => {
-  const shell = byId("graph");
-  const [outer, inner] = [shell.getBoundingClientRect(), box.group.getBoundingClientRect()];
-  const behavior = jump || calm.matches ? "instant" : "smooth";
-  if (inner.left < outer.left || inner.right > outer.right) {
-    shell.scrollBy({ left: inner.left - outer.left - (outer.width - inner.width) / 2, behavior });
-  }
-  if (inner.top < outer.top || inner.bottom > outer.bottom) {
-    shell.scrollBy({ top: inner.top - outer.top - (outer.height - inner.height) / 2, behavior });
-  }
+// The result in the heading, hidden while it is to be predicted.
+const showResult = (app) => {
+  const { story, numbers, seen, moved } = app;
+  const known = dataIsKnown(story, seen, story.root) || !app.predicting;
+  const now = brief(numbers.data[story.root]);
+  setText(byId("result"), !known ? "?" : moved.size ? `${now}, moved from ${brief(story.data[story.root])},` : now);
 };
 
 const showCrumbs = (app) => {
@@ -190,7 +198,7 @@ const listen = (app) => {
   press("first", () => app.at(0));
   press("previous", () => app.at(app.position - 1));
   press("play", () => app.play());
-  press("next", () => app.at(app.position + 1));
+  press("next", () => app.next());
   press("last", () => app.at(lastPosition(app.story)));
   press("as-graph", () => app.look("graph"));
   press("as-table", () => app.look("table"));
@@ -199,28 +207,11 @@ const listen = (app) => {
     app.open(app.story.pictures[app.story.home[value]], true);
   });
   byId("speed").addEventListener("input", () => { if (app.timer) app.play(true); });
-  window.addEventListener("resize", () => fit(app));
-  document.addEventListener("keydown", (event) => onKey(app, event));
-};
-
-const onKey = (app, event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
-  const { target } = event;
-  const writes = target.matches("input:not([type=checkbox]), select, textarea");
-  if (writes && target !== byId("scrubber")) return;
-  const acts = {
-    ArrowRight: () => app.at(app.position + 1), ArrowLeft: () => app.at(app.position - 1),
-    Home: () => app.at(0), End: () => app.at(lastPosition(app.story)),
-    g: () => app.look("graph"), t: () => app.look("table"),
-    Escape: () => app.up(), Backspace: () => app.up(),
-  };
-  if (event.key === " " && !target.matches("button, summary, input")) acts[" "] = () => app.play();
-  if (event.key === " " && target === byId("scrubber")) acts[" "] = () => app.play();
-  const act = acts[event.key];
-  if (!act) return;
-  event.preventDefault();
-  if (event.key.startsWith("Arrow") || event.key === "Home" || event.key === "End") app.play(false);
-  act();
+  press("predict", () => predict(app));
+  press("reveal", () => answer(app));
+  press("said-right", () => said(app, true));
+  press("said-wrong", () => said(app, false));
+  listenToKeys(app);
 };
 
 start().catch((error) => {

@@ -6,18 +6,21 @@ const fileName = (path) => path.split(/[\\/]/).pop();
 const STEP_ROWS = 60;
 
 const showStep = (app) => {
-  const { story, position, numbers } = app;
+  const { story, position, hidden } = app;
   const step = stepAt(story, position);
   const total = step.phase === "forward" ? story.forward.length : story.backward.length;
   const panel = byId("step");
   panel.dataset.phase = step.phase;
+  panel.classList.toggle("asks", hidden);
   const place = `step ${thousands(step.index + 1)} of ${thousands(total)}`;
-  const phases = { whole: "The whole pass", forward: `Forward · ${place}`, backward: `Backward · ${place}` };
+  const phases = { whole: "The whole pass", forward: `Forward · ${place}`, seed: "Backward · the seed",
+    backward: `Backward · ${place}` };
   setText(byId("phase"), phases[step.phase]);
-  setText(byId("words"), wordsOf(app, step));
+  setText(byId("words"), hidden ? questionWords(app, step) : wordsOf(app, step));
+  setText(byId("adding"), step.phase === "backward" && !hidden ? addingWords(app, step.value) : "");
   const rows = [];
   const backward = step.phase === "backward";
-  const end = position ? story.starts[step.value + 1] : 0;
+  const end = position && step.phase !== "seed" && !hidden ? story.starts[step.value + 1] : 0;
   for (let e = story.starts[step.value]; e < end && rows.length < STEP_ROWS; e += 1) {
     if (story.given[e]) rows.push(backward ? contributionRow(app, e) : partialRow(app, e));
   }
@@ -39,9 +42,11 @@ const wordsOf = (app, { phase, value, index }) => {
   const name = story.names[value];
   if (phase === "whole") {
     const [ahead, back] = [plural(story.forward.length, "step"), plural(story.backward.length, "step")];
-    return `${name} = ${brief(numbers.data[value])}. ${ahead} forwards compute it; ${back} backwards, `
+    const result = app.predicting ? "" : ` = ${brief(numbers.data[value])}`;
+    return `${name}${result}. ${ahead} forwards compute it; ${back} backwards, `
       + `from a seed of ${brief(story.seed)}, find how it depends on each leaf. Press ▶ or → to watch.`;
   }
+  if (phase === "seed") return minus(story.seed_words);
   const made = story.expressions[value] ? `${name} = ` : "";
   if (!moved.size) {
     return minus(phase === "forward" ? made + story.forward_words[index] : story.backward_words[index]);
@@ -50,6 +55,31 @@ const wordsOf = (app, { phase, value, index }) => {
   if (phase === "backward") return `${op} ${rule}`;
   const expression = story.expressions[value] ? `${story.expressions[value]} = ` : "";
   return `${name} = ${expression}${brief(numbers.data[value])}`;
+};
+
+// Why a contribution is added: what other uses have already given.
+const addingWords = (app, value) => {
+  const { story, numbers } = app;
+  const words = [];
+  const names = [];
+  const seen = new Set();
+  for (let e = story.starts[value + 1] - 1; e >= story.starts[value]; e -= 1) {
+    const into = story.inputs[e];
+    const ledger = ledgerOf(story, into);
+    const place = ledger.indexOf(e);
+    if (place < 1 || !story.given[e] || seen.has(into)) continue;
+    seen.add(into);
+    const earlier = new Set(Array.from(ledger.subarray(0, place), (each) => story.uses[each]));
+    const [first] = earlier;
+    const kind = earlier.size > 1 ? "many" : first === value ? "same" : "one";
+    names.unshift(story.names[into]);
+    words.unshift(told(story.adding[kind], { name: story.names[into], held: brief(numbers.after[ledger[place - 1]]),
+      use: story.expressions[first] || story.names[first], count: thousands(earlier.size) }));
+  }
+  if (!words.length) return "";
+  const others = names.slice(1);
+  const more = others.length > 3 ? plural(others.length, "other input") : others.join(" and ");
+  return `${words[0]}.${more ? ` ${told(story.adding.more, { names: more })}.` : ""}`;
 };
 
 const partialRow = (app, e) => html("tr", { "data-edge": e },
@@ -73,10 +103,10 @@ const contributionRow = (app, e) => {
 const product = (numbers, story, e) =>
   html("span", {}, `partial ${brief(numbers.partials[e])} × upstream ${brief(numbers.grad[story.uses[e]])}`);
 
-const valueButton = (app, value) => {
+const valueButton = (app, value, length = 22, prefix = 0) => {
   const name = app.story.names[value];
   const choose = () => app.select(value, true);
-  return html("button", { type: "button", class: "name", title: name, onclick: choose }, shortened(name, 22));
+  return html("button", { type: "button", class: "name", title: name, onclick: choose }, prefix ? `…${shortened(name.slice(prefix), length)}` : shortened(name, length));
 };
 
 // ---- the ledger --------------------------------------------------------------------------------
@@ -84,12 +114,12 @@ const valueButton = (app, value) => {
 const LEDGER_ROWS = 200;
 
 const showLedger = (app) => {
-  const { story, numbers, selected, position } = app;
+  const { story, numbers, selected, seen } = app;
   const ledger = ledgerOf(story, selected);
   const expression = story.expressions[selected];
   setText(byId("ledger-name"), story.names[selected]);
-  const done = position === 0 ? Infinity : position - story.forward.length;
-  const known = dataIsKnown(story, position, selected) ? brief(numbers.data[selected]) : "not known yet";
+  const done = backwardDone(story, seen);
+  const known = dataIsKnown(story, seen, selected) ? brief(numbers.data[selected]) : "not known yet";
   setText(byId("ledger-data"), `${expression ? `= ${expression} ` : ""}= ${known}`);
   showArray(story, selected);
   const rows = [];
@@ -107,12 +137,14 @@ const showLedger = (app) => {
   setText(byId("ledger-more"), ledger.length > LEDGER_ROWS
     ? `and ${plural(ledger.length - LEDGER_ROWS, "more contribution")}; the total counts them all` : "");
   const total = byId("ledger-total");
-  const has = gathered(story, numbers, position, selected);
+  const has = gathered(story, numbers, seen, selected);
   const whole = gradientOf(numbers.grad[selected]);
   if (!story.takes[selected]) total.replaceChildren("It takes no gradient.");
-  else if (selected === story.root) total.replaceChildren("The pass starts here: its gradient is the seed, ", whole);
+  else if (!has && ledger.length) total.replaceChildren(`${plural(ledger.length, "contribution")} to come`);
+  else if (!has) total.replaceChildren("The backward pass has not begun.");
+  else if (selected === story.root && !ledger.length) total.replaceChildren("The pass starts here: its gradient is the seed, ", whole);
   else if (!ledger.length) total.replaceChildren("Nothing reaches it: its gradient is ", gradientOf(0));
-  else if (!has) total.replaceChildren(`${plural(ledger.length, "contribution")} to come`);
+  else if (!hasSome(has)) total.replaceChildren(`${plural(ledger.length, "contribution")} to come`);
   else if (!has.complete) total.replaceChildren("so far ", gradientOf(has.amount));
   else {
     const amounts = Array.from(ledger.subarray(0, 5), (e) => brief(numbers.amount[e]));
@@ -255,39 +287,4 @@ const showSource = (app) => {
       list.scrollTop = row.offsetTop - list.clientHeight / 2;
     }
   }
-};
-
-// ---- the thermometer ---------------------------------------------------------------------------
-
-const buildThermometer = (app) => {
-  const { story } = app;
-  app.bars = story.bars.map(([value, words]) => {
-    const bar = html("span", { class: "bar" });
-    const reading = html("span", { class: "grad" });
-    const tube = html("span", { class: "tube", "aria-hidden": "true" }, bar);
-    byId("bars").append(html("li", { title: words }, valueButton(app, value), tube, reading));
-    return { value, bar, reading };
-  });
-  setText(byId("bars-note"), story.bars_note);
-  byId("thermometer").hidden = !story.bars.length;
-};
-
-const showThermometer = (app) => {
-  const { story, numbers, position } = app;
-  const found = app.bars.map(({ value }) => gathered(story, numbers, position, value));
-  const most = app.bars.reduce((high, { value }) => {
-    const size = Math.abs(numbers.grad[value]);
-    return Number.isFinite(size) && size > high ? size : high;
-  }, 0);
-  app.bars.forEach(({ bar, reading }, i) => {
-    const amount = found[i] ? found[i].amount : 0;
-    const size = Number.isNaN(amount) ? 0 : Math.min(Math.abs(amount) / (most || 1), 1);
-    bar.className = `bar ${signOf(amount)}`;
-    bar.style.width = `${50 * size}%`;
-    setText(reading, found[i] ? signed(amount) : "·");
-    reading.className = `grad ${found[i] ? signOf(amount) : "zero"}`;
-  });
-  setText(byId("reading"), minus(story.reading));
-  const told = !app.moved.size && found.every((it) => it && it.complete);
-  byId("reading").style.visibility = told ? "visible" : "hidden"; // keeps its place: nothing moves
 };

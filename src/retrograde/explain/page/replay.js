@@ -89,26 +89,38 @@ const whyFixed = (story, numbers) => {
 };
 
 // ---- where the pass stands ---------------------------------------------------------------------
-// Position 0 is the whole pass, finished; then the forward steps; then the backward steps.
+// Position 0 is the whole pass, finished; then the forward steps, the seed, the backward steps.
+// What may be shown goes by `seen`, a position too, which lags behind while a step is predicted;
+// NOTHING is seen before a prediction of the first step.
+const NOTHING = -1;
 
-const lastPosition = (story) => story.forward.length + story.backward.length;
+const seedPosition = (story) => story.forward.length + 1;
+const lastPosition = (story) => story.forward.length + 1 + story.backward.length;
 
 const stepAt = (story, position) => {
   if (position === 0) return { phase: "whole", value: story.root, index: 0 };
   const index = position - 1;
-  const later = index - story.forward.length;
-  if (later < 0) return { phase: "forward", value: story.forward[index], index };
+  const later = index - story.forward.length - 1;
+  if (later < -1) return { phase: "forward", value: story.forward[index], index };
+  if (later < 0) return { phase: "seed", value: story.root, index: 0 };
   return { phase: "backward", value: story.backward[later], index: later };
 };
 
-const dataIsKnown = (story, position, value) =>
-  position === 0 || story.forwardStep[value] < position;
+// How many backward steps are over: negative before the seed.
+const backwardDone = (story, seen) =>
+  (seen === 0 ? story.backward.length : seen - story.forward.length - 1);
 
-// The gradient a value has gathered: {amount, complete}; null before the backward pass.
-const gathered = (story, numbers, position, value) => {
-  const done = position - story.forward.length;
-  if (position === 0) return { amount: numbers.grad[value], complete: true };
-  if (done <= 0) return null;
+const dataIsKnown = (story, seen, value) => seen === 0 || story.forwardStep[value] < seen;
+
+// Whether a value has handed on what it holds.
+const hasPassed = (story, seen, value) =>
+  story.backwardStep[value] >= 0 && story.backwardStep[value] < backwardDone(story, seen);
+
+// The gradient a value has gathered, from how many uses: {amount, count, complete}; null before
+// the backward pass.
+const gathered = (story, numbers, seen, value) => {
+  const done = backwardDone(story, seen);
+  if (done < 0) return null;
   const ledger = ledgerOf(story, value);
   let low = 0;
   let high = ledger.length;
@@ -117,9 +129,13 @@ const gathered = (story, numbers, position, value) => {
     if (story.backwardStep[story.uses[ledger[middle]]] < done) low = middle + 1;
     else high = middle;
   }
-  if (low === ledger.length) return { amount: numbers.grad[value], complete: true };
-  return { amount: low ? numbers.after[ledger[low - 1]] : 0, complete: false };
+  if (low === ledger.length) return { amount: numbers.grad[value], count: low, complete: true };
+  const held = value === story.root ? story.seed : 0;
+  return { amount: low ? numbers.after[ledger[low - 1]] : held, count: low, complete: false };
 };
+
+// Whether any of a value's gradient is there to be seen.
+const hasSome = (has) => Boolean(has) && (has.complete || has.count > 0);
 
 const firstAtLeast = (sorted, bound) => {
   let low = 0;

@@ -52,11 +52,10 @@ const spacer = (count) =>
     html("td", { colspan: 6 }));
 
 const tableRow = (app, value, step) => {
-  const { story, numbers, position } = app;
-  const known = dataIsKnown(story, position, value);
-  const has = gathered(story, numbers, position, value);
-  const done = position === 0 ? Infinity : position - story.forward.length;
-  const passed = story.backwardStep[value] >= 0 && story.backwardStep[value] < done;
+  const { story, numbers, position, seen } = app;
+  const known = dataIsKnown(story, seen, value);
+  const has = gathered(story, numbers, seen, value);
+  const passed = seen === 0 || hasPassed(story, seen, value);
   const sums = [];
   for (let e = story.starts[value]; e < story.starts[value + 1] && sums.length < 4; e += 1) {
     if (!story.given[e]) continue;
@@ -66,18 +65,20 @@ const tableRow = (app, value, step) => {
   const site = siteOf(story, value);
   const chosen = value === app.selected;
   const now = position > 0 && value === step.value;
-  const marks = `${now ? `now ${step.phase} ` : ""}${chosen ? "chosen" : ""}`;
+  const marks = `${now ? `now ${step.phase === "forward" ? "forward" : "backward"} ` : ""}${chosen ? "chosen" : ""}`;
   let grad = "·";
   if (!story.takes[value]) grad = "takes none";
-  else if (has) {
+  else if (hasSome(has)) {
     grad = gradientOf(has.amount);
     if (!has.complete) grad.append(" …");
-  }
+  } else if (has) grad = html("span", { class: "grad pending" }, TO_COME);
+  if (app.hidden && value === step.value && step.phase === "seed") grad = "?";
+  const asked = app.hidden && value === step.value && step.phase === "forward";
   return html("tr", { class: marks, tabindex: chosen ? 0 : -1, "data-value": value,
     "aria-rowindex": value + 2, "aria-selected": String(chosen), onclick: () => app.select(value) },
   html("th", { scope: "row" }, shortened(story.names[value], 24)),
   html("td", { class: "made" }, clipped(story.expressions[value] || story.ops[story.op[value]][0], 28)),
-  html("td", { class: "digits" }, known ? brief(numbers.data[value]) : "·"),
+  html("td", { class: "digits" }, asked ? "?" : known ? brief(numbers.data[value]) : "·"),
   html("td", { class: "digits" }, grad),
   html("td", { class: "made" }, sums.join(", ")),
   html("td", { class: "made" }, site ? String(site[1]) : ""));

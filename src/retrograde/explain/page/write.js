@@ -22,6 +22,13 @@ const shortened = (name, length) => {
   const tail = Math.max(Math.floor((length * 5) / 9), 1);
   return `${name.slice(0, Math.max(length - 1 - tail, 0))}…${name.slice(-tail)}`;
 };
+// How much of their beginnings names have in common, up to a dot; 0 where all are short.
+const commonPrefix = (names, length) => {
+  if (names.length < 2 || names.every((name) => name.length <= length)) return 0;
+  let shared = names[0];
+  for (const name of names) while (!name.startsWith(shared)) shared = shared.slice(0, -1);
+  return shared.lastIndexOf(".") + 1;
+};
 const thousands = (count) => count.toLocaleString("en");
 const plural = (count, one) => `${thousands(count)} ${one}${count === 1 ? "" : "s"}`;
 
@@ -44,4 +51,7 @@ const setText = (node, text) => { if (node.textContent !== text) node.textConten
 const setClass = (node, name) => {
   if (node.getAttribute("class") !== name) node.setAttribute("class", name);
 };
+// A sentence of Python's with its names and numbers put in.
+const told = (template, parts) => template.replace(/\{(\w+)\}/g, (_, name) => parts[name]);
+const TO_COME = "○ to come";
 const gradientOf = (number) => html("span", { class: `grad ${signOf(number)}` }, signed(number));
