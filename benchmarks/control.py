@@ -13,7 +13,7 @@ import sys
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Time functions with loops and branches.")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.add_argument("--rounds", type=int, default=5, help="later calls of each engine (5)")
+    parser.add_argument(
+        "--processor-time",
+        action="store_true",
+        help="the time of this process's processors, all threads added, where others use them too",
+    )
     parser.add_argument("--only", default=",".join(PROGRAMS), help="programs, by commas")
     options = parser.parse_args(arguments)
     warnings.simplefilter("ignore", UserWarning)  # that a recording is long is what is measured
@@ -51,7 +56,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         expected: Any = None
         calls = calls_of(program) if name in ROWS else peers_of(program)
         for engine, call in calls.items():
-            timing, gradients = _timed(program, engine, call, options.rounds)
+            clock = process_time if options.processor_time else perf_counter
+            timing, gradients = _timed(program, engine, call, options.rounds, clock)
             timings.append(timing)
             expected = gradients if expected is None else expected
             if not np.allclose(gradients, expected, rtol=TOLERANCE, atol=TOLERANCE):
@@ -65,16 +71,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _timed(
-    program: Program, engine: str, call: Callable[[], Any], rounds: int
+    program: Program,
+    engine: str,
+    call: Callable[[], Any],
+    rounds: int,
+    clock: Callable[[], float],
 ) -> tuple[Timing, Any]:
-    began = perf_counter()
+    began = clock()
     gradients = call()
-    first = perf_counter() - began
+    first = clock() - began
     steady = []
     for _ in range(rounds):
-        began = perf_counter()
+        began = clock()
         call()
-        steady.append(perf_counter() - began)
+        steady.append(clock() - began)
     return Timing(program.name, engine, first, min(steady), program.operations), np.array(gradients)
 
 

@@ -8,6 +8,49 @@
 
 /* ---- in ------------------------------------------------------------------------------------- */
 
+static PyTypeObject *array_type = NULL; /* numpy.ndarray, once one was met */
+
+static int is_exact_array(PyObject *object) {
+    PyTypeObject *type = Py_TYPE(object);
+    if (RG_LIKELY(type == array_type)) return 1;
+    /* A class that Python makes has no module in this name. */
+    if (array_type || strcmp(type->tp_name, "numpy.ndarray") != 0) return 0;
+    array_type = (PyTypeObject *)Py_NewRef((PyObject *)type);
+    return 1;
+}
+
+/* A leaf that holds a copy of an array of float64 with some axes, whatever its strides; NULL without
+ * an exception for anything else. */
+Value *rg_leaf_of_floats(PyObject *object) {
+    Py_buffer view;
+    Py_ssize_t strides[RG_MOST_AXES];
+    if (!is_exact_array(object) || rg_recording()) return NULL;
+    if (PyObject_GetBuffer(object, &view, PyBUF_STRIDES | PyBUF_FORMAT) < 0) {
+        PyErr_Clear();
+        return NULL;
+    }
+    int fits =
+        view.format && !strcmp(view.format, "d") && view.ndim > 0 && view.ndim <= RG_MOST_AXES;
+    for (int d = 0; fits && d < view.ndim; d++) {
+        strides[d] = view.strides[d] / (Py_ssize_t)sizeof(double);
+        fits = view.strides[d] % (Py_ssize_t)sizeof(double) == 0;
+    }
+    fits = fits && (uintptr_t)view.buf % sizeof(double) == 0;
+    Value *v = fits ? rg_tensor_blank(view.ndim, 0) : NULL;
+    if (v) {
+        for (int d = 0; d < view.ndim; d++) rg_body(v)->shape[d] = view.shape[d];
+        if (rg_tensor_room(v) == 0) {
+            rg_pack(view.ndim, view.shape, rg_body(v)->at, (RgView){view.buf, strides});
+        } else {
+            Py_DECREF((PyObject *)v);
+            v = NULL;
+        }
+    }
+    PyBuffer_Release(&view);
+    PyErr_Clear(); /* of memory: the long way says it */
+    return v;
+}
+
 /* Whether something is an array with at least one axis; -1 with an exception. */
 int rg_is_array(PyObject *object) {
     if (RG_UNLIKELY(rg_recording()) && PyObject_HasAttrString(object, "recorded_value")) return 0;

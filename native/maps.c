@@ -1,8 +1,7 @@
 /* Maps: a row of the scalar law on every number of its operands, spread over each other as NumPy
  * does it. Operands are tensors, values, numbers and arrays; the last two take no gradient. */
-#include "tensor.h"
-
-#include "kernels/arrays.h"
+#include "fresh.h"
+#include "spread.h"
 
 /* ---- forward --------------------------------------------------------------------------------- */
 
@@ -25,6 +24,11 @@ static int map_run(Value *z, double *to) {
     }
     if (RG_LIKELY(plain)) {
         rg_arrays->forward[op](body->size, to, at, step);
+        return 0;
+    }
+    RgRows rows;
+    if (RG_LIKELY(rg_in_rows(z, &rows))) {
+        rg_map_rows(&rows, op, arity, to, at);
         return 0;
     }
     Py_ssize_t steps[3][RG_MOST_AXES];
@@ -90,7 +94,9 @@ static RG_NEVER_INLINE int pull_spread(const Back *back, const Value *z, int whi
 
 static int map_pull(RgPass *pass, Value *z, const double *upstream, const uint32_t *places) {
     Back back;
+    RgRows rows;
     read_operands(&back, z, upstream);
+    int in_rows = back.body->at && !back.body->contiguous ? 0 : -1; /* not known yet */
     for (int k = 0; k < back.arity; k++) {
         Value *input = z->entries[k].input;
         if (input == NULL || !(input->flags & RG_REQUIRES_GRAD) || places[k] == RG_NOWHERE)
@@ -114,8 +120,11 @@ static int map_pull(RgPass *pass, Value *z, const double *upstream, const uint32
             rg_arrays->partial[back.op][k](of->size, to, back.at, back.step, how);
         } else if (back.body->size == 0) {
             if (fresh) memset(to, 0, (size_t)of->size * sizeof(double));
-        } else if (pull_spread(&back, z, k, of->ndim, of->shape, to, how) < 0) {
-            return -1;
+        } else {
+            if (in_rows < 0) in_rows = rg_in_rows(z, &rows);
+            int other = in_rows ? rg_pull_rows(&rows, back.op, k, back.at, to, how) : 1;
+            if (other < 0) return -1;
+            if (other && pull_spread(&back, z, k, of->ndim, of->shape, to, how) < 0) return -1;
         }
     }
     return 0;
@@ -145,6 +154,11 @@ static int take_odd(Operands *given, int k, PyObject *object) {
         given->nodes[k] = (Value *)object;
         given->numbers[k] = given->nodes[k]->data;
         given->flags |= given->nodes[k]->flags;
+        return 1;
+    }
+    Value *quick = rg_leaf_of_floats(object);
+    if (RG_LIKELY(quick != NULL)) {
+        given->made[k] = given->nodes[k] = quick;
         return 1;
     }
     int converted = rg_number(object, &given->numbers[k]);
@@ -215,8 +229,52 @@ void rg_map_restored(Value *z, int op) {
     set_saves(z, op);
 }
 
+/* A new node in the common case, whose numbers are still to come; NULL, without an exception, where
+ * anything is out of the ordinary. */
+static Value *blank_quick(int op, const Operands *given) {
+    RgFresh fresh;
+    int ndim = given->same ? given->first->ndim : given->ndim;
+    if (rg_modes_active || !(given->flags & RG_REQUIRES_GRAD) || ndim > RG_INLINE_AXES ||
+        !rg_take_fresh(&fresh))
+        return NULL;
+    Value *z = fresh.node;
+    RgBody *body = fresh.body;
+    body->buffer = NULL;
+    body->at = NULL;
+    body->size = 1;
+    body->code = (uint16_t)op;
+    body->ndim = (uint8_t)ndim;
+    body->row = &rg_map_row;
+    z->flags = RG_WIDE | (given->flags & RG_INHERITED);
+    z->grad = z->data = 0.0;
+    z->count = given->arity;
+    for (int k = 0; k < given->arity; k++)
+        z->entries[k] = (RgEntry){given->nodes[k], given->numbers[k]};
+    set_saves(z, op);
+    body->keep = 1 + body->saves_result; /* the handle, and perhaps the rule */
+    for (int k = 0; k < given->arity; k++) {
+        Value *input = given->nodes[k];
+        if (input == NULL) continue;
+        Py_INCREF((PyObject *)input);
+        if (!rg_is_node(input)) continue;
+        z->entries[k].partial = (double)rg_body(input)->version;
+        rg_body(input)->keep += body->saves >> k & 1;
+    }
+    return z;
+}
+
 static PyObject *make(int op, Operands *given) {
     const RgBody *first = given->first;
+    Value *quick = blank_quick(op, given);
+    if (RG_LIKELY(quick != NULL)) {
+        RgBody *body = rg_body(quick);
+        const Py_ssize_t *lengths = given->same ? first->shape : given->shape;
+        for (int d = 0; d < body->ndim; d++) body->shape[d] = lengths[d];
+        if (RG_LIKELY(rg_tensor_room(quick) == 0 && map_run(quick, body->at) == 0))
+            return body->handle;
+        Py_DECREF(body->handle);
+        return NULL;
+    }
     int same = given->same, ndim = same ? first->ndim : given->ndim;
     Value *z = rg_tensor_blank(ndim, 0);
     if (RG_UNLIKELY(z == NULL)) return NULL;
@@ -234,44 +292,6 @@ static PyObject *make(int op, Operands *given) {
     }
     set_saves(z, op);
     return rg_tensor_finish(z, given->flags);
-}
-
-/* A free node, body and handle, and the site: all or none of them. */
-typedef struct {
-    Value *node;
-    RgBody *body;
-    RgTensor *handle;
-} Fresh;
-
-static inline int take_fresh(Fresh *fresh) {
-    PyCodeObject *code;
-    uint32_t instruction;
-    if (RG_UNLIKELY(rg_free_nodes == NULL || rg_free_bodies == NULL || rg_free_handles == NULL ||
-                    !rg_site_quick(&code, &instruction)))
-        return 0;
-    Value *node = fresh->node = rg_node_pop();
-    RgBody *body = fresh->body = rg_free_bodies;
-    RgTensor *handle = fresh->handle = rg_handle_pop();
-    rg_free_bodies = (RgBody *)body->handle;
-    rg_bodies_free--;
-    Py_SET_TYPE((PyObject *)node, RgNode_Type);
-    node->code = code;
-    node->instruction = instruction;
-    node->epoch = (uint16_t)rg_epoch;
-    node->op = RG_ARRAY;
-    node->entries = body->inputs;
-    node->rule = (PyObject *)body;
-    handle->node = node;
-    body->handle = (PyObject *)handle;
-    body->version = 0;
-    body->gradient = NULL;
-    body->rule = NULL;
-    body->wholes = NULL;
-    body->place = 0;
-    body->marks = body->open = 0;
-    body->shape = body->axes;
-    body->strides = body->axes + RG_INLINE_AXES;
-    return 1;
 }
 
 /* The common case, without a turn that could be spared: tensors of one shape that lie in the order of
@@ -309,8 +329,8 @@ static RG_ALWAYS_INLINE PyObject *make_quick(int op, PyObject *const *operands, 
         return NULL;
     RgBuffer *buffer = rg_numbers_new_or_not((size_t)first->size);
     if (RG_UNLIKELY(buffer == NULL)) return NULL; /* the thorough way says it */
-    Fresh fresh;
-    if (RG_UNLIKELY(!take_fresh(&fresh))) {
+    RgFresh fresh;
+    if (RG_UNLIKELY(!rg_take_fresh(&fresh))) {
         rg_numbers_drop(buffer);
         return NULL;
     }

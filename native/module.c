@@ -1,5 +1,6 @@
 /* The extension module: types, functions, and what it says about the processor. */
 #include "tensor.h"
+#include "shaped.h"
 
 #include "kernels/arrays.h"
 
@@ -125,7 +126,8 @@ static int execute(PyObject *module) {
         PyModule_AddFunctions(module, rg_composed_methods) < 0 ||
         PyModule_AddFunctions(module, rg_shaped_methods) < 0 ||
         PyModule_AddFunctions(module, rg_replay_methods) < 0 || rg_add_names(module) < 0 ||
-        rg_add_entering(module) < 0 || rg_add_call_site(module) < 0)
+        rg_add_entering(module) < 0 || rg_add_call_site(module) < 0 ||
+        rg_add_shaped_sites(module) < 0)
         return -1;
     Py_XSETREF(rg_plan_maker, PyObject_GetAttrString(module, "array_plan"));
     if (rg_plan_maker == NULL) return -1;

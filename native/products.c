@@ -227,7 +227,11 @@ static int matmul_pull(RgPass *pass, Value *z, const double *upstream, const uin
         kept &= p.turns && p.m && p.n && p.k;
         if (fresh && !kept) memset(to, 0, (size_t)of->size * sizeof(double));
         RgHow how = fresh && kept ? RG_REPLACE : RG_ADD;
-        if (p.turns && p.m && p.n && p.k)
+        RgMatrix g = {upstream, p.n, 1};
+        if (p.batch_ndim == 0 && kept)
+            failed = side ? rg_product(p.k, p.n, p.m, turned(p.x.matrix), g, to, p.n, how)
+                          : rg_product(p.m, p.k, p.n, g, turned(p.y.matrix), to, p.k, how);
+        else if (p.turns && p.m && p.n && p.k)
             failed =
                 side ? pull_right(&p, y, upstream, to, how) : pull_left(&p, x, upstream, to, how);
     }
@@ -302,6 +306,8 @@ PyObject *rg_tensor_matmul(PyObject *left, PyObject *right) {
             if (rg_tensor_restore(nodes[side]) < 0) known = -1;
             continue;
         }
+        nodes[side] = made[side] = rg_leaf_of_floats(operands[side]);
+        if (RG_LIKELY(made[side] != NULL)) continue;
         known = rg_is_array(operands[side]);
         if (known <= 0) break;
         nodes[side] = made[side] = rg_leaf_of(operands[side], "an operand of @", 0);

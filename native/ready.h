@@ -101,6 +101,9 @@ int rg_planned_choose(const RgReady *ready, Value *z);
 /* viewed.c */
 int rg_view_numbers(const RgReady *ready, Value *z);
 
+/* fresh.c */
+PyObject *rg_ready_quick(RgReady *ready, PyObject *const *operands, RgBuffer *wholes);
+
 /* rows.c */
 PyObject *rg_ready_make(RgReady *ready, PyObject *const *operands, RgBuffer *wholes, int flat);
 

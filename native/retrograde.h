@@ -189,6 +189,7 @@ PyObject *rg_take(PyObject *module, PyObject *args);
 
 /* ufuncs.c: NumPy's functions given values. */
 int rg_add_array_ufunc(void);
+int rg_tensor_array_ufunc(PyObject *function);
 PyObject *rg_take_ufuncs(PyObject *module, PyObject *args);
 PyObject *rg_indexed(PyObject *self, PyObject *index);
 

@@ -15,6 +15,8 @@ static int take_operand(PyObject *object, RgEntry *entry, Value **made) {
         entry->partial = entry->input->data;
         return 0;
     }
+    *made = entry->input = rg_leaf_of_floats(object);
+    if (entry->input) return 0;
     int converted = rg_number(object, &entry->partial);
     if (converted) return converted < 0 ? -1 : 0;
     *made = entry->input = rg_leaf_of(object, "an operand", 0);
@@ -277,6 +279,8 @@ static int compute_ready(const RgReady *ready, Value *z, PyObject *wholes) {
 /* A node of a ready row whose whole numbers come in a buffer, room for the chosen ones included; it
  * takes the buffer over. `flat`: no gradient will pass. */
 PyObject *rg_ready_make(RgReady *ready, PyObject *const *operands, RgBuffer *wholes, int flat) {
+    PyObject *quick = flat ? NULL : rg_ready_quick(ready, operands, wholes);
+    if (RG_LIKELY(quick != NULL)) return quick;
     Value *z = rg_ready_blank(ready);
     Given given;
     if (z == NULL) {

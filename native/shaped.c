@@ -8,6 +8,7 @@
 #include "arrays.h"
 #include "kernels/plans.h"
 #include "kernels/shaped.h"
+#include "shaped.h"
 
 /* As program/shaped/packing.py numbers them. */
 enum { ARENA, CONSTANT, ARGUMENT, CAPTURED, OUTPUT };
@@ -39,6 +40,7 @@ typedef struct {
     RgShaped *shaped;
     int slot_count, whole_count, outputs, guards, arguments, captured, releases;
     Slot *slots;
+    int *moving, moving_count; /* the slots that lie elsewhere in every call */
     Whole *wholes;
     int64_t arena_size, found_size;
     PyObject *shapes;   /* of the outputs, the guards not among them */
@@ -79,6 +81,7 @@ static void free_plan(Plan *plan) {
     PyMem_Free(plan->constants);
     PyMem_Free(plan->data);
     PyMem_Free(plan->slots);
+    PyMem_Free(plan->moving);
     PyMem_Free(plan->wholes);
     Py_XDECREF(plan->shapes);
     Py_XDECREF(plan->outcomes);
@@ -194,13 +197,17 @@ static PyObject *shaped_plan(PyObject *Py_UNUSED(module), PyObject *args) {
     plan->whole_count = (int)(whole_bytes / (Py_ssize_t)sizeof(Whole));
     plan->slots = copied(slots, (size_t)slot_bytes);
     plan->wholes = copied(wholes, (size_t)whole_bytes);
+    plan->moving = PyMem_Malloc(((size_t)plan->slot_count + 1) * sizeof(int));
+    for (int i = 0; plan->slots && plan->moving && i < plan->slot_count; i++)
+        if (plan->slots[i].kind != ARENA && plan->slots[i].kind != CONSTANT)
+            plan->moving[plan->moving_count++] = i;
     plan->shapes = Py_NewRef(shapes);
     plan->outcomes = Py_NewRef(outcomes);
     plan->outputs = (int)PyTuple_GET_SIZE(shapes);
     plan->guards = (int)PyBytes_GET_SIZE(outcomes);
     plan->kept = PyTuple_Pack(3, constants, data, plans);
     plan->calls = Py_NewRef(calls);
-    int fine = plan->slots && plan->wholes && plan->kept && arena >= 0 && found >= 0 &&
+    int fine = plan->slots && plan->wholes && plan->moving && plan->kept && arena >= 0 && found >= 0 &&
                hold_buffers(constants, &plan->constants, &plan->constant_count) == 0 &&
                hold_buffers(data, &plan->data, &plan->data_count) == 0 && check_tables(plan) == 0 &&
                read_steps(plan, words, word_bytes, plans) == 0;
@@ -301,8 +308,6 @@ static Session *new_session(const Plan *plan) {
 
 /* What a call holds while it runs. */
 typedef struct {
-    Py_buffer *views;
-    int view_count;
     RgBuffer **shared;
     int shared_count;
     PyObject **arrays; /* outputs with axes */
@@ -312,54 +317,52 @@ typedef struct {
 } Held;
 
 static void let_go(Held *held, const Plan *plan) {
-    for (int i = 0; i < held->view_count; i++) PyBuffer_Release(&held->views[i]);
     for (int i = 0; i < held->shared_count; i++) rg_numbers_drop(held->shared[i]);
     for (int i = 0; i < plan->outputs; i++) {
         if (held->arrays) Py_XDECREF(held->arrays[i]);
         if (held->gradients) rg_numbers_xdrop(held->gradients[i]);
     }
     for (int i = 0; i < held->result_count; i++) PyBuffer_Release(&held->results[i]);
-    PyMem_Free(held->views);
+    PyMem_Free(held->results);
 }
 
 /* One block of memory for all of it. */
 static int prepare(Held *held, const Plan *plan) {
-    size_t outputs = (size_t)plan->outputs, arguments = (size_t)plan->arguments;
+    size_t outputs = (size_t)plan->outputs;
     size_t captured = (size_t)plan->captured;
-    char *memory = PyMem_Calloc(1, (arguments + outputs) * sizeof(Py_buffer) +
+    char *memory = PyMem_Calloc(1, outputs * sizeof(Py_buffer) +
                                        (captured + outputs) * sizeof(RgBuffer *) +
                                        outputs * sizeof(PyObject *) + 64);
     if (memory == NULL) {
         PyErr_NoMemory();
         return -1;
     }
-    held->views = (Py_buffer *)memory;
-    held->results = held->views + arguments;
+    held->results = (Py_buffer *)memory;
     held->shared = (RgBuffer **)(held->results + outputs);
     held->gradients = held->shared + captured;
     held->arrays = (PyObject **)(held->gradients + outputs);
     return 0;
 }
 
-static int lend_argument(Held *held, PyObject *object, double *number, const void **at,
-                         int64_t *size) {
+int rg_lend(PyObject *object, RgLent *lent) {
     if (PyFloat_CheckExact(object)) {
-        *number = PyFloat_AS_DOUBLE(object);
-        *at = number;
-        *size = 1;
+        lent->number = PyFloat_AS_DOUBLE(object);
+        lent->at = &lent->number;
+        lent->size = 1;
         return 0;
     }
-    if (!PyObject_CheckBuffer(object)) {
-        *at = NULL;
-        *size = -1; /* a setting: nothing reads it */
-        return 0;
-    }
-    Py_buffer *view = &held->views[held->view_count];
-    if (PyObject_GetBuffer(object, view, PyBUF_C_CONTIGUOUS) < 0) return -1;
-    held->view_count++;
-    *at = view->buf;
-    *size = view->len / 8;
+    lent->at = NULL;
+    lent->size = -1; /* a setting: nothing reads it */
+    if (!PyObject_CheckBuffer(object)) return 0;
+    if (PyObject_GetBuffer(object, &lent->view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) < 0) return -1;
+    lent->at = lent->view.buf;
+    lent->size = lent->view.len / 8;
     return 0;
+}
+
+void rg_unlend(RgLent *lent, Py_ssize_t count) {
+    for (Py_ssize_t i = 0; i < count; i++)
+        if (lent[i].view.obj) PyBuffer_Release(&lent[i].view);
 }
 
 static int lend_leaf(Held *held, PyObject *object, double *number, const void **at, int64_t *size) {
@@ -456,7 +459,8 @@ static int make_outputs(const Plan *plan, Held *held, const Session *session, in
 static int fill_slots(const Plan *plan, Session *session, const void *const *arguments,
                       const int64_t *argument_sizes, const void *const *leaves,
                       const int64_t *leaf_sizes, double *const *outputs) {
-    for (int i = 0; i < plan->slot_count; i++) {
+    for (int k = 0; k < plan->moving_count; k++) {
+        int i = plan->moving[k];
         const Slot *slot = &plan->slots[i];
         int64_t number = slot->number, size = slot->size;
         if (slot->kind == ARGUMENT) {
@@ -553,7 +557,7 @@ static int settles_here(PyObject *captured, PyObject *takers) {
     return next == count ? how : misfit();
 }
 
-static PyObject *call(Plan *plan, Session *session, Held *held, PyObject *leaves,
+static PyObject *call(Plan *plan, Session *session, Held *held, const RgLent *lent,
                       PyObject *captured, PyObject *takers) {
     const void **at = session->at;
     int64_t *sizes = session->sizes;
@@ -561,10 +565,10 @@ static PyObject *call(Plan *plan, Session *session, Held *held, PyObject *leaves
     int settles = takers == Py_None ? HAND_OUT : settles_here(captured, takers);
     if (settles < 0) return NULL;
     if (settles == OTHER_TAKERS) return Py_NewRef(Py_None);
-    for (int i = 0; i < plan->arguments; i++)
-        if (lend_argument(held, PyList_GET_ITEM(leaves, i), &session->numbers[i], &at[i],
-                          &sizes[i]) < 0)
-            return NULL;
+    for (int i = 0; i < plan->arguments; i++) {
+        at[i] = lent[i].at;
+        sizes[i] = lent[i].size;
+    }
     for (int i = 0; i < plan->captured; i++) {
         int k = plan->arguments + i;
         if (lend_leaf(held, PyList_GET_ITEM(captured, i), &session->numbers[k], &at[k], &sizes[k]) <
@@ -592,16 +596,18 @@ static PyObject *call(Plan *plan, Session *session, Held *held, PyObject *leaves
                    : results_of(plan, held, session);
 }
 
-/* shaped_run(plan, leaves, captured, takers) -> the outputs; bytes, the outcomes of all guards, where
- * one differs; or, with takers, the first output as a float once the gradients are added, and None
- * where other leaves than these take gradients now. */
-static PyObject *shaped_run(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count) {
-    Plan *plan = count == 4 ? PyCapsule_GetPointer(args[0], capsule_name) : NULL;
-    if (plan == NULL || !PyList_Check(args[1]) || !PyList_Check(args[2]) ||
-        PyList_GET_SIZE(args[1]) != plan->arguments || PyList_GET_SIZE(args[2]) != plan->captured ||
-        !(args[3] == Py_None ||
-          (PyTuple_Check(args[3]) && PyTuple_GET_SIZE(args[3]) == plan->outputs - 1))) {
-        if (!PyErr_Occurred()) misfit();
+static int fits(const Plan *plan, PyObject *captured, PyObject *takers) {
+    return PyList_Check(captured) && PyList_GET_SIZE(captured) == plan->captured &&
+           (takers == Py_None ||
+            (PyTuple_Check(takers) && PyTuple_GET_SIZE(takers) == plan->outputs - 1));
+}
+
+PyObject *rg_shaped_call(PyObject *capsule, const RgLent *lent, Py_ssize_t count,
+                         PyObject *captured, PyObject *takers) {
+    Plan *plan = PyCapsule_GetPointer(capsule, capsule_name);
+    if (plan == NULL) return NULL;
+    if (count != plan->arguments || !fits(plan, captured, takers)) {
+        misfit();
         return NULL;
     }
     Session *session = plan->free;
@@ -612,10 +618,30 @@ static PyObject *shaped_run(PyObject *Py_UNUSED(module), PyObject *const *args, 
     if (session == NULL) return NULL;
     Held held = {0};
     PyObject *result =
-        prepare(&held, plan) < 0 ? NULL : call(plan, session, &held, args[1], args[2], args[3]);
-    if (held.views) let_go(&held, plan);
+        prepare(&held, plan) < 0 ? NULL : call(plan, session, &held, lent, captured, takers);
+    if (held.results) let_go(&held, plan);
     session->next = plan->free;
     plan->free = session;
+    return result;
+}
+
+/* shaped_run(plan, leaves, captured, takers) -> the outputs; bytes, the outcomes of all guards, where
+ * one differs; or, with takers, the first output as a float once the gradients are added, and None
+ * where other leaves than these take gradients now. */
+static PyObject *shaped_run(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count) {
+    if (count != 4 || !PyList_Check(args[1])) {
+        misfit();
+        return NULL;
+    }
+    Py_ssize_t arguments = PyList_GET_SIZE(args[1]), given = 0;
+    RgLent *lent = PyMem_Calloc((size_t)arguments + 1, sizeof(RgLent));
+    if (lent == NULL) return PyErr_NoMemory();
+    int fine = 1;
+    for (; fine && given < arguments; given++)
+        fine = rg_lend(PyList_GET_ITEM(args[1], given), &lent[given]) == 0;
+    PyObject *result = fine ? rg_shaped_call(args[0], lent, arguments, args[2], args[3]) : NULL;
+    rg_unlend(lent, given);
+    PyMem_Free(lent);
     return result;
 }
 

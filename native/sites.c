@@ -5,6 +5,8 @@
 #define SKIP_SLOTS 4096
 static PyObject *skip[SKIP_SLOTS];
 uint8_t rg_skip_filter[RG_SKIP_FILTER];
+PyCodeObject *rg_site_known = NULL;
+uint32_t rg_site_known_at = 0;
 
 static size_t skip_slot(PyObject *code) { return ((uintptr_t)code >> 4) % SKIP_SLOTS; }
 
@@ -78,6 +80,24 @@ void rg_site_capture_caller(Value *v) {
 }
 
 #endif
+
+/* Find where frames of this package were called from, once for all nodes until the end: 0 where the
+ * innermost frame is no such frame. No Python code may run until then. */
+int rg_site_begin(void) {
+    PyCodeObject *code;
+    uint32_t instruction;
+    if (rg_site_quick(&code, &instruction)) {
+        Py_DECREF((PyObject *)code);
+        return 0;
+    }
+    Value place;
+    rg_site_capture_caller(&place);
+    rg_site_known = place.code;
+    rg_site_known_at = place.instruction;
+    return rg_site_known != NULL;
+}
+
+void rg_site_end(void) { Py_CLEAR(rg_site_known); }
 
 /* Value.site: (file, line, function) or None. */
 PyObject *rg_site_get(PyObject *self, void *Py_UNUSED(closure)) {

@@ -21,8 +21,22 @@
 extern uint8_t rg_skip_filter[RG_SKIP_FILTER];
 void rg_site_capture_caller(Value *v);
 
+/* Where frames of this package were called from, while rows run one after the other below them and no
+ * Python code does: else NULL. */
+extern PyCodeObject *rg_site_known;
+extern uint32_t rg_site_known_at;
+int rg_site_begin(void);
+void rg_site_end(void);
+
 static inline uint8_t *rg_skip_place(PyObject *code) {
     return &rg_skip_filter[((uintptr_t)code >> 4) % RG_SKIP_FILTER];
+}
+
+static inline int rg_site_is_known(PyCodeObject **code, uint32_t *instruction) {
+    if (rg_site_known == NULL) return 0;
+    *code = (PyCodeObject *)Py_NewRef((PyObject *)rg_site_known);
+    *instruction = rg_site_known_at;
+    return 1;
 }
 
 /* The place where Python code now runs, if that is plain to see: `code` is then a new reference. */
@@ -41,12 +55,12 @@ static inline int rg_site_quick(PyCodeObject **code, uint32_t *instruction) {
     PyObject *found = PyUnstable_InterpreterFrame_GetCode(frame); /* a new reference */
     if (RG_UNLIKELY(*rg_skip_place(found) || !PyCode_Check(found))) {
         Py_DECREF(found);
-        return 0;
+        return rg_site_is_known(code, instruction);
     }
     *instruction = (uint32_t)PyUnstable_InterpreterFrame_GetLasti(frame);
 #else
     PyObject *found = (PyObject *)frame->f_code;
-    if (RG_UNLIKELY(*rg_skip_place(found))) return 0;
+    if (RG_UNLIKELY(*rg_skip_place(found))) return rg_site_is_known(code, instruction);
     Py_INCREF(found);
 #if PY_VERSION_HEX >= 0x030B0000
     *instruction = (uint32_t)((char *)frame->prev_instr - (char *)_PyCode_CODE(frame->f_code));

@@ -238,12 +238,15 @@ static PyObject *tensor_retain(PyObject *self, PyObject *Py_UNUSED(ignored)) {
 }
 
 /* What Python does with operators and methods that are out of the ordinary: operated(name, left,
- * right), and a class whose functions are methods. retrograde._tensors hands them in. */
+ * right), a class whose functions are methods, and what NumPy's functions call. retrograde._tensors hands them in. */
 static PyObject *operated = NULL, *methods = NULL;
 
 static PyObject *take_tensors(PyObject *Py_UNUSED(module), PyObject *args) {
-    PyObject *function, *class;
-    if (!PyArg_ParseTuple(args, "OO:take_tensors", &function, &class)) return NULL;
+    PyObject *function, *class, *array_ufunc;
+    if (!PyArg_ParseTuple(args, "OOO!:take_tensors", &function, &class, &PyFunction_Type,
+                          &array_ufunc) ||
+        rg_tensor_array_ufunc(array_ufunc) < 0)
+        return NULL;
     Py_XSETREF(operated, Py_NewRef(function));
     Py_XSETREF(methods, Py_NewRef(class));
     Py_RETURN_NONE;
@@ -251,7 +254,7 @@ static PyObject *take_tensors(PyObject *Py_UNUSED(module), PyObject *args) {
 
 PyMethodDef rg_tensor_methods[] = {
     {"take_tensors", take_tensors, METH_VARARGS,
-     RG_DOC("take_tensors($module, operated, methods, /)",
+     RG_DOC("take_tensors($module, operated, methods, array_ufunc, /)",
             "Who answers for tensors what is out of the ordinary.")},
     {NULL, NULL, 0, NULL},
 };

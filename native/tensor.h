@@ -240,6 +240,7 @@ static inline RgArray rg_array_of(const RgEntry *entry) {
 
 /* exchange.c: arrays of NumPy's, and steps along shapes. */
 int rg_is_array(PyObject *object);
+Value *rg_leaf_of_floats(PyObject *object);
 int rg_floats_of(PyObject *object, const char *what, PyObject **owner, Py_buffer *view);
 Value *rg_leaf_of(PyObject *object, const char *what, int requires_grad);
 PyObject *rg_export(RgBuffer *buffer, const double *at, int ndim, const Py_ssize_t *shape,

@@ -10,6 +10,7 @@
 #include <opcode.h>
 
 #include "sites.h"
+#include "tensor.h"
 
 /* A code below RG_OP_COUNT is a row; these follow. retrograde._values.protocols has the same numbers. */
 enum { POWER = 256, COMPARISON };
@@ -68,8 +69,18 @@ done:
 
 /* ---- the attribute ------------------------------------------------------------------------- */
 
+/* Whether an operator is one of those that tensors answer in C: + - * / @. */
+static int is_arithmetic(int operator) {
+#ifdef BINARY_OP
+    return operator == NB_ADD || operator == NB_SUBTRACT || operator == NB_MULTIPLY ||
+           operator == NB_TRUE_DIVIDE || operator == NB_MATRIX_MULTIPLY;
+#else
+    return 0;
+#endif
+}
+
 /* Whether the interpreter is at an operator that makes a new result: a + b, a < b, not a += b. */
-static int at_operator(void) {
+static int at_operator(int arithmetic) {
     PyCodeObject *code;
     uint32_t at;
     if (!rg_site_quick(&code, &at)) return 0;
@@ -83,44 +94,78 @@ static int at_operator(void) {
 #ifdef COMPARE_OP_ADAPTIVE
         case COMPARE_OP_ADAPTIVE:
 #endif
-        case COMPARE_OP: found = 1; break;
+        case COMPARE_OP: found = !arithmetic; break;
 #ifdef BINARY_OP
 #ifdef BINARY_OP_ADAPTIVE
         case BINARY_OP_ADAPTIVE:
 #endif
-        case BINARY_OP: found = unit[1] < NB_INPLACE_ADD; break;
+        case BINARY_OP:
+            found = arithmetic ? is_arithmetic(unit[1]) : unit[1] < NB_INPLACE_ADD;
+            break;
 #else
         case BINARY_ADD:
         case BINARY_SUBTRACT:
         case BINARY_MULTIPLY:
         case BINARY_TRUE_DIVIDE:
-        case BINARY_POWER: found = 1; break;
+        case BINARY_POWER: found = !arithmetic; break;
 #endif
     }
     Py_DECREF((PyObject *)code);
     return found;
 }
 
-static PyObject *method = NULL; /* array_ufunc as a method of Value */
+/* What stands on a class: its method, and whether only arithmetic is left to it. */
+typedef struct {
+    PyObject_HEAD PyObject *method;
+    int arithmetic;
+} Attribute;
 
-static PyObject *attribute_get(PyObject *Py_UNUSED(self), PyObject *object, PyObject *type) {
+static PyObject *attribute_get(PyObject *self, PyObject *object, PyObject *type) {
+    const Attribute *attribute = (const Attribute *)self;
+    PyObject *method = attribute->method;
     if (object != NULL && object != Py_None)
         return Py_TYPE(method)->tp_descr_get(method, object, type);
-    return Py_NewRef(at_operator() ? Py_None : method);
+    return Py_NewRef(at_operator(attribute->arithmetic) ? Py_None : method);
+}
+
+static void attribute_dealloc(PyObject *self) {
+    PyTypeObject *type = Py_TYPE(self);
+    Py_XDECREF(((Attribute *)self)->method);
+    PyObject_Free(self);
+    Py_DECREF((PyObject *)type);
 }
 
 static PyType_Slot attribute_slots[] = {
-    {Py_tp_doc, "What NumPy is told of values: None at an operator, else a method."},
+    {Py_tp_doc, "What NumPy is told of a class: None at an operator, else a method."},
     {Py_tp_descr_get, attribute_get},
+    {Py_tp_dealloc, attribute_dealloc},
     {0, NULL},
 };
 
 static PyType_Spec attribute_spec = {
     .name = "retrograde._native.ArrayUfunc",
-    .basicsize = sizeof(PyObject),
-    .flags = Py_TPFLAGS_DEFAULT,
+    .basicsize = sizeof(Attribute),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
     .slots = attribute_slots,
 };
+
+/* Have a class answer NumPy by a method, and at operators by its own slots. */
+static int put_attribute(PyTypeObject *class, PyObject *method, int arithmetic) {
+    static PyTypeObject *type = NULL;
+    if (type == NULL && (type = (PyTypeObject *)PyType_FromSpec(&attribute_spec)) == NULL)
+        return -1;
+    Attribute *attribute = PyObject_New(Attribute, type);
+    if (attribute == NULL) return -1;
+    attribute->method = Py_NewRef(method);
+    attribute->arithmetic = arithmetic;
+    int failed =
+        PyObject_SetAttrString((PyObject *)class, "__array_ufunc__", (PyObject *)attribute);
+    Py_DECREF((PyObject *)attribute);
+    return failed;
+}
+
+/* Have tensors answer NumPy by a function of Python's, but for arithmetic. */
+int rg_tensor_array_ufunc(PyObject *function) { return put_attribute(RgTensor_Type, function, 1); }
 
 static PyMethodDef method_definition = {"__array_ufunc__", (PyCFunction)(void (*)(void))array_ufunc,
                                         METH_FASTCALL | METH_KEYWORDS,
@@ -128,13 +173,9 @@ static PyMethodDef method_definition = {"__array_ufunc__", (PyCFunction)(void (*
 
 /* Give Value its __array_ufunc__. */
 int rg_add_array_ufunc(void) {
-    method = PyDescr_NewMethod(RgValue_Type, &method_definition);
-    PyObject *type = method ? PyType_FromSpec(&attribute_spec) : NULL;
-    PyObject *attribute = type ? PyObject_CallNoArgs(type) : NULL;
-    int failed = attribute == NULL ||
-                 PyObject_SetAttrString((PyObject *)RgValue_Type, "__array_ufunc__", attribute) < 0;
-    Py_XDECREF(type);
-    Py_XDECREF(attribute);
+    PyObject *method = PyDescr_NewMethod(RgValue_Type, &method_definition);
+    int failed = method == NULL || put_attribute(RgValue_Type, method, 0) < 0;
+    Py_XDECREF(method);
     return failed ? -1 : 0;
 }
 

@@ -86,6 +86,11 @@ static int view_run(Value *z, double *to) {
     return 0;
 }
 
+static inline void copy_row(Py_ssize_t n, double *to, const double *from) {
+    for (; n >= 4; n -= 4, to += 4, from += 4) memcpy(to, from, 4 * sizeof(double));
+    for (Py_ssize_t i = 0; i < n; i++) to[i] = from[i];
+}
+
 /* Add numbers in order to places that lie apart; `fresh` where each is met once, and nothing is
  * there yet. */
 static void add_apart(int ndim, const Py_ssize_t *shape, double *to, const Py_ssize_t *steps,
@@ -96,8 +101,14 @@ static void add_apart(int ndim, const Py_ssize_t *shape, double *to, const Py_ss
         rows *= shape[d];
         at[d] = 0;
     }
+    if (fresh && ndim == 2 && steps[0] == 1 && step == shape[0]) { /* a matrix turned */
+        rg_arrays->products->turned(shape[0], n, from, to);
+        return;
+    }
     for (Py_ssize_t row = 0; row < rows && n; row++) {
-        if (fresh)
+        if (fresh && step == 1)
+            copy_row(n, to, from);
+        else if (fresh)
             for (Py_ssize_t i = 0; i < n; i++) to[i * step] = from[i];
         else
             for (Py_ssize_t i = 0; i < n; i++) to[i * step] += from[i];

@@ -45,7 +45,8 @@ def names_of(rg):
             found.append(f"{where}{name}")
             if inspect.isclass(thing) and ours(thing, rg):
                 inherited = {n for base in thing.__mro__ if not ours(base, rg) for n in vars(base)}
-                found += [f"{where}{name}.{n}" for n in public(thing) if n not in inherited]
+                answers = [n for n in public(thing) if n not in inherited and hasattr(thing, n)]
+                found += [f"{where}{name}.{n}" for n in answers]
     return found
 
 

@@ -1,21 +1,21 @@
-"""Run the notebooks and keep their outputs: in the text, as pictures, and as a real notebook.
+"""Run the notebooks and keep their outputs; make real notebooks of them.
 
     python tools/notebooks.py                       run all, write what changed
     python tools/notebooks.py --check               write nothing; exit 1 and show what differs
-    python tools/notebooks.py --ipynb FOLDER        run all, write them into FOLDER as .ipynb
+    python tools/notebooks.py --ipynb FOLDER        run nothing, write them into FOLDER as .ipynb
     python tools/notebooks.py day3_automating_it    only this one; any of the above
 
 A notebook is Markdown as jupytext reads it: blocks marked ``python`` are its cells, and what
 follows a cell in blocks marked ``output`` and as pictures is what the cell shows; where a cell
 begins with ``# reveal`` it is folded away. Blocks marked ``py`` stand in the text (answers): they
-run as well, but are not cells. Needs the extra ``test``.
+run as well, but are not cells. An .ipynb has no outputs, so that nothing is shown before it was
+predicted. Needs the extra ``test``.
 """
 
 from __future__ import annotations
 
 import argparse
 import difflib
-import json
 import os
 import re
 import sys
@@ -28,9 +28,6 @@ from typing import Any, Final
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 FOLDER: Final = ROOT / "notebooks"
-SHIPPED: Final = ("day2_backward_pass",)
-"""Those that are committed as .ipynb too."""
-
 SECONDS: Final = 120
 """The time limit of one cell."""
 
@@ -57,12 +54,11 @@ class CellError(Exception):
 
 @dataclass
 class Run:
-    """What running a notebook gave: its text anew, pictures by file name, the cells' outputs."""
+    """What running a notebook gave: its text anew, pictures by file name."""
 
     name: str
     text: str = ""
     pictures: dict[str, str] = field(default_factory=dict)
-    outputs: list[list[Any]] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
 
 
@@ -116,21 +112,6 @@ def plain_text(output: Any) -> str:
     return "\n".join(line.rstrip() for line in str(text).strip("\n").splitlines())
 
 
-def stored_form(output: Any) -> Any:
-    """An output as a notebook keeps it: of what can be seen, the text and the picture.
-
-    Pages come anew when a cell is run; stored, viewers that do not trust them show nothing.
-    """
-    from nbformat import v4
-
-    if output.output_type == "stream":
-        return v4.new_output("stream", name="stdout", text=plain_text(output) + "\n")
-    data = {"text/plain": plain_text(output)}
-    if (drawn := picture_in(output)) is not None:
-        data["image/svg+xml"] = drawn
-    return v4.new_output(output.output_type, data=data)
-
-
 def run(name: str) -> Run:
     """Run a notebook and put its text together again with what its cells showed."""
     text = text_of(name)
@@ -142,9 +123,6 @@ def run(name: str) -> Run:
         end = cell.end()
         if any(output.get("name") == "stderr" for output in outputs):
             done.complaints.append(f"cell {place} wrote to stderr:\n{cell['source']}")
-        outputs = [stored_form(output) for output in outputs]
-        if cell["kind"] == "python":
-            done.outputs.append(outputs)
         done.text += outputs_as_text(cell["source"], outputs, done)
     done.text += text[end:]
     return done
@@ -171,8 +149,8 @@ def title_of(drawn: str) -> str:
     return re.sub(r"[\[\]\s]+", " ", title.text).strip()
 
 
-def as_notebook(name: str, text: str, outputs: Sequence[Sequence[Any]]) -> str:
-    """The text and the outputs of its cells as an .ipynb."""
+def as_notebook(name: str, text: str) -> str:
+    """The text and its cells as an .ipynb: no outputs, and answers folded away."""
     import jupytext
     import nbformat
 
@@ -184,16 +162,8 @@ def as_notebook(name: str, text: str, outputs: Sequence[Sequence[Any]]) -> str:
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
         "language_info": {"name": "python"},
     })  # fmt: skip
-    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     for place, cell in enumerate(notebook.cells, 1):
         cell["id"], cell["metadata"] = f"{name}-{place}", {}
-    for count, (cell, shown) in enumerate(zip(cells, outputs, strict=True), 1):
-        cell["execution_count"], cell["outputs"] = count, list(shown)
-        for output in shown:
-            if output.output_type == "execute_result":
-                output["execution_count"] = count
-        if cell.source.startswith(REVEAL):
-            cell["metadata"] = {"collapsed": True, "jupyter": {"outputs_hidden": True}}
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     nbformat.validate(notebook)
     return str(nbformat.writes(notebook)) + "\n"
@@ -220,8 +190,7 @@ def files_of(done: Run) -> dict[Path, str]:
     """Every file that a run makes, and what should be in it."""
     made = {FOLDER / f"{done.name}.md": done.text}
     made |= {FOLDER / "pictures" / file: drawn for file, drawn in done.pictures.items()}
-    if done.name in SHIPPED:
-        made[FOLDER / f"{done.name}.ipynb"] = as_notebook(done.name, done.text, done.outputs)
+    made[FOLDER / f"{done.name}.ipynb"] = as_notebook(done.name, done.text)
     return made
 
 
@@ -237,15 +206,9 @@ def stored_in(path: Path) -> str:
 
 
 def is_current(path: Path, text: str) -> bool:
-    """Whether a file holds this but for rounding; the cells of an .ipynb to the letter."""
+    """Whether a file holds this but for rounding; an .ipynb to the letter."""
     stored = stored_in(path)
-    if path.suffix == ".ipynb" and stored:
-        before, after = (
-            [cell["source"] for cell in json.loads(notebook)["cells"]]
-            for notebook in (stored, text)
-        )
-        return before == after and alike(stored, text)
-    return alike(stored, text)
+    return stored == text if path.suffix == ".ipynb" else alike(stored, text)
 
 
 def differences(done: Run) -> list[str]:
@@ -279,23 +242,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("names", nargs="*", metavar="NAME", help="notebooks; all if none is named")
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--check", action="store_true", help="write nothing, show what differs")
-    what.add_argument("--ipynb", type=Path, metavar="FOLDER", help="write them here as .ipynb")
+    what.add_argument(
+        "--ipynb", type=Path, metavar="FOLDER", help="write them here as .ipynb, nothing run"
+    )
     chosen = parser.parse_args(arguments)
     if unknown := sorted({*chosen.names} - {*names()}):
         parser.error(f"no such notebook: {', '.join(unknown)}; there are {', '.join(names())}")
     failed = 0
+    if chosen.ipynb is not None:
+        chosen.ipynb.mkdir(parents=True, exist_ok=True)
+        for name in chosen.names or names():
+            notebook = as_notebook(name, text_of(name))
+            (chosen.ipynb / f"{name}.ipynb").write_text(notebook, encoding="utf-8")
+            print(f"wrote {chosen.ipynb / name}.ipynb")
+        return 0
     for name in chosen.names or names():
         try:
             done = run(name)
         except CellError as error:
             print(f"{name}: {error}", file=sys.stderr)
             failed += 1
-            continue
-        if chosen.ipynb is not None:
-            chosen.ipynb.mkdir(parents=True, exist_ok=True)
-            notebook = as_notebook(name, done.text, done.outputs)
-            (chosen.ipynb / f"{name}.ipynb").write_text(notebook, encoding="utf-8")
-            print(f"wrote {chosen.ipynb / name}.ipynb")
             continue
         found = differences(done) if chosen.check else done.complaints
         if not chosen.check:

@@ -106,6 +106,9 @@ int rg_total(int ndim, const ptrdiff_t *shape, RgView x, double *out);
 enum { RG_ARGMAX, RG_ARGMIN, RG_ARGSORT };
 int rg_choose(int by, ptrdiff_t outer, ptrdiff_t n, ptrdiff_t inner, const double *x, int64_t *out);
 
+/* The numbers that argmax finds in lines of n, at least 1, which lie one behind the other. */
+void rg_largest(ptrdiff_t lines, ptrdiff_t n, const double *x, double *to);
+
 /* ---- plans -------------------------------------------------------------------------------------- */
 
 /* A statement of the array law on given shapes, as ops/arrays/plans.py packs it. */

@@ -267,6 +267,7 @@ RgPlan *rg_plan_read(const int64_t *words, size_t count, const double *numbers,
         rg_plan_free(plan);
         return NULL;
     }
+    plan->word_count = count;
     memcpy(plan->words, words, count * sizeof(int64_t));
     memcpy(plan->numbers, numbers, number_count * sizeof(double));
     Words reading = {plan->words, plan->words + count, 0};
@@ -285,6 +286,7 @@ RgPlan *rg_plan_read(const int64_t *words, size_t count, const double *numbers,
         rg_plan_free(plan);
         return NULL;
     }
+    rg_plan_find_moves(plan);
     return plan;
 }
 
@@ -410,6 +412,10 @@ static void begin(double *out, Count size, int start) {
 
 int rg_plan_run(const RgPlan *plan, double *out, const double *const *arrays,
                 const int64_t *const *wholes, RgHow how) {
+    if (plan->moves.known) {
+        int moved = rg_move_rows(plan, out, arrays, wholes, how);
+        if (moved <= 0) return moved;
+    }
     int apart = how == RG_ADD && !is_product(plan);
     size_t pointers = (size_t)(plan->arrays + plan->scratch) + 1;
     Count numbers = plan->rooms * STRIP + plan->scratch_size + (apart ? plan->size : 0);

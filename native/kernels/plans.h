@@ -88,8 +88,22 @@ typedef struct {
     Way *way;
 } Part;
 
+/* Numbers of one operand moved to the result, a row a turn: where rows begin on both sides, the
+ * result first, how far apart their numbers are, and the whole numbers (or -1) that say more. */
+typedef struct {
+    int array, whole;
+    Count size, base, down, along, factor;
+} RgMoved;
+
+typedef struct {
+    int known, adds;
+    Count rows, n;
+    RgMoved side[2];
+} RgMoves;
+
 struct RgPlan {
     int64_t *words;
+    size_t word_count;
     double *numbers;
     Count size;
     int start;
@@ -99,6 +113,7 @@ struct RgPlan {
     int parts;
     Part *part;
     Count table_words, rooms, scratch_size;
+    RgMoves moves;
 };
 
 /* What one run works in. */
@@ -111,6 +126,11 @@ typedef struct {
 } Run;
 
 enum { STRIP = 256 };
+
+/* moves.c */
+void rg_plan_find_moves(RgPlan *plan);
+int rg_move_rows(const RgPlan *plan, double *out, const double *const *arrays,
+                 const int64_t *const *wholes, RgHow how);
 
 /* The last two loops of a nest that only moves numbers: as many turns as the guards leave, with the
  * places where they stand. 0, or RG_OUT_OF_RANGE. */

@@ -132,7 +132,11 @@ SIMD void chains_begin(vd s[PER]) {
 }
 
 SIMD double joined_lanes(const vd s[PER]) {
-#if RG_LANES == 4
+#if RG_LANES == 8
+    vd half = v_add(s[0], _mm512_shuffle_f64x2(s[0], s[0], 0x4e));
+    vd two = v_add(half, _mm512_shuffle_f64x2(half, half, 0xb1));
+    return _mm512_cvtsd_f64(v_add(two, _mm512_permute_pd(two, 0x55)));
+#elif RG_LANES == 4
     vd half = v_add(s[0], s[1]);
     __m128d two = _mm_add_pd(_mm256_castpd256_pd128(half), _mm256_extractf128_pd(half, 1));
     return _mm_cvtsd_f64(two) + _mm_cvtsd_f64(_mm_unpackhi_pd(two, two));
@@ -396,6 +400,36 @@ static int product(Count m, Count n, Count k, RgMatrix a, RgMatrix b, double *c,
     return failed;
 }
 
+/* Small ones of one tile or a few each: what they have in common is decided once. */
+static int several(Count batch, Count m, Count n, Count k, RgMatrix a, Count a_step, RgMatrix b,
+                   Count b_step, double *c, Count stride, Count c_step, RgHow how) {
+    int small = m > 1 && n > 1 && k > 0 && k <= RG_CHAIN && m * k + k * n <= SMALL;
+    Count vectors = vectors_of(n), wide = vectors * LANES;
+    int turns = b.column != 1;
+    if (!small || (turns && k * wide > TURNED)) {
+        for (; batch > 0; batch--, a.at += a_step, b.at += b_step, c += c_step)
+            if (product(m, n, k, a, b, c, stride, how)) return -1;
+        return 0;
+    }
+    _Alignas(64) double turned[TURNED];
+    if (m > ROWS || vectors > VECTORS) {
+        for (; batch > 0; batch--, a.at += a_step, b.at += b_step, c += c_step) {
+            if (turns) turn(k, n, wide, b.at, b.row, b.column, turned);
+            direct(m, n, k, a.at, a.row, a.column, turns ? turned : b.at, turns ? wide : b.row,
+                   turns, c, stride, how);
+        }
+        return 0;
+    }
+    Count last = in_last(n);
+    Tile tile = tiles[last == LANES ? WHOLE : turns ? CUT_C : CUT_B_AND_C][vectors - 1][m - 1];
+    for (; batch > 0; batch--, a.at += a_step, b.at += b_step, c += c_step) {
+        if (turns) turn(k, n, wide, b.at, b.row, b.column, turned);
+        tile(k, a.at, a.row, a.column, turns ? turned : b.at, turns ? wide : b.row, c, stride,
+             BEGIN, how, last);
+    }
+    return 0;
+}
+
 /* ---- Sums -------------------------------------------------------------------------------------- */
 
 static double chain_sum(Count n, const double *x, Count stride) {
@@ -443,6 +477,71 @@ static void sums(Count lines, Count n, const double *x, double *to, Count stride
     }
 }
 
+static void turned(Count lines, Count n, const double *x, double *to) {
+    turn(n, lines, lines, x, 1, n, to);
+}
+
+/* ---- Extremes ---------------------------------------------------------------------------------- */
+
+/* The better of two; y where they are equal. */
+SIMD vd better(vd x, vd y, int smallest) { return smallest ? v_min(x, y) : v_max(x, y); }
+
+/* The best of the chains, halved again and again: as sums are added up. */
+SIMD double best_of(const vd s[PER], int smallest) {
+#if RG_LANES == 8
+    vd four = better(_mm512_shuffle_f64x2(s[0], s[0], 0x4e), s[0], smallest);
+    vd two = better(_mm512_shuffle_f64x2(four, four, 0xb1), four, smallest);
+    return _mm512_cvtsd_f64(better(_mm512_permute_pd(two, 0x55), two, smallest));
+#elif RG_LANES == 4
+    vd four = better(s[1], s[0], smallest);
+    vd two = better(_mm256_permute2f128_pd(four, four, 1), four, smallest);
+    return _mm256_cvtsd_f64(better(_mm256_permute_pd(two, 5), two, smallest));
+#else
+    double c[RG_CHAINS];
+    for (int v = 0; v < PER; v++) v_store(c + v * LANES, s[v]);
+    for (int half = RG_CHAINS / 2; half; half /= 2)
+        for (int i = 0; i < half; i++)
+            c[i] = (smallest ? c[i + half] < c[i] : c[i + half] > c[i]) ? c[i + half] : c[i];
+    return c[0];
+#endif
+}
+
+static double first_nan(const double *x) {
+    while (*x == *x) x++;
+    return *x;
+}
+
+SIMD void extremes_of(int smallest, Count lines, Count n, const double *x, double *to,
+                      Count stride) {
+    const vd none = v_set(smallest ? HUGE_VAL : -HUGE_VAL);
+    for (; lines > 0; lines--, x += n, to += stride) {
+        vd s[PER];
+        for (int v = 0; v < PER; v++) s[v] = none;
+        vm nan = v_ne(none, none);
+        Count p = 0;
+        for (; p + RG_CHAINS <= n; p += RG_CHAINS)
+            for (int v = 0; v < PER; v++) {
+                vd y = v_load(x + p + v * LANES);
+                nan = vm_or(nan, v_ne(y, y));
+                s[v] = better(y, s[v], smallest);
+            }
+        for (int v = 0; p < n; v++, p += LANES) {
+            vd y = load_part_of(none, x + p, part_of(least(n - p, LANES)));
+            nan = vm_or(nan, v_ne(y, y));
+            s[v] = better(y, s[v], smallest);
+        }
+        *to = vm_any(nan) ? first_nan(x) : best_of(s, smallest);
+    }
+}
+
+static void extremes(int smallest, Count lines, Count n, const double *x, double *to,
+                     Count stride) {
+    if (smallest)
+        extremes_of(1, lines, n, x, to, stride);
+    else
+        extremes_of(0, lines, n, x, to, stride);
+}
+
 #define JOIN(A, B) A##B
 #define TABLE(LEVEL) JOIN(rg_products_, LEVEL)
-const RgProducts TABLE(RG_LEVEL) = {product, sum, sums};
+const RgProducts TABLE(RG_LEVEL) = {product, several, sum, sums, turned, extremes};

@@ -11,7 +11,13 @@
 
 #include "plans.h"
 
+#define SMALL_PRODUCT 1e6 /* multiplications below which there is nothing to share among threads */
+
 enum { MOST_STEPS = 64, MOST_REDUCTIONS = 4, SHORT_BLOCK = 256, MOST_WHOLE = 2048, MOST_ARGS = 64 };
+
+/* Of boxes that are gone through in several turns: the length of the last loop from which that does not
+ * pay, and how many numbers a turn has. */
+enum { SHORT_LINE = 64, LEAST_AT_ONCE = 128, MOST_AT_ONCE = 1024 };
 
 typedef struct {
     int slot;
@@ -42,7 +48,9 @@ typedef struct {
     Row row[MOST_STEPS];
     Reduction reduction[MOST_REDUCTIONS];
     uint32_t wide; /* operands that a reduction reads: one number an element, always */
-    Count whole;   /* how many numbers it has, where they are gone through at once; else 0 */
+    Count whole;   /* how many numbers are gone through at once, in so many `turns` of the first loop,
+                    * each `leap` of it; 0 where it is not done that way */
+    Count turns, leap;
     uint32_t copied;
     Laid laid[RG_BOX_OPERANDS];
 } Box;
@@ -57,6 +65,7 @@ typedef struct {
     int loops, adds;
     Count size[3], length[RG_BOX_LOOPS];
     Matrix a, b, c;
+    int small; /* not worth a thread's while */
 } Matrices;
 
 typedef struct {
@@ -148,8 +157,8 @@ static double better(int kind, double x, double y) {
 
 static double of_line(int kind, Count n, const double *x) {
     if (kind == RG_TOTAL) return rg_arrays->products->sum(n, x, 1);
-    double best = x[0];
-    for (Count i = 1; i < n; i++) best = better(kind, best, x[i]);
+    double best;
+    rg_arrays->products->extremes(kind == RG_BOTTOM, 1, n, x, &best, 1);
     return best;
 }
 
@@ -163,8 +172,11 @@ static void reduce(const Block *block, const Reduction *reduction, double *out, 
     const double *x = block->at[reduction->from];
     int kind = reduction->kind;
     Count n = block->n;
-    if (kind == RG_TOTAL && next == 0 && line != 0 && first) {
-        rg_arrays->products->sums(block->lines, n, x, out, line);
+    if (next == 0 && line != 0 && first) {
+        if (kind == RG_TOTAL)
+            rg_arrays->products->sums(block->lines, n, x, out, line);
+        else
+            rg_arrays->products->extremes(kind == RG_BOTTOM, block->lines, n, x, out, line);
         return;
     }
     for (Count r = 0; r < block->lines; r++, x += n, out += line) {
@@ -264,14 +276,16 @@ static void lay_whole(const Laid *laid, const double *from, double *to) {
 /* How far apart the rooms of a small box are: a vector may be written behind what it has. */
 static inline Count whole_room(Count numbers) { return (numbers + 7) / 8 * 8 + 8; }
 
-/* A small box, all of it at once. */
-static void run_whole(const Box *box, const RgRun *run) {
+/* A small box, all of it at once, or one turn of a larger one. What is the same in every turn is
+ * copied in the first. */
+static void run_whole(const Box *box, const RgRun *run, Count turn) {
     double *at[RG_BOX_OPERANDS + RG_BOX_ROOMS], *room = run->scratch;
-    Count apart = whole_room(box->whole);
+    Count apart = whole_room(box->whole), beyond = turn * box->leap;
     for (int o = 0; o < box->operands; o++) {
-        at[o] = run->slots[box->operand[o].slot] + box->operand[o].offset;
+        const Operand *it = &box->operand[o];
+        at[o] = run->slots[it->slot] + it->offset + beyond * it->stride[0];
         if (box->copied >> o & 1) {
-            lay_whole(&box->laid[o], at[o], room);
+            if (turn == 0 || it->stride[0] != 0) lay_whole(&box->laid[o], at[o], room);
             at[o] = room;
             room += apart;
         }
@@ -295,7 +309,7 @@ static void run_whole(const Box *box, const RgRun *run) {
 
 static void run_box(const Box *box, const RgRun *run) {
     if (box->whole) {
-        run_whole(box, run);
+        for (Count turn = 0; turn < box->turns; turn++) run_whole(box, run, turn);
         return;
     }
     double *base[RG_BOX_OPERANDS];
@@ -333,6 +347,12 @@ static int run_matrices(const Matrices *it, const RgRun *run) {
     double *c = run->slots[it->c.slot] + it->c.offset;
     RgHow how = it->adds ? RG_ADD : RG_REPLACE;
     int inner = it->loops - 1;
+    if (it->small && inner <= 0)
+        return rg_arrays->products->several(
+            inner < 0 ? 1 : it->length[0], it->size[0], it->size[1], it->size[2],
+            (RgMatrix){a, it->a.row, it->a.column}, it->a.turn[0],
+            (RgMatrix){b, it->b.row, it->b.column}, it->b.turn[0], c, it->c.row, it->c.turn[0],
+            how);
     for (;;) {
         RgMatrix left = {a, it->a.row, it->a.column}, right = {b, it->b.row, it->b.column};
         int failed =
@@ -519,16 +539,31 @@ static Laid laid_of(const Operand *it, int loops, const Count *length) {
     return laid;
 }
 
-/* Whether a box is small enough to be gone through at once, and how then. */
-static void plan_whole(Box *box) {
-    Count total = 1;
-    for (int i = 0; i < box->loops; i++) {
-        total *= box->length[i];
-        if (total < 1 || total > MOST_WHOLE) return;
+/* How much of the first loop is gone through at once: all of it in a small box; in a larger one whose
+ * last loop is short, as much as fits a block and goes into the loop evenly. 0 where it is nothing. */
+static Count leap_of(const Box *box) {
+    Count inner = 1, first = box->loops ? box->length[0] : 1;
+    for (int i = 1; i < box->loops; i++) {
+        inner *= box->length[i];
+        if (inner < 1 || inner > MOST_WHOLE) return 0;
     }
+    if (first <= MOST_WHOLE / inner) return first;
+    if (box->loops < 2 || box->length[box->loops - 1] >= SHORT_LINE) return 0;
+    for (int i = 0; i < box->reductions; i++)
+        if (box->operand[box->reduction[i].out].stride[0] == 0) return 0;
+    Count leap = MOST_AT_ONCE / inner;
+    while (leap > 1 && first % leap) leap--;
+    return leap * inner >= LEAST_AT_ONCE ? leap : 0;
+}
+
+/* Whether a box is gone through at once, and how then. */
+static void plan_whole(Box *box) {
+    Count leap = leap_of(box), length[RG_BOX_LOOPS], total = 1;
+    if (leap == 0) return;
+    for (int i = 0; i < box->loops; i++) total *= length[i] = i ? box->length[i] : leap;
     for (int i = 0; i < box->reductions; i++) { /* its lines have to go on evenly */
         Reduction *it = &box->reduction[i];
-        Laid lines = laid_of(&box->operand[it->out], box->loops - 1, box->length);
+        Laid lines = laid_of(&box->operand[it->out], box->loops - 1, length);
         if (lines.loops > 1) return;
         it->line = lines.loops ? lines.stride[0] : 0;
     }
@@ -536,7 +571,7 @@ static void plan_whole(Box *box) {
     for (int o = 0; o < box->operands + box->rooms; o++) {
         step[o] = 1;
         if (o >= box->reads) continue;
-        Laid laid = box->laid[o] = laid_of(&box->operand[o], box->loops, box->length);
+        Laid laid = box->laid[o] = laid_of(&box->operand[o], box->loops, length);
         Count stride = laid.loops ? laid.stride[0] : 0;
         int wide = box->wide >> o & 1 && total > 1;
         if (laid.loops <= 1 && (stride == 1 || (stride == 0 && !wide)))
@@ -549,6 +584,8 @@ static void plan_whole(Box *box) {
     for (int i = 0; i < box->rows; i++)
         for (int k = 0; k < 3; k++) box->row[i].step[k] = step[box->row[i].arg[k]];
     box->whole = total;
+    box->leap = leap;
+    box->turns = box->loops ? box->length[0] / leap : 1;
 }
 
 static void read_box(Words *words, Box *box) {
@@ -601,6 +638,7 @@ static void read_matrices(Words *words, Matrices *it) {
     read_matrix(words, &it->b, it, it->size[2], it->size[1]);
     read_matrix(words, &it->c, it, it->size[0], it->size[1]);
     if (it->c.column != 1) words->wrong = 1;
+    it->small = (double)it->size[0] * (double)it->size[1] * (double)it->size[2] < SMALL_PRODUCT;
 }
 
 static void read_planned(Words *words, Planned *it, RgPlan *const *plans, int count) {

@@ -1187,6 +1187,13 @@ class CallSite:
         """The call again; None where it is another one."""
 
 @final
+class ShapedSite:
+    def __new__(cls, *parts: Any) -> ShapedSite: ...
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What is asked, then a kind an argument."""
+
+@final
 class Names:
     def __len__(self) -> int: ...
     def read(self, kind: int, container: object, key: object, name: str, /) -> Any:
@@ -1308,7 +1315,9 @@ def write_tensor(tensor: Any, array: NDArray[np.float64], /) -> None:
 def put(tensor: Any, bound: Bound, operand: Any, wholes: dict[str, Any], /) -> None:
     """The handle becomes that of a node of the row put."""
 
-def take_tensors(operated: Callable[..., Any], methods: type, /) -> None:
+def take_tensors(
+    operated: Callable[..., Any], methods: type, array_ufunc: Callable[..., Any], /
+) -> None:
     """Who answers what is out of the ordinary."""
 
 def composed(name: str, operands: tuple[Any, ...], arguments: dict[str, Any], /) -> Any:
@@ -1380,6 +1389,9 @@ def shaped_run(
     plan: Any, leaves: list[Any], captured: list[Any], takers: tuple[int, ...] | None, /
 ) -> Any:
     """Run a program with shapes."""
+
+def shaped_again(sites: list[ShapedSite], asked: Any, args: tuple[Any, ...], /) -> Any:
+    """The answer of a site that knows the call; None where none does."""
 
 def array_threads(most: int, /) -> int:
     """Say how many threads a product may take; how many it was."""

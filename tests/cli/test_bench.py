@@ -19,6 +19,7 @@ from retrograde._text import terminal as _terminal
 from retrograde.cli import _bench_peers as peers
 from retrograde.cli import _bench_programs as programs
 from retrograde.cli import bench
+from retrograde.printing.cuda import cupy_driver, driver
 
 from .conftest import Terminal
 from .schema import misfits
@@ -189,6 +190,21 @@ def test_the_text_shows_who_ran_and_who_did_not(alone, capsys):
     for name in ("JAX", "torch"):
         assert len(re.findall(rf"^    {name} +not installed$", printed, re.MULTILINE)) == 2
     assert len(re.findall(r"^    all agree to within \de-\d\d of scale$", printed, re.M)) == 2
+
+
+def test_backends_are_timed_when_asked_for(alone, capsys):
+    for table in printed_json(capsys, "--backend", "cc")["programs"]:
+        ours, compiled = table["engines"][:2]
+        assert (ours["how"], compiled["how"]) == ("rg.compile", "backend cc")
+        assert compiled["difference"] == 0.0
+
+
+def test_a_backend_that_is_not_here_is_told(alone, capsys, monkeypatch):
+    driver.driver.cache_clear()
+    cupy_driver.cupy.cache_clear()
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    assert cli.main([*TINY, "--backend", "cuda"]) != 0
+    assert "Install retrograde[cuda]" in capsys.readouterr().err
 
 
 def test_engines_that_have_one_thread_are_told_apart(alone, capsys):

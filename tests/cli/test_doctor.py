@@ -216,8 +216,9 @@ def test_an_optimizer_that_holds_the_values_from_before_is_told(shell, script):
     assert "✗ Parameters are made anew in the loop: SGD holds those of the first" in done.stdout
 
 
-def test_a_model_made_inside_the_loop_is_told_once(shell, script):
-    done = shell("doctor", script(INSIDE))
+@pytest.mark.parametrize("seed", [1, 24])  # with 24 some new parameters look like a step
+def test_a_model_made_inside_the_loop_is_told_once(shell, script, seed):
+    done = shell("doctor", script(f"import random\nrandom.seed({seed})\n{INSIDE}"))
     assert done.returncode == 1
     assert done.stdout.count("Parameters are made anew in the loop") == 1
     assert "model 2" not in done.stdout
@@ -346,3 +347,60 @@ def test_consequences_are_told_under_their_cause(shell, script, tmp_path):
     assert max(map(len, done.stdout.splitlines())) <= 110
     shell("doctor", script(DEAD), "--html", str(page))
     assert "<summary>So too: dead gate (" in page.read_text(encoding="utf-8")
+
+
+CUT = """
+from retrograde import Value
+encoder, decoder = [Value(0.3), Value(-0.2)], [Value(0.5), Value(0.1)]
+for step in range(10):
+    for p in encoder + decoder:
+        p.grad = 0.0
+    hidden = (encoder[0] * 1.5 + encoder[1]).tanh().detach()
+    loss = (decoder[0] * hidden + decoder[1] - 1.0) ** 2
+    loss.backward()
+    for p in encoder + decoder:
+        p.data -= 0.1 * p.grad
+"""
+MOVED = CUT.replace("    loss.backward()", "    loss.backward()\n    encoder[0].data *= 0.9\n"
+                    "    encoder[1].data *= 0.9")  # fmt: skip
+
+
+def test_parameters_cut_off_by_detach_are_never_healthy(shell, script):
+    done = shell("doctor", script(CUT))
+    assert done.returncode == 1
+    words = " ".join(done.stdout.split())
+    assert "2 parameters of 'encoder': detached, detach() on line 7 cuts them off" in words
+    assert "Leave the value attached where it is to learn" in words
+    assert "healthy" not in words
+
+
+def test_a_copy_that_is_moved_by_hand_behind_a_detach_is_meant(shell, script):
+    assert "detached" not in shell("doctor", script(MOVED)).stdout
+
+
+TWO = """
+from retrograde import Value
+class Net:
+    def __init__(self, first):
+        self.w, self.b = [Value(first), Value(-first)], Value(0.0)
+    def __call__(self, x):
+        return (self.w[0] * x[0] + self.w[1] * x[1] + self.b).tanh()
+def train(first):
+    net = Net(first)
+    for step in range(5):
+        loss = (net([1.0, 2.0]) - 0.5) ** 2
+        for p in [*net.w, net.b]:
+            p.grad = 0.0
+        loss.backward()
+        for p in [*net.w, net.b]:
+            p.data -= 0.05 * p.grad
+train(0.3)
+train(0.7)
+"""
+
+
+def test_objects_of_the_scripts_own_classes_are_one_model_each(shell, script):
+    done = shell("doctor", script(TWO), "--json")
+    reports = json.loads(done.stdout)["reports"]
+    groups = [[(it["name"], it["parameters"]) for it in report["groups"]] for report in reports]
+    assert [sorted(each) for each in groups] == [[("net.b", 1), ("net.w", 2)]] * 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import math
 import os
 import stat
 import textwrap
@@ -74,6 +75,10 @@ def test_an_expression_is_the_same_as_the_program_it_stands_for(cli, capsys, rg)
         ("leaky_relu(a)", {"a": -2.0}, -0.02),
         ("(a) # a comment", {"a": 1.0}, 1.0),
         ("clip(a, -1, 1)", {"a": 3.0}, 1.0),
+        ("1/3*a", {"a": 3.0}, 1.0),
+        ("ln(a) + arctan(a)", {"a": 0.5}, math.log(0.5) + math.atan(0.5)),
+        ("a*pi - a*math.pi", {"a": 3.0}, 0.0),
+        ("a*pi", {"a": 3.0, "pi": 2.0}, 6.0),
         (" + ".join(["a"] * 400), {"a": 1.0}, 400.0),
     ],
 )
@@ -88,8 +93,28 @@ def test_the_grammar(cli, text, numbers, value):
         (["a*c", "a=1"], "'c' has no number (given: a). Add c=1.5 after the expression."),
         (["a*b"], "'a' and 'b' have no numbers. Add a=1.5 b=1.5 after the expression."),
         (["a*2", "a=1", "b=2"], "'b' is given but not used: the names in the expression are a."),
-        (["a*2", "a"], "'a' is no NAME=NUMBER, as in a=2 or rate=-0.5."),
-        (["a*2", "a=two"], "'a=two' is no NAME=NUMBER, as in a=2 or rate=-0.5."),
+        (["a*2", "a"], "'a' is no NAME=NUMBER, as in a=2, rate=-0.5 or third=1/3."),
+        (["a*2", "a=two"], "'a=two' is no NAME=NUMBER, as in a=2, rate=-0.5 or third=1/3."),
+        (["a*2", "a=2/b"], "'a=2/b' is no NAME=NUMBER"),
+        (["a*2", "a=1", "a=2"], "'a' is given twice. Give each name one number."),
+        (["x^2", "x=3"], "'x^2' is not how an expression is written; did you mean 'x**2'?"),
+        (["2x", "x=3"], "'2x' is not how an expression is written; did you mean '2*x'?"),
+        (
+            ["3(x + 1)x", "x=3"],
+            "'3(x + 1)x' is not how an expression is written; did you mean '3*(x + 1)*x'?",
+        ),
+        (
+            ["ab + |a|", "a=3", "b=1"],
+            "'ab + |a|' is not how an expression is written; did you mean 'a*b + abs(a)'?",
+        ),
+        (
+            ["x² − √x", "x=3"],
+            "'x² − √x' is not how an expression is written; did you mean 'x**2 - sqrt(x)'?",
+        ),
+        (
+            ["a(b + 1)", "a=3", "b=1"],
+            "'a(b + 1)' is not how an expression is written; did you mean 'a*(b + 1)'?",
+        ),
         (["2*3"], "'2*3' holds no name, so there is no gradient: write x for a number, x=3."),
         (["sigmod(a)", "a=1"], "there is no function 'sigmod'; did you mean 'sigmoid'?"),
         (["a +", "a=1"], "the expression cannot be read: invalid syntax."),

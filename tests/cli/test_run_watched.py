@@ -109,7 +109,8 @@ def test_a_script_that_raises_is_explained_up_to_there(run, script, rg):
 def test_an_engine_of_its_own_is_named_with_the_option_that_replaces_it(run, script):
     code, _, err = run(script(f"{ENGINE}\n(Value(1.0) + 2).backward()\n"), "--explain")
     assert code == 1
-    assert "it has an engine of its own. Put ours in its place with --replace Value." in err
+    assert "it differentiates with its own class Value. Run it on ours: retrograde run " in err
+    assert err.rstrip().endswith("--replace Value --explain.")
     path = script("def f():\n    from micrograd.engine import Value\n")
     assert "--shim micrograd" in run(path, "--explain")[2]
     assert "differentiates nothing" in run(script("x = 1\n"), "--explain")[2]

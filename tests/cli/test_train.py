@@ -233,6 +233,27 @@ def test_a_run_cannot_end_before_where_it_stands(cli, capsys, tmp_path, text):
     assert "has taken 3 steps already, so 2 cannot be its last" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("source", ["pipe", "/dev/zero", "nowhere", "a\0b", "\ud800\x1b[2J"])
+def test_a_checkpoint_cannot_have_anything_read_but_files(cli, capsys, tmp_path, text, source):
+    """Where the documents lie is what a file says, and anybody may have written it."""
+    if source == "pipe":
+        if not hasattr(os, "mkfifo"):
+            pytest.skip("this system has no named pipes")
+        source = str(tmp_path / "pipe")
+        os.mkfifo(source)
+    out = tmp_path / "run"
+    train(cli, text, "--steps", "1", "--out", str(out), *SMALL)
+    capsys.readouterr()
+    module = importlib.import_module(f"{cli.__name__.partition('.')[0]}.models.checkpoint")
+    checkpoint = module.load_checkpoint(out / "checkpoint.npz")
+    checkpoint.about["corpus"]["source"] = source
+    module.save_checkpoint(out / "checkpoint.npz", checkpoint)
+    assert train(cli, "--resume", str(out)) == 1
+    told = capsys.readouterr().err
+    assert "cannot be read: it is not a file" in told
+    assert told.strip().isprintable()
+
+
 def test_an_earlier_run_is_not_written_over(cli, capsys, tmp_path, text):
     out = str(tmp_path / "run")
     train(cli, text, "--steps", "1", "--out", out, *SMALL)

@@ -108,6 +108,46 @@ def test_editing_the_tests_changes_nothing(mine, capsys):
     assert learn("check", "add") == 0
 
 
+def test_any_exercise_can_be_shown_and_chosen(mine, capsys):
+    assert learn("next", "relu") == 0
+    assert "ex12_relu.py" in capsys.readouterr().out
+    solve(mine, "relu")
+    assert learn("check") == 0  # the one that was chosen
+    assert "relu: right" in capsys.readouterr().out
+    assert learn("next") == 0
+    assert "Addition" in capsys.readouterr().out
+    solve(mine, "mul", "mine = 1\n")
+    assert learn("show", "mul") == 0
+    assert "mine = 1" in capsys.readouterr().out
+    assert learn("show", "mul", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["source"] == "mine = 1\n"
+    assert learn("show", "mull") == 2
+    assert "did you mean 'mul'" in capsys.readouterr().err
+
+
+def test_an_exercise_can_be_shown_where_there_is_no_folder(here, capsys):
+    assert main(["learn", "show", "tanh"]) == 0
+    printed = capsys.readouterr().out
+    assert "squeezes every number between -1 and 1" in printed
+    assert "def backward(dy: float, x: float) -> float:" in printed
+    assert not list(here.iterdir())
+    assert main(["learn", "show"]) == 2
+
+
+def test_a_folder_of_an_earlier_version_goes_on(mine, capsys):
+    (mine / STATE).write_text('{"version": 1, "done": ["add"], "hints": {}, "solutions": []}')
+    assert learn("next") == 0
+    assert "Subtraction" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("it", exercises(), ids=lambda it: it.name)
+def test_the_task_in_the_file_is_the_one_on_the_screen(it):
+    head = "".join(line for line in it.start.splitlines(True) if line.startswith("#"))
+    in_the_file = " ".join(head.replace("#", " ").split())
+    assert in_the_file == " ".join(f"{it.number} {it.title} {it.about}".replace("#", " ").split())
+    assert all(len(line) <= 100 for line in it.start.splitlines())
+
+
 def test_hints_grow_and_the_solution_is_shown_when_asked(mine, capsys):
     learn("hint")
     first = capsys.readouterr().out
@@ -227,7 +267,8 @@ def test_a_class_is_graded_and_one_bad_file_does_not_stop_it(here, capsys):
     assert [(it["seed"], it["score"]) for it in told] == [("ada", 1.0), ("nofile", 0.0)]
     assert main(["grade", "class/ada.py", "--csv"]) == 0
     assert capsys.readouterr().out.splitlines() == [
-        "file,seed,score,right,counted,misconceptions,problem", "class/ada.py,,1.0,22,22,,",
+        "file,seed,score,right,counted,misconceptions,problem,points,of",
+        "class/ada.py,,1.0,22,22,,,22.0,22.0",
     ]  # fmt: skip
 
 

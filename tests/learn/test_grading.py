@@ -194,6 +194,28 @@ def test_cards_are_right(number):
     assert it.graph_svg().startswith("<svg")
 
 
+def test_rule_cards_have_wires_that_copy_and_cross():
+    assert rule_card_svg("add").count('class="copied"') == 2
+    assert rule_card_svg("mul").count('class="crossing"') == 2
+    assert "crossing" not in rule_card_svg("tanh")
+    assert "1 − z·z" in rule_card_svg("tanh")
+
+
+def test_the_waterfall_is_drawn_in_colours_with_a_bar_to_each_contribution():
+    a, b = retrograde.Value(2.0, label="a"), retrograde.Value(-3.0, label="b")
+    drawn = exhibit_svg("waterfall", (a * b + a) * a)
+    assert drawn.count('class="positive"') + drawn.count('class="negative"') == 6
+    assert "a.grad += " in drawn
+    assert " → " in drawn  # what was there already, and what it becomes
+
+
+def test_a_long_waterfall_says_what_it_leaves_out():
+    total = a = retrograde.Value(1.0, label="a")
+    for _ in range(60):
+        total = total + a
+    assert "more steps" in exhibit_svg("waterfall", total)
+
+
 def test_exhibits_are_well_formed():
     from xml.dom.minidom import parseString
 

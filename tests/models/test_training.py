@@ -198,6 +198,21 @@ def bent(rg, tmp_path, bend):
         lambda c: c.about.update(done="1"),
         lambda c: c.about["settings"].update(learning_rate=float("nan")),
         lambda c: c.about["settings"].update(beta2=1.5),
+        lambda c: c.about["settings"].update(learning_rate=10**400),
+        lambda c: c.about["settings"].update(batch=10**12),
+        lambda c: c.about["settings"].update(seed=None),
+        lambda c: c.about["round"]["before"][1].__setitem__(0, -1),
+        lambda c: c.about["round"]["before"][1].__setitem__(1, 10**30),
+        lambda c: c.about["round"].update(before="x"),
+        lambda c: c.about.update(settings=None),
+        lambda c: c.about["settings"].update(seed=[]),
+        lambda c: c.about.update(sizes=[]),
+        lambda c: c.about.update(characters="zyx"),
+        lambda c: c.about["corpus"].update(source=5),
+        lambda c: c.about["corpus"].update(share="x"),
+        lambda c: c.arrays["optimizer/square"].__setitem__(0, -1.0),
+        lambda c: c.arrays.update({"optimizer/mean": c.arrays["optimizer/mean"] + 0j}),
+        lambda c: c.arrays.update(losses=np.zeros(1, "M8[s]")),
         lambda c: c.arrays["model/head.weight"].__setitem__((0, 0), np.nan),
         lambda c: c.arrays["optimizer/mean"].__setitem__(0, np.inf),
         lambda c: c.arrays["optimizer/steps"].__setitem__(0, -2.0),
@@ -211,6 +226,13 @@ def test_a_checkpoint_of_another_shape_is_refused(rg, tmp_path, bend):
     trainer, path = bent(rg, tmp_path, bend)
     with pytest.raises(rg.errors.CheckpointError, match="is not a whole checkpoint"):
         models(rg).Trainer.resume(path, trainer.corpus)
+
+
+def test_what_a_terminal_would_obey_is_not_shown_as_it_is(rg, tmp_path):
+    trainer, path = bent(rg, tmp_path, lambda c: c.about["sizes"].update({"\x1b[2J": 1}))
+    with pytest.raises(rg.errors.CheckpointError) as raised:
+        models(rg).Trainer.resume(path, trainer.corpus)
+    assert str(raised.value).isprintable()
 
 
 def test_a_packed_checkpoint_is_not_unpacked(rg, tmp_path):

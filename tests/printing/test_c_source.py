@@ -122,7 +122,13 @@ def test_random_loops(tmp_path, seed):
 @pytest.mark.parametrize("seed", range(1, 80))
 def test_more_random_loops(tmp_path, seed):
     function, _ = random_function(rg, seed)
-    check(function, rows_for(seed, count=37), tmp_path, flags=PLAIN, compiler=COMPILERS[seed % 2])
+    check(
+        function,
+        rows_for(seed, count=37),
+        tmp_path,
+        flags=PLAIN,
+        compiler=COMPILERS[seed % len(COMPILERS)],
+    )
 
 
 @pytest.mark.parametrize("seed", [5])

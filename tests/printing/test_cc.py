@@ -32,7 +32,7 @@ def folder(tmp_path, monkeypatch, native):
     """A cache of its own for every test, on the native core; compiled without optimisation."""
     monkeypatch.setenv("RETROGRADE_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(cc.CC, "shared", None)
-    slow = {"-O2": "-O0", "-march=native": "-DRG_ONE"}  # to run, and fast to compile
+    slow = {"-O3": "-O0", "-march=native": "-DRG_ONE"}  # to run, and fast to compile
     monkeypatch.setattr(Compiler, "flags", tuple(slow.get(it, it) for it in compiler().flags))
     return tmp_path / "cache"
 

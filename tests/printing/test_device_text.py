@@ -11,7 +11,7 @@ import pytest
 
 import retrograde as rg
 from retrograde.ops import OPS
-from retrograde.printing.device_text import device_source
+from retrograde.printing.device_text import device_source, emulated, sums_source
 from retrograde.printing.library import given_places
 from retrograde.program.executor import executor
 from retrograde.program.replay import CHUNK, Part
@@ -36,27 +36,33 @@ def table(columns):
     return np.array([*places, (0, 0)], dtype=np.int64)
 
 
-def emulated(ready, columns, numbers, captured, folder, flags=PLAIN):
+def run_as_c(ready, columns, numbers, captured, folder, flags=PLAIN):
     """What the kernels of a plan make of some columns: outputs, and the guards that failed."""
-    kernels = device_source(ready, "it", emulated=True)
-    library = build(kernels.text, folder, flags=flags)
+    kernels = device_source(ready, "it")
+    packed = all(each.strides[0] == 8 for each in columns)
+    library = build(emulated(kernels.text), folder, flags=(*flags, f"-DRG_PACKED={int(packed)}"))
     program, rows = kernels.program, len(columns[0])
     part = Part.of(ready, rows, numbers, captured)
     given = np.array([part.uniforms[place] for place in given_places(ready)] + [0.0])
     inputs = table(columns)
-    mine = np.concatenate([inputs[program.columns], [[0, 0]]]).astype(np.int64)
     arrays = [(*inputs[first], inputs[first + 1, 0] - inputs[first, 0] if width > 1 else 8)
               for first, width in program.arrays]  # fmt: skip
-    arrays = np.array([*arrays, (0, 0, 0)], dtype=np.int64)
-    out = np.full((len(ready.plan.outputs) + 1, rows), -5.0)
-    outputs = table(list(out))
-    failed = np.zeros(rows, np.int32)
-    address = ctypes.c_void_p
-    library.run(
-        ctypes.c_int64(rows), address(given.ctypes.data), address(mine.ctypes.data),
-        address(outputs.ctypes.data), address(arrays.ctypes.data), address(0),
-        address(failed.ctypes.data),
+    out = np.full((program.outputs + 1, rows), -5.0)
+    columns_of_outputs = table(list(out))[: program.outputs]
+    mine = [inputs[program.columns], columns_of_outputs, np.array(arrays, dtype=np.int64)]
+    places = np.concatenate([each.reshape(-1) for each in mine]).astype(np.int64)
+    failed, left = np.zeros(rows, np.int32), np.zeros(2, np.int32)
+    uniforms, tape = np.zeros(program.uniforms), np.zeros((program.tape, rows))
+    address, count = ctypes.c_void_p, ctypes.c_int64
+    library.rg_symbol.restype = address
+    library.rg_launch_once(address(given.ctypes.data), address(uniforms.ctypes.data))
+    ctypes.memmove(library.rg_symbol(0), places.ctypes.data, places.nbytes)
+    ctypes.memmove(library.rg_symbol(1), uniforms.ctypes.data, uniforms.nbytes)
+    library.rg_launch_rows(
+        count(rows), count(0), address(0), address(tape.ctypes.data), count(rows),
+        address(failed.ctypes.data), address(left.ctypes.data),
     )  # fmt: skip
+    assert left.tolist() == [(failed >= 0).any(), (failed == -2).any()]
     return out[:-1], failed, library
 
 
@@ -94,7 +100,7 @@ def check(function, arguments, folder, ask=None, flags=PLAIN):
             if ready.plan.reduced or not ready.plan.stored:
                 continue
             given = (ready, columns, numbers, trace.captured)
-            out, failed, library = emulated(*given, folder, flags)
+            out, failed, library = run_as_c(*given, folder, flags)
             wanted, guards = expected(*given)
             good = failed < 0
             if len(guards):
@@ -106,13 +112,14 @@ def check(function, arguments, folder, ask=None, flags=PLAIN):
 
 
 def test_a_loop_and_sums_over_rows(tmp_path):
-    library = check(asian, (draws(300, 21), 100.0, 100.0, 0.03, 0.2, 1.0), tmp_path)
+    check(asian, (draws(300, 21), 100.0, 100.0, 0.03, 0.2, 1.0), tmp_path)
+    library = build(emulated(sums_source()), tmp_path, flags=PLAIN)
     columns = draws(3, 2500)
-    sums = np.zeros((3, 3))
-    address = ctypes.c_void_p
-    library.add(
-        ctypes.c_int64(2500), address(columns.ctypes.data), ctypes.c_int64(2500), 3,
-        address(sums.ctypes.data),
+    sums, lanes = np.zeros((3, 3)), np.zeros(72)
+    address, count = ctypes.c_void_p, ctypes.c_int64
+    library.rg_launch_sums(
+        count(2500), address(columns.ctypes.data), count(2500), count(3),
+        address(lanes.ctypes.data), address(sums.ctypes.data),
     )  # fmt: skip
     adding = rg.compile(lambda x, a: x * a)
     for place, column in enumerate(columns):

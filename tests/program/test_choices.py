@@ -267,6 +267,54 @@ def test_a_branch_in_a_long_loop_is_one_trace() -> None:
         assert np.allclose([leaf.grad for leaf in leaves], [each[row] for each in slopes[:3]])
 
 
+def test_a_parameter_that_only_decides_is_captured_as_by_a_guard() -> None:
+    level = rg.Value(0.5, label="level")
+
+    def f(x: Any) -> Any:
+        unused = x
+        if level > x:
+            unused = x * 2.0
+        return (x * 3.0, unused)[0]
+
+    for compiled in (rejoined(f), traced(f)):
+        level.grad = 7.0
+        assert compiled.backward(np.array([0.0, 1.0])) == 3.0
+        assert level.grad == 7.0
+
+
+def test_jacobians_of_many_outputs_are_made_by_traces() -> None:
+    def several(x: Any) -> Any:
+        y = branch(x)
+        return [y, y * x, rg.exp(y)]
+
+    chosen, plain = rejoined(several), traced(several)
+    chosen(ROWS)
+    for one, other in zip(chosen.jacobian(ROWS), plain.jacobian(ROWS)):
+        assert_same_bits(one, other)
+
+
+def test_a_long_chain_of_choices_takes_few_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each picks the one before, and is used again: one pass alone would find one of them."""
+    from retrograde.program import choosing
+
+    passes = []
+    run = choosing._ByRows.run
+    monkeypatch.setattr(
+        choosing._ByRows, "run", lambda self, *given: passes.append(1) or run(self, *given)
+    )
+
+    def chain(x: Any, steps: Any) -> Any:
+        best, total = x, 0.0
+        for step in steps:
+            best = best if best > step else step
+            total = total + best * step
+        return total + best
+
+    steps = np.random.default_rng(2).normal(size=(30, 60))
+    both(chain, np.linspace(-1.0, 1.0, 30), steps)
+    assert len(passes) < 30
+
+
 def test_files_keep_choices(tmp_path: Any) -> None:
     compiled = rejoined(branch)
     expected, slope = compiled.value_and_grad(ROWS)

@@ -137,6 +137,37 @@ def test_jacobians_have_the_gradients_of_every_output(rg: Any) -> None:
     assert same(jacobian["constant"], np.zeros((2, ROWS)))
 
 
+def many_outputs(rg: Any) -> Any:
+    def chain(x: Any, rate: Any) -> Any:
+        found = []
+        for _ in range(12):
+            x = rg.sin(x) * rate + 0.1 * x
+            found.append(x * x if x > 0.2 else rg.exp(x))
+        return [*found, rate, 3.0]
+
+    return chain
+
+
+def test_jacobians_of_many_outputs_go_argument_by_argument(rg: Any) -> None:
+    x = numbers(ROWS, seed=1)
+    compiled = rg.compile(many_outputs(rg))
+    jacobian = compiled.jacobian(x, 0.9)
+    for place in range(12):
+        expected = eager(
+            rg,
+            lambda x, rate, place=place: many_outputs(rg)(x, rate)[place],
+            {"x": x, "rate": 0.9},
+            ROWS,
+        )
+        got = np.array(jacobian[place]).T
+        assert_within(got, expected.grads, expected.grad_scales + 1e-300)
+    assert same(jacobian[12], [np.zeros(ROWS), np.ones(ROWS)])
+    assert same(jacobian[13], np.zeros((2, ROWS)))
+    (forward,) = [p for p in compiled.traces[0].plans if p[0].kind == "jacobian forward"]
+    small = len(compiled.traces[0].plans[forward].program.instructions)
+    assert small < 5 * len(compiled.traces[0].program.instructions)
+
+
 def test_jacobians_of_chosen_arguments(rg: Any) -> None:
     f = rg.compile(lambda x, y: (x * y, x + y))
     x = np.array([2.0, 3.0])

@@ -157,7 +157,7 @@ SILENT = [
     ("try:\n    import jax\nexcept ImportError: pass", "it imports jax"),
     (
         "class Value:\n    def __add__(self, o): return self\n    def backward(self): pass",
-        "Put ours in its place with --replace Value.",
+        "it differentiates with its own class Value. Run it on ours: retrograde run ",
     ),
 ]
 

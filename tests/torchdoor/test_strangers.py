@@ -142,7 +142,8 @@ def test_a_target_network_is_a_note():
     report = watch.report()
     assert report.healthy
     assert [verdict.kind for verdict in report.verdicts] == ["not trained"]
-    assert report.verdicts[0].sentence.endswith("no loss leads there and no optimizer holds them.")
+    assert report.verdicts[0].sentence.endswith("no loss leads there and no optimizer holds it.")
+    assert report.verdicts[0].groups == ("target",)
 
 
 def test_a_write_that_changes_nothing_is_no_step():

@@ -140,7 +140,7 @@ def test_two_models_have_one_report():
             optimizer.step()
     report = watch.report()
     assert report.healthy
-    assert {group.name for group in report.groups} == {"0", "2", "Sequential2.0", "Sequential2.2"}
+    assert {group.name for group in report.groups} == {"first.0", "first.2", "second.0", "second.2"}
 
 
 def test_models_that_turn_up_later_are_taken_in():

@@ -1,5 +1,5 @@
 """What mkdocs calls while it builds: pages from elsewhere are added, links led to where their
-target is on the site, tables of the README included, formulas and figures set into the page.
+target is on the site, formulas and figures set into the page.
 """
 
 from __future__ import annotations
@@ -28,9 +28,6 @@ from documentation.pages import made_pages, title_of  # noqa: E402
 from documentation.reference import places  # noqa: E402
 from documentation.rewriting import outside_fences, redirect, session_blocks  # noqa: E402
 
-INCLUDED = re.compile(
-    r"<!-- include (?P<file>\S+) (?P<region>\w+): begin -->.*?<!-- include: end -->", re.DOTALL
-)
 FORMULA = re.compile(r"\$`([^`]+)`\$|\$([a-z])\$")
 PICTURE = re.compile(r"^!\[[^\]]*\]\((?P<source>[^)\s]+\.svg)\)$", re.MULTILINE)
 PAGE = re.compile(r"^!\[(?P<title>[^\]]*)\]\((?P<source>[^)\s]+)\)$", re.MULTILINE)
@@ -106,7 +103,6 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """A page as it is written for a code host becomes one of the site."""
     here = page.file.src_uri
-    markdown = INCLUDED.sub(_region, markdown)
     folder = posixpath.dirname(_sources.get(here, ""))
     markdown = PAGE.sub(lambda found: _living(found, here), markdown)
     markdown = PICTURE.sub(lambda found: _place_of_drawing(found, folder), markdown)
@@ -134,16 +130,6 @@ def on_post_build(config: MkDocsConfig) -> None:
 
 def _formula(found: re.Match[str]) -> str:
     return mathml(unescape(found[1] or found[2]))
-
-
-def _region(found: re.Match[str]) -> str:
-    """What a file holds between two marks."""
-    text = (ROOT / "docs" / found["file"]).resolve().read_text(encoding="utf-8")
-    _, begin, rest = text.partition(f"<!-- {found['region']}: begin -->")
-    body, end, _ = rest.partition(f"<!-- {found['region']}: end -->")
-    if not begin or not end:
-        raise ValueError(f"{found['file']} has no region {found['region']!r}")
-    return body.strip()
 
 
 def _place(target: str, here: str) -> str | None:

@@ -431,7 +431,9 @@ class NativeCore(Core[V], Protocol[V]):
     ) -> tuple[float, float, float, float, int, int, int, int]:
         """What the numbers at an address are like, in one pass."""
 
-    def take_tensors(self, operated: Callable[..., Any], methods: type[Any], /) -> None:
+    def take_tensors(
+        self, operated: Callable[..., Any], methods: type[Any], array_ufunc: Callable[..., Any], /
+    ) -> None:
         """Who answers for tensors what is out of the ordinary."""
 
     def take_compositions(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import linecache
 import sys
 from functools import lru_cache
-from itertools import islice
 from types import CodeType
 from typing import NamedTuple
 
@@ -83,25 +82,55 @@ def site_of_error(error: BaseException) -> Site | None:
     return found
 
 
+class _Places:
+    """Where the instructions of a piece of code are in the source, worked out once for all of them.
+
+    By half the offset: instructions have two bytes.
+    """
+
+    def __init__(self, code: CodeType) -> None:
+        self.code = code  # kept, so that nothing else has its identity
+        self.lines: dict[int, int] = {}
+        for start, end, line in code.co_lines():
+            if line is not None:
+                self.lines.update(dict.fromkeys(range(start // 2, end // 2), line))
+        self.spans: list[tuple[int | None, int | None, int | None, int | None]] = []
+        if sys.version_info >= (3, 11):
+            self.spans = list(code.co_positions())
+
+
+_places: dict[int, _Places] = {}
+_MOST_PLACES = 1024
+
+
+def _places_in(code: CodeType) -> _Places:
+    """By identity: code that is equal may stand in another file."""
+    found = _places.get(id(code))
+    if found is None:
+        if len(_places) >= _MOST_PLACES:
+            _places.clear()
+        found = _places[id(code)] = _Places(code)
+    return found
+
+
 def site_of(instruction: tuple[CodeType, int] | None) -> Site | None:
     """Work out the line that an instruction belongs to."""
     if instruction is None:
         return None
     code, offset = instruction
-    line = code.co_firstlineno
-    for start, end, number in code.co_lines():
-        if start <= offset < end and number is not None:
-            line = number
-            break
+    line = _places_in(code).lines.get(offset // 2, code.co_firstlineno)
     return Site(code.co_filename, line, code.co_name)
 
 
 def span_of(instruction: tuple[CodeType, int] | None) -> Span | None:
     """The piece of source an instruction was compiled from; Python 3.10 does not keep it."""
-    if instruction is None or sys.version_info < (3, 11):
+    if instruction is None:
         return None
     code, offset = instruction
-    for first, last, start, end in islice(code.co_positions(), offset // 2, offset // 2 + 1):
-        if first is not None and last is not None and start is not None and end is not None:
-            return first, last, start, end
-    return None
+    spans = _places_in(code).spans
+    if not 0 <= offset // 2 < len(spans):
+        return None
+    first, last, start, end = spans[offset // 2]
+    if first is None or last is None or start is None or end is None:
+        return None
+    return first, last, start, end

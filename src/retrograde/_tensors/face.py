@@ -41,10 +41,13 @@ Tensor.clip = methods.clip  # type: ignore[method-assign]
 from .protocols import Protocols  # noqa: E402  its table asks for methods
 
 put_on(Tensor, Protocols)
+for _name in dir(np.ndarray):
+    if not _name.startswith("_") and not hasattr(Tensor, _name):
+        setattr(Tensor, _name, methods.Absent(_name))
 if core_name == "native":
     from .tracing import traced
 
-    native_core.take_tensors(operated, Methods)
+    native_core.take_tensors(operated, Methods, Protocols.__array_ufunc__)
     native_core.take_compositions(
         traced, {name: row.wholes for name, row in ARRAYS.items() if row.wholes}, np.asarray
     )

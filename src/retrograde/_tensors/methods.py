@@ -274,10 +274,20 @@ class Methods:
         """How a function of values is applied where an operand is a tensor."""
         return do(function.__name__, *operands)
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        raise AttributeError(TensorError.attribute(name))
+
+class Absent:
+    """Stands on the class for what arrays have and tensors have not.
+
+    A ``__getattr__`` could say it of any name, and would make every lookup of a method slow.
+    """
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, tensor: Any, owner: Any = None) -> Any:
+        raise AttributeError(TensorError.attribute(self.name))
 
 
 def op_method(name: str) -> Any:

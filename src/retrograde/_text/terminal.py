@@ -64,7 +64,7 @@ def console(stream: TextIO | None = None) -> Console:
     from rich.console import Console
 
     stream = stream or sys.stdout
-    _accept_any_text(stream)
+    accept_any_text(stream)
     widest = WIDEST_TERMINAL if is_terminal(stream) else WIDEST_PIPE
     width = min(shutil.get_terminal_size((WIDEST_PIPE, 24)).columns, widest)
     if os.environ.get("NO_COLOR"):
@@ -72,7 +72,7 @@ def console(stream: TextIO | None = None) -> Console:
     return Console(file=stream, width=width, highlight=False)
 
 
-def _accept_any_text(stream: TextIO) -> None:
+def accept_any_text(stream: TextIO) -> None:
     """Let a stream that knows only ASCII or Latin-1 print the nearest spelling of our signs."""
 
     def spell_out(error: UnicodeError) -> tuple[str, int]:

@@ -19,6 +19,8 @@ from .sequences import ComputingSequence
 
 Nest = Any
 
+_LEAVES = {Value, Tensor}
+
 DEEPEST = 16
 """How many lists may stand inside each other in a bulk transfer."""
 
@@ -52,11 +54,13 @@ def zero_grad(target: Nest) -> None:
     if in_graph(target):
         core.zero_under((target,))
         return
-    found = values_in(target, "zero_grad")
-    core.zero([value for value in found if isinstance(value, Value)])
-    for tensor in found:
-        if isinstance(tensor, Tensor):
-            tensor.grad = None
+    plain = type(target) is list and _LEAVES.issuperset(map(type, target))
+    found = target if plain else values_in(target, "zero_grad")
+    tensors = [it for it in found if isinstance(it, Tensor)]
+    if len(tensors) < len(found):
+        core.zero([it for it in found if isinstance(it, Value)])
+    for tensor in tensors:
+        tensor.grad = None
 
 
 def freeze(target: Nest) -> None:

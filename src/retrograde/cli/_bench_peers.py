@@ -57,6 +57,23 @@ def _compiled(program: Program, inputs: Inputs, threads: int) -> Ready:
     return Ready(call, _values_and_gradients, _rows(inputs), threads)
 
 
+def compiled_by(backend: str) -> Engine:
+    """rg.compile with a backend. The first call waits until everything is compiled."""
+
+    def prepare(program: Program, inputs: Inputs, threads: int) -> Ready:
+        function = compile(program.function, backend=backend)
+        wrt, given = program.sensitivities, tuple(inputs.values())
+
+        def call() -> Any:
+            found = function.value_and_grad(*given, wrt=wrt, threads=threads)
+            function.wait()
+            return found
+
+        return Ready(call, _values_and_gradients, _rows(inputs), threads)
+
+    return Engine("retrograde", f"backend {backend}", "retrograde", prepare)
+
+
 def _eager(program: Program, inputs: Inputs, threads: int) -> Ready:
     """Values, one graph a row, on a few rows: they are not made for many."""
     rows = min(_rows(inputs), program.eager_rows)

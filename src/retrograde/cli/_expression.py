@@ -1,8 +1,8 @@
 """Expressions on the command line: a small grammar, read by Python's own parser and evaluated on
 values here. Nothing is ever passed to ``eval``.
 
-Numbers, names, ``+ - * / **``, functions of the law, ``sum`` and ``dot`` of lists of numbers,
-methods such as ``x.tanh()``, and assignments of intermediate results separated by semicolons.
+Numbers, names, ``pi``, ``+ - * / **``, functions of the law, ``sum`` and ``dot`` of lists of
+numbers, methods such as ``x.tanh()``, and assignments separated by semicolons.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import keyword
 import math
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -21,6 +22,7 @@ from ..ops import OPS, STRUCTURAL
 from ..ops.spellings import TYPED
 from ..ops.structural import DOT, SUM
 from ..value import Value
+from ._suggestions import meant
 
 LONGEST = 10_000
 """Characters past which an expression is refused: it belongs in a script."""
@@ -33,25 +35,42 @@ _LISTS: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 _MODULES = ("rg", "math", "np")
 FUNCTIONS = sorted([*OPS, *_LISTS, *TYPED])
+CONSTANTS = {"pi": math.pi, "e": math.e, "tau": math.tau}
+"""Constants by their names in Python's module ``math``; ``pi`` alone also without it."""
 
 
 def numbers_given(texts: Sequence[str]) -> dict[str, float]:
-    """``["a=2", "b=-3"]`` as numbers.
+    """``["a=2", "b=1/3"]`` as numbers.
 
-    >>> numbers_given(["a=2", "rate=-0.5e-3"])
-    {'a': 2.0, 'rate': -0.0005}
+    >>> numbers_given(["a=2", "rate=-0.5e-3", "third=1/3"])
+    {'a': 2.0, 'rate': -0.0005, 'third': 0.3333333333333333}
     """
     found: dict[str, float] = {}
     for text in texts:
         name, equals, number = text.partition("=")
         name = name.strip()
-        try:
-            if not equals or not name.isidentifier() or keyword.iskeyword(name):
-                raise ValueError
-            found[name] = float(number)
-        except ValueError:
-            raise ExpressionError.assignment(text) from None
+        if not equals or not name.isidentifier() or keyword.iskeyword(name):
+            raise ExpressionError.assignment(text)
+        if name in found:
+            raise ExpressionError.twice(name)
+        found[name] = _number(text, number)
     return found
+
+
+def _number(text: str, number: str) -> float:
+    """A number as it is typed: ``2``, ``-1e-3``, ``1/3``, ``sqrt(2)``, ``pi/4``."""
+    try:
+        return float(number)
+    except ValueError:
+        pass
+    try:
+        ((name, expression),) = _parsed(number)
+        result = _Evaluator(number, dict(CONSTANTS)).of(expression)
+    except (ValueError, ArithmeticError):
+        raise ExpressionError.assignment(text) from None
+    if name or not isinstance(result, float):
+        raise ExpressionError.assignment(text)
+    return result
 
 
 def evaluate(text: str, numbers: dict[str, float]) -> Value:
@@ -60,16 +79,42 @@ def evaluate(text: str, numbers: dict[str, float]) -> Value:
     >>> evaluate("relu(a*b + d)", {"a": 2.0, "b": -3.0, "d": 10.0}).data
     4.0
     """
+    try:
+        return _evaluated(text, numbers)
+    except ExpressionError as error:
+        suggestion = _suggestion(text, numbers)
+        if not suggestion:
+            raise
+        problem = error
+    raise ExpressionError.suggested(text, suggestion) from problem
+
+
+def _suggestion(text: str, numbers: dict[str, float]) -> str:
+    """What was probably meant by an expression that failed, if that can be evaluated; else ''."""
+    text = text.strip()
+    names = {*numbers, *(name for name in re.findall(r"(\w+)\s*=", text))}
+    suggestion = meant(text, names, {*FUNCTIONS, *_MODULES}) if len(text) <= LONGEST else text
+    if suggestion == text:
+        return ""
+    try:
+        _evaluated(suggestion, numbers)
+    except (RetrogradeError, ArithmeticError):
+        return ""
+    return suggestion
+
+
+def _evaluated(text: str, numbers: dict[str, float]) -> Value:
     statements = _parsed(text)
     assigned = {name for name, _ in statements if name}
     used = {name for _, expression in statements for name in _names_used(expression)}
-    missing = sorted(used - set(numbers) - assigned)
+    missing = sorted(used - set(numbers) - assigned - {"pi"})
     if missing:
         raise ExpressionError.unknown(missing, list(numbers))
     for given in numbers:
         if given not in used:
             raise ExpressionError.unused(given, sorted(used - assigned))
     scope: dict[str, Any] = {name: Value(x, label=name) for name, x in numbers.items()}
+    scope.setdefault("pi", math.pi)
     result: Any = None
     for name, expression in statements:
         result = _Evaluator(text, scope).of(expression)
@@ -157,7 +202,7 @@ class _Evaluator:
             return list(node.elts)
         if isinstance(node, ast.Call) and not node.keywords:
             return [*([] if self._bare(node.func) else [self._receiver(node)]), *node.args]
-        if isinstance(node, ast.Name) or _is_number(node):
+        if isinstance(node, ast.Name) or _is_number(node) or self._constant(node) is not None:
             return []
         raise _refused(self.text, node)
 
@@ -166,6 +211,13 @@ class _Evaluator:
         if isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name):
             return called.value.id in _MODULES and called.value.id not in self.scope
         return isinstance(called, ast.Name)
+
+    def _constant(self, node: ast.expr) -> float | None:
+        """``math.pi`` as a number."""
+        if not (isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)):
+            return None
+        ours = node.value.id in _MODULES and node.value.id not in self.scope
+        return CONSTANTS.get(node.attr) if ours else None
 
     def _receiver(self, node: ast.Call) -> ast.expr:
         if not isinstance(node.func, ast.Attribute):
@@ -179,6 +231,8 @@ class _Evaluator:
             if node.id not in self.scope:
                 raise ExpressionError.unknown([node.id], list(self.scope))
             return self.scope[node.id]
+        if isinstance(node, ast.Attribute):
+            return self._constant(node)
         if isinstance(node, (ast.List, ast.Tuple)) and list not in map(type, operands):
             return operands
         if isinstance(node, ast.Call):

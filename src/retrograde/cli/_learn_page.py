@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from importlib.util import find_spec
+from itertools import dropwhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,8 +55,8 @@ def listed(
         print_line(page, ("retrograde learn next", STRONG), (" begins.", ""))
 
 
-def introduced(page: Console, it: Exercise, folder: Folder) -> None:
-    """One exercise: what to do and how to go on."""
+def task(page: Console, it: Exercise) -> None:
+    """What to do."""
     rule = "─" * max(0, page.width - len(it.title) - 9)
     print_line(page, (f"── {it.number:>2}  ", QUIET), (it.title, STRONG), (f" {rule}", QUIET))
     for paragraph in it.about.split("\n\n"):
@@ -63,6 +64,20 @@ def introduced(page: Console, it: Exercise, folder: Folder) -> None:
         text = paragraph if paragraph.startswith("    ") else paragraph.replace("\n", " ")
         for line in text.splitlines():
             print_line(page, (line, ""), indent=2)
+
+
+def file_of(page: Console, place: str, source: str) -> None:
+    """A learner's file as it is, without the task at its top."""
+    page.print()
+    print_line(page, (place, STRONG), indent=2)
+    page.print()
+    for line in dropwhile(lambda line: not line or line.startswith("#"), source.splitlines()):
+        print_line(page, (line, ""), indent=4 if line else 0)
+
+
+def introduced(page: Console, it: Exercise, folder: Folder) -> None:
+    """One exercise: what to do and how to go on."""
+    task(page, it)
     page.print()
     rows: list[Row] = [
         (("edit", QUIET), (str(folder.file(it)), STRONG)),
@@ -198,23 +213,27 @@ def graded(page: Console, grade: Grade) -> None:
             (it.name, STRONG if it.verdict != "absent" else QUIET),
             (it.words, QUIET),
         )
-        for it in grade.capabilities
+        for it in (grade.capabilities if grade.rubric is None else grade.counting)
     ]
     print_rows(page, rows, "lll", indent=1)
     for it in grade.misconceptions:
         page.print()
         misconception(page, it)
     if not grade.misconceptions:
-        for wrong in [it for it in grade.capabilities if it.verdict == "wrong"][:3]:
+        for wrong in [it for it in grade.counting if it.verdict == "wrong"][:3]:
             where = f"line {wrong.line}: " if wrong.line else ""
             print_line(page, (f"{where}{wrong.question}", STRONG), indent=2)
             print_line(page, (f"theirs {wrong.got}, right {wrong.expected}", NOTICE), indent=4)
     page.print()
     style = GOOD if grade.right == grade.counted else NOTICE
-    absent = any(it.verdict == "absent" for it in grade.capabilities)
+    absent = [it for it in grade.capabilities if it.verdict == "absent"]
+    named = grade.rubric is not None
+    told = f"{grade.right} of {grade.counted} capabilities right"
+    points = f"{grade.points:g} of {grade.of:g} points, " if named else ""
     print_line(
-        page, (f"{grade.right} of {grade.counted} capabilities right ({grade.score:.0%})", style),
-        ("   · absent, not counted" if absent else "", QUIET),
+        page, (f"{told} ({points}{grade.score:.0%})", style),
+        ("   · the class lacks it; not counted" if absent and not named else "", QUIET),
+        ("   · the class lacks it" if named and {*absent} & {*grade.counting} else "", QUIET),
     )  # fmt: skip
     _print_boundary(page, [grade])
 

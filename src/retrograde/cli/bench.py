@@ -23,7 +23,7 @@ from .. import __version__
 from .._text.console import Row, print_line, print_rows
 from .._text.terminal import LateBar, console
 from ..value import core_name
-from ._bench_peers import COMPILED, PEERS, Engine, Ready
+from ._bench_peers import COMPILED, PEERS, Engine, Ready, compiled_by
 from ._bench_programs import PROGRAMS, Array, Inputs, Program
 from .info import simd_level
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 TOLERANCE = 1e-9
+BACKENDS = ("cc", "cuda")
 ROUNDS, QUICK_ROUNDS = 15, 5
 TURN_SECONDS = 0.05
 MOST_CALLS_A_TURN = 20
@@ -98,6 +99,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quick", action="store_true", help="fewer rows and fewer rounds")
     parser.add_argument("--rows", type=_count, metavar="N", help=argparse.SUPPRESS)
     parser.add_argument(
+        "--backend",
+        action="append",
+        choices=BACKENDS,
+        default=[],
+        help="also time rg.compile with this backend: cc or cuda; may be repeated",
+    )
+    parser.add_argument(
         "--threads",
         type=_count,
         default=1,
@@ -116,9 +124,10 @@ def run(options: argparse.Namespace) -> int:
     """Run the command: 1 where an engine disagrees with rg.compile; nothing is timed then."""
     rounds = QUICK_ROUNDS if options.quick else ROUNDS
     with LateBar("timing") as bar:
-        steps = _Steps(bar, len(PROGRAMS) * (1 + len(PEERS)) * (1 + rounds))
+        engines = (COMPILED, *map(compiled_by, dict.fromkeys(options.backend)), *PEERS)
+        steps = _Steps(bar, len(PROGRAMS) * len(engines) * (1 + rounds))
         contests = [
-            _prepared(program, _rows_of(program, options), options.threads, steps)
+            _prepared(program, engines, _rows_of(program, options), options.threads, steps)
             for program in PROGRAMS
         ]
         wrong = [text for contest in contests for text in _disagreements(contest)]
@@ -188,11 +197,13 @@ class _Contest:
     absent: list[Absent] = field(default_factory=list)
 
 
-def _prepared(program: Program, rows: int, threads: int, steps: _Steps) -> _Contest:
+def _prepared(
+    program: Program, engines: Sequence[Engine], rows: int, threads: int, steps: _Steps
+) -> _Contest:
     """Call every engine on the program once, and compare what it finds."""
     contest = _Contest(program, rows)
     inputs = program.inputs(rows)
-    for engine in (COMPILED, *PEERS):
+    for engine in engines:
         try:
             entry = _entered(engine, program, inputs, threads)
         except ModuleNotFoundError as error:

@@ -64,7 +64,8 @@ def run(options: argparse.Namespace) -> int:
         reports += [] if found is None else [found]
         passes += tensors.passes
     if not reports and outcome.error is None:
-        refuse_without_pass(options.script, 0 if tensors is None else tensors.gradients)
+        gradients = 0 if tensors is None else tensors.gradients
+        refuse_without_pass(options.script, gradients, "--doctor")
     _show(options, rounds, reports, passes)
     return outcome.code or int(any(not report.healthy for report in reports))
 

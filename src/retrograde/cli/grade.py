@@ -2,6 +2,7 @@
 
   grade student.py             one verdict a capability, misconceptions by name
   grade a.py b.py FOLDER       a line each; --csv and --json for the whole class
+  grade FILE --rubric R        only what the rubric names counts, by its weights
   grade cards --seed NAME      predict-then-reveal cards of a student's own
   grade exhibit KIND [EXPR a=2 ...] --svg OUT.svg
                                waterfall, graph or thermometer of an expression;
@@ -29,11 +30,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import __version__
-from .._text.terminal import LateBar, console
+from .._text.terminal import LateBar, accept_any_text, console
 from ..errors import BoundaryError, ExpressionError, LearnError, OutputError
 from ..learn import exhibits
 from ..learn.cards import Card, card
 from ..learn.plain import cell
+from ..learn.rubric import Rubric, rubric_from
 from ..learn.sandbox import SECONDS
 from ..learn.submissions import read_submission, submissions_in
 from ..ops import OPS
@@ -62,6 +64,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--svg", metavar="PATH", help="write SVG: a folder, for exhibit a file")
     parser.add_argument("--json", action="store_true", help="print data")
     parser.add_argument("--csv", action="store_true", help="print a table: one row a file")
+    parser.add_argument(
+        "--rubric", metavar="FILE|TEXT",
+        help='what counts, and its points: "add=2, mul=2, relu=1", or a file with one a line',
+    )  # fmt: skip
     parser.add_argument(
         "--trust", action="store_true",
         help="where nothing keeps students' code apart: run it all the same, as if it were yours",
@@ -94,17 +100,21 @@ def _grade(options: argparse.Namespace) -> int:
         raise LearnError.too_many("--svg belongs to cards and exhibits")
     if not options.seconds > 0:
         raise LearnError.seconds(options.seconds)
+    rubric = _rubric(options.rubric)
     if options.container:
         print(_container(options))
         return RIGHT
     files = _files([options.target, *options.words])
     alone = len(files) == 1 and not os.path.isdir(options.target)
-    grades = [_one(files[0], options.seed, options)] if alone else _class(files, options)
+    if alone:
+        grades = [_one(files[0], options.seed, rubric, options)]
+    else:
+        grades = _class(files, rubric, options)
     if options.csv:
         _print_csv(grades)
     elif options.json:
         data = [it.data() for it in grades]
-        print(json.dumps(data[0] if alone else data, indent=2, ensure_ascii=False))
+        print(json.dumps(data[0] if alone else data, indent=2))
     elif alone:
         show.graded(console(), grades[0])
     else:
@@ -118,6 +128,7 @@ def _container(options: argparse.Namespace) -> str:
     given = [options.target, *options.words]
     given += [word for word in ("--json", "--csv") if getattr(options, word[2:])]
     given += ["--seed", options.seed] if options.seed else []
+    given += ["--rubric", _rubric_text(options.rubric)] if options.rubric else []
     return container_command([*given, "--seconds", f"{options.seconds:g}"], __version__)
 
 
@@ -132,14 +143,34 @@ def _files(given: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _one(file: str, seed: str, options: argparse.Namespace) -> Grade:
+def _rubric_text(given: str) -> str:
+    """A rubric as text, whether it was given so or as a file."""
+    if not os.path.isfile(given):
+        return given
+    try:
+        return Path(given).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise LearnError.rubric(f"{given} cannot be read ({error})") from None
+
+
+def _rubric(given: str | None) -> Rubric | None:
+    if given is None:
+        return None
+    from ..learn.grading import CAPABILITIES
+
+    if given.endswith((".txt", ".md")) and not os.path.exists(given):
+        raise LearnError.rubric(f"there is no file {given}")
+    return rubric_from(_rubric_text(given), CAPABILITIES)
+
+
+def _one(file: str, seed: str, rubric: Rubric | None, options: argparse.Namespace) -> Grade:
     from ..learn.grading import grade_source  # here: other commands need none of it
 
     source = read_submission(file)
-    return grade_source(source, file, seed, options.seconds, trust=options.trust)
+    return grade_source(source, file, seed, options.seconds, trust=options.trust, rubric=rubric)
 
 
-def _class(files: Sequence[str], options: argparse.Namespace) -> list[Grade]:
+def _class(files: Sequence[str], rubric: Rubric | None, options: argparse.Namespace) -> list[Grade]:
     """One grade a file; whatever happens to one, it gets its line and the others theirs."""
     from ..learn.grading import Grade
 
@@ -149,21 +180,25 @@ def _class(files: Sequence[str], options: argparse.Namespace) -> list[Grade]:
             bar(place, len(files))
             seed = options.seed or Path(file).stem
             try:
-                grades.append(_one(file, seed, options))
+                grades.append(_one(file, seed, rubric, options))
             except BoundaryError:
                 raise
             except Exception as error:
-                grades.append(Grade.unread(file, seed, str(error)))
+                grades.append(Grade.unread(file, seed, str(error), rubric))
     return grades
 
 
 def _print_csv(grades: Sequence[Grade]) -> None:
+    accept_any_text(sys.stdout)
     table = csv.writer(sys.stdout, lineterminator="\n")
-    table.writerow(["file", "seed", "score", "right", "counted", "misconceptions", "problem"])
+    table.writerow([
+        "file", "seed", "score", "right", "counted", "misconceptions", "problem", "points", "of",
+    ])  # fmt: skip
     for it in grades:
         names = " ".join(found.name for found in it.misconceptions)
         table.writerow([
             cell(it.file), cell(it.seed), it.score, it.right, it.counted, names, cell(it.problem),
+            it.points, it.of,
         ])  # fmt: skip
 
 

@@ -2,7 +2,8 @@
 
   start [FOLDER]   make a folder of exercises (default: retrograde-exercises)
   list             all exercises, and which are done
-  next             the next one: what to do, and in which file
+  next [NAME]      the next one, or this one: what to do, and in which file
+  show [NAME]      the task, and the file as it is now
   check [NAME]     run yours and say what is wrong, by name (--all: every file)
   hint [NAME]      a hint; ask again for a stronger one
   watch [NAME]     check again whenever the file is saved
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from ..learn.checking import Check
 
 PASSED, NOT_YET, MISUSED = 0, 1, 2
-ACTIONS = ("start", "list", "next", "check", "hint", "watch", "solution", "reset")
+ACTIONS = ("start", "list", "next", "show", "check", "hint", "watch", "solution", "reset")
 POLL_SECONDS = 0.3
 
 
@@ -63,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _print_json(data: Any) -> None:
-    print(json.dumps(data, indent=2, ensure_ascii=False))
+    print(json.dumps(data, indent=2))
 
 
 def _chosen(options: argparse.Namespace, folder: Folder) -> Exercise:
@@ -108,8 +109,10 @@ def _next(options: argparse.Namespace) -> int:
         folder = Folder.start(options.folder or DEFAULT)
         if not options.json:
             show.started(console(), folder, says_how=False)
-    it = folder.current
-    finished = len(folder.done) == len(exercises())
+    if options.name:
+        folder.choose(exercise(options.name))
+    it = _chosen(options, folder)
+    finished = not options.name and len(folder.done) == len(exercises())
     if options.json:
         _print_json({"exercise": it.name, "file": str(folder.file(it)), "about": it.about,
                      "finished": finished})  # fmt: skip
@@ -117,6 +120,25 @@ def _next(options: argparse.Namespace) -> int:
         show.finished(console())
     else:
         show.introduced(console(), it, folder)
+    return PASSED
+
+
+def _show(options: argparse.Namespace) -> int:
+    """The task and the file; where there is no folder yet, as they would be."""
+    folder = None
+    try:
+        folder = Folder.find(options.folder)
+    except LearnError:
+        if options.folder or not options.name:
+            raise
+    it = _chosen(options, folder) if folder else exercise(options.name)
+    source = folder.source(it) if folder else it.start
+    place = str(folder.file(it)) if folder else it.file
+    if options.json:
+        _print_json({"exercise": it.name, "file": place, "about": it.about, "source": source})
+    else:
+        show.task(console(), it)
+        show.file_of(console(), place, source)
     return PASSED
 
 
@@ -193,7 +215,7 @@ def _watch(options: argparse.Namespace) -> int:
             (check,) = _checked(folder, [it], options.seconds)
             passed = check.passed
             if options.json:
-                print(json.dumps(check.data(), ensure_ascii=False), flush=True)
+                print(json.dumps(check.data()), flush=True)
             else:
                 show.checked(page, check, folder)
                 show.watching(page, _chosen(options, folder))

@@ -33,7 +33,7 @@ def run(options: argparse.Namespace) -> int:
     found, outcome, gradients = _measured(options, arguments)
     if found is None:
         if outcome.error is None:
-            refuse_without_pass(options.script, gradients)
+            refuse_without_pass(options.script, gradients, "--profile")
         return outcome.code
     if options.json:
         print(json.dumps({"script": options.script, **found.as_dict()}, allow_nan=False))

@@ -206,7 +206,7 @@ class _Run:
             raise ScriptError.stayed_own(path, replaced.name, replaced.own)
         if uses_torch(path):
             raise ScriptError.torch_instead(path, "doctor" if self._options.doctor else "explain")
-        refuse_without_pass(path)
+        refuse_without_pass(path, option="--explain" if self._options.explain else "--doctor")
 
     def _examined(self, outcome: Outcome, source: bytes) -> Any:
         from .._text.terminal import console

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import signal
 import time
 from collections.abc import Iterator
@@ -18,7 +19,7 @@ from types import FrameType
 from typing import Any, TypedDict
 
 from .. import __version__
-from ..errors import CheckpointError, SettingError
+from ..errors import CheckpointError, CorpusError, SettingError
 from ..models.checkpoint import load_checkpoint, write_atomically
 from ..models.corpus import NAMES, Corpus, cut_notice, read_corpus
 from ..models.curve import loss_curve
@@ -169,6 +170,8 @@ def _corpus_of(path: Path, about: dict[str, Any], options: argparse.Namespace) -
         raise CheckpointError.damaged(path, f"it lacks {error}") from error
     if options.validation not in (None, share):
         raise CheckpointError.other(path, "validation", options.validation, share)
+    if not options.file and source != NAMES and not os.path.isfile(source):
+        raise CorpusError.unreadable(source, "it is not a file")
     return read_corpus(options.file or (None if source == NAMES else source), share, seed)
 
 

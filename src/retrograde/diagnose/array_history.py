@@ -69,6 +69,8 @@ class Beside:
     strangers: list[Stranger] = field(default_factory=list)
     severed: dict[Any, Severed] = field(default_factory=dict)
     losses: Losses = field(default_factory=Losses)
+    alike: dict[int, Site | None] = field(default_factory=dict)
+    """Parameters whose units are all the same, and the line that uses them."""
     spoiled: bool = False
     """Whether parameters are not finite now."""
 
@@ -77,7 +79,7 @@ _WHOLE = tuple(
     """
     passes nodes edges loss past zeros units _unit_at _layers births birth_pass not_finite zero_loss
     growing nodes_at_first _growth profile vanishing exploding steep fall rise moments _stride
-    findings beside examined
+    findings beside examined _looked _rate carried
     """.split()
 )
 """What does not depend on how many parameters there are."""
@@ -90,6 +92,9 @@ class ArrayHistory(History):
         super().__init__(parameters, thresholds, motion)
         self.beside = Beside()
         self.examined = 0
+        self.carried: tuple[bool, Site | None] = False, None
+        """Whether the pass that is being taken uses nodes of the one before, and where."""
+        self._looked, self._rate = 0, 0.0
         self._weights = np.zeros(len(parameters))
 
     def inherit(self, other: ArrayHistory) -> None:
@@ -132,6 +137,11 @@ class ArrayHistory(History):
         since = self.passes - int(self.not_finite.past_ended[0])
         return self.beside.spoiled or since < lasted
 
+    @property
+    def carrier(self) -> Site | None:
+        """The line that takes what an earlier pass has made into this one, where it is known."""
+        return self.carried[1]
+
     def trained(self) -> Any:
         """Those that optimizers hold; without any, those that the loop moves step after step."""
         motion = self.motion
@@ -144,6 +154,18 @@ class ArrayHistory(History):
         self.take(seen)
         self.beside.losses.take(self.passes, seen.loss, self.thresholds.blown)
         self.motion.passed(seen.gradients, seen.reached, (seen.loss,), site)
+
+    def _take_growth(self, nodes: int) -> None:
+        """Whether the graph has grown as fast, pass by pass, as before the last pass that was
+        examined, while it carries history over."""
+        gap, before = self.passes - self._looked, self._rate
+        self._looked, self._rate = self.passes, (nodes - self.nodes) / gap
+        grows = 0 < before == self._rate and self.passes > 2 and self.carried[0]
+        fresh = self.growing.began[0] == 0
+        self.growing.update(self.passes, np.array([grows]), many=gap)
+        if grows and fresh:
+            self.growing.began[0] = self.passes - gap + 1
+            self.nodes_at_first = self.nodes - round(before * (self.passes - gap - 1))
 
     def pass_by(
         self, gradients: Any, reached: Any, losses: Sequence[float], site: Site | None

@@ -74,7 +74,7 @@ def seen_of(
         zeros=zeros,
         odd_data=sum(bool(each and each.nans) for each in arrays.values),
         odd_gradients=sum(bool(each and each.odd) for each in arrays.grads),
-        growth=_growth(graph, near, int(depths.max(initial=0))),
+        growth=max(_growth(graph, near, int(depths.max(initial=0))), _swell(graph, near)),
     )
 
 
@@ -122,6 +122,25 @@ def _growth(graph: Pass, depths: Sequence[int], deepest: int) -> float:
             levels.setdefault(depth, []).append(grad.rms)
     means = [sum(found) / len(found) for _, found in sorted(levels.items())]
     return max(means) / means[0] if len(means) > 1 else 1.0
+
+
+def _swell(graph: Pass, depths: Sequence[int]) -> float:
+    """How many times gradients grow on the way down where values grow as much on the way up: the
+    lesser of both. What scales the loss, from its rows on, is left out."""
+    arrays = graph.arrays
+    assert arrays is not None
+    levels: dict[int, tuple[list[float], list[float]]] = {}
+    for kind, depth, value, grad in zip(arrays.kinds, depths, arrays.values, arrays.grads):
+        if kind in PASSING or depth <= 0 or value is None or grad is None or value.count < 2:
+            continue
+        values, grads = levels.setdefault(depth, ([], []))
+        values.append(value.rms)
+        grads.append(grad.rms)
+    means = [tuple(sum(part) / len(part) for part in levels[depth]) for depth in sorted(levels)][1:]
+    if len(means) < 3 or not means[0][1]:
+        return 1.0
+    value, grad = max(means, key=lambda mean: mean[1])
+    return min(grad / means[0][1], means[0][0] / value) if value else 1.0
 
 
 def _rows(gate: Gate, numbers: Mapping[int, int]) -> list[Rows]:

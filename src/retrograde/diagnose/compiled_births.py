@@ -107,6 +107,7 @@ def births_of_rows(
     """The births over the rows of one call; see :meth:`Compiled.births`."""
     given, kwargs = function._unframed(args, kwargs)
     bound, _ = function._bind(given, kwargs)
+    bound.on_host(function._name, "births")
     rows = 1 if bound.rows is None else bound.rows
     found = _Found(function, tuple(given), kwargs, threads, bound.rows is not None)
     step = found.batch_rows()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Set
-from types import FrameType, ModuleType
+from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
 from .._values.nests import dotted, entries
@@ -54,8 +54,9 @@ def discovered(
             wanted |= {id(value) for value in thing.parameters()}
     found: list[Found] = []
     taken: set[int] = set(known)
-    for name, thing in sorted(names.items(), key=lambda item: _rank(*item)):
-        nest = _nest(name, thing)
+    items = _items(names)
+    for name, thing in sorted(names.items(), key=lambda item: _rank(*item, items)):
+        nest = leaves_of_variable(name, thing)
         inside = {id(each.value) for each in nest}
         if not inside - taken or (inside.isdisjoint(wanted) and not _is_module(thing)):
             continue
@@ -68,19 +69,36 @@ def _is_module(thing: Any) -> bool:
     return callable(getattr(thing, "parameters", None)) and not isinstance(thing, type)
 
 
-def _rank(name: str, thing: Any) -> int:
+def _is_object(thing: Any) -> bool:
+    """Whether it is an object of a class of the program's own, whose attributes may be parts."""
+    module = type(thing).__module__.partition(".")[0]
+    foreign = (_PACKAGE, "numpy", "torch", *sys.stdlib_module_names)
+    own = module == "__main__" or module not in foreign
+    kinds = (ModuleType, type, FunctionType)
+    return own and hasattr(thing, "__dict__") and not isinstance(thing, kinds)
+
+
+def _items(names: Mapping[str, Any]) -> set[int]:
+    """The ids of what stands in lists: a loop has left a name for one of them."""
+    lists = [thing for thing in names.values() if isinstance(thing, (list, tuple))]
+    return {id(item) for thing in lists for item in thing}
+
+
+def _rank(name: str, thing: Any, items: Set[int]) -> int:
     """Things whose parts have names come first; last are optimizers, and what a loop over the
     parameters has left behind: theirs have other names."""
     if isinstance(thing, Optimizer) or name in LOOP_NAMES:
         return 4
+    if id(thing) in items and _is_object(thing) and not _is_module(thing):
+        return 4
     if _is_module(thing):
         return 0
-    if isinstance(thing, Mapping):
+    if isinstance(thing, Mapping) or _is_object(thing):
         return 1
     return 2 if isinstance(thing, (Value, Tensor)) else 3
 
 
-def _nest(name: str, thing: Any) -> list[Found]:
+def leaves_of_variable(name: str, thing: Any) -> list[Found]:
     """The leaves in a variable that take gradients, each once, named."""
     if isinstance(thing, (ModuleType, type)):
         return []
@@ -118,3 +136,6 @@ def _leaves(path: str, thing: Any) -> Iterator[tuple[str, Any]]:
         elif _is_module(part) and where != path:
             nest = parameters_of({where: part})
             yield from zip(nest.names, nest.values)
+        elif _is_object(part):
+            inside = vars(part).items()
+            pending.extend((f"{where}.{name}", inner) for name, inner in reversed(inside))

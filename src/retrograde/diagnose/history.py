@@ -22,6 +22,7 @@ from .units import Layer, Unit
 from .zeros import CANCELLED, DETACHED, FROZEN, UNREACHABLE, Zero
 
 if TYPE_CHECKING:
+    from .._shared.sites import Site
     from .births import Births
     from .parameters import Parameters
     from .report import Verdict
@@ -358,6 +359,11 @@ class History:
     def spoiled(self) -> bool:
         """Whether parameters are known not to be finite, whatever the latest passes were."""
         return False
+
+    @property
+    def carrier(self) -> Site | None:
+        """The line that takes what an earlier pass has made into this one, where it is known."""
+        return None
 
     def trained(self) -> Any:
         """Which parameters something is meant to move: those held by optimizers that step."""

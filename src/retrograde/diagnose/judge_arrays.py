@@ -22,21 +22,28 @@ def of_arrays(
 ) -> Iterator[Verdict]:
     """Every verdict on arrays."""
     if isinstance(history, ArrayHistory):
-        yield from _strangers(history)
+        yield from _strangers(history, members)
         yield from _severed(history)
         yield from _blown(history)
         yield from _through_time(history, groups)
         yield from _hasty(history)
+        yield from _alike(history)
 
 
-def _strangers(history: ArrayHistory) -> Iterator[Verdict]:
-    """Arrays that an optimizer holds and no model has."""
+def _strangers(history: ArrayHistory, members: dict[str, Any]) -> Iterator[Verdict]:
+    """Arrays that an optimizer holds and no model has; named by those that it should hold."""
+    if not history.beside.strangers:
+        return
+    forgotten = ~history.motion.held & (history.largest > 0.0)
+    forgotten &= np.array([value.requires_grad for value in history.parameters.values])
+    names = tuple(name for name, numbers in members.items() if forgotten[numbers].any())
+    instead = f", and not {listed(list(names))}" if names else ""
     for each in history.beside.strangers:
         yield Verdict(
-            "strangers", ALARM, "",
+            "strangers", ALARM, names[0] if names else "",
             f"{each.optimizer} holds {counted(each.count, 'tensor')} that no model has (the first "
-            f"of shape {list(each.shape)}): steps move what is not in the loss.",
-            each.site, each.count, cure_of("strangers"),
+            f"of shape {list(each.shape)}){instead}: steps move what is not in the loss.",
+            each.site, each.count, cure_of("strangers"), 0, 0, names,
         )  # fmt: skip
 
 
@@ -84,6 +91,22 @@ def _hasty(history: ArrayHistory) -> Iterator[Verdict]:
         f"times the weights it changed (threshold {limit:g}, usual are 0.001 to 0.01; most in "
         f"'{name}'), and the loss has not recovered: {blow.loss:.3g}, now {motion.loss:.3g}.",
         cure=rate_cure(blow.ratio, 1e-2), began=blow.began,
+    )  # fmt: skip
+
+
+def _alike(history: ArrayHistory) -> Iterator[Verdict]:
+    """Layers whose units are all the same, and are taught the same."""
+    parameters, found = history.parameters, history.beside.alike
+    if not found:
+        return
+    names = [parameters.names[number] for number in found]
+    groups = tuple(dict.fromkeys(parameters.group_names[parameters.group_of[n]] for n in found))
+    site = next(iter(found.values()))
+    yield Verdict(
+        "identical units", ALARM, groups[0],
+        f"The units of a layer are all the same: those of {listed(names)} have equal weights and "
+        "equal gradients, and stay equal.", site, len(found), cure_of("identical units"), 1, 0,
+        groups,
     )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from .._text.paragraphs import counted
 from .cures import cure_of, rate_cure
 from .folding import SHUT
 from .history import History
-from .phrases import listed, over, since
+from .phrases import listed, on_line, over, since
 from .report import ALARM, NOTE, Verdict
 from .zeros import UNTRAINED
 
@@ -74,22 +74,26 @@ def _wiped(history: History) -> Iterator[Verdict]:
 
 
 def _never_reached(history: History, members: dict[str, Any]) -> Iterator[Verdict]:
+    """Groups that steps have moved and no pass has reached: one verdict, and one for the rest."""
+    found: dict[bool, dict[str, tuple[int, int]]] = {}
     for name, numbers in members.items():
         lost = history.motion.updated[numbers] & ~history.reached[numbers]
         if lost.any():
             lost &= np.array([history.why(n).kind != UNTRAINED for n in numbers.tolist()])
         if lost.any():
-            sick = lost.mean() >= history.thresholds.updated
-            who = f"'{name}' was" if lost.all() else (
-                f"{int(lost.sum())} of {len(lost)} parameters of '{name}' were"
-            )  # fmt: skip
-            yield Verdict(
-                "never reached", ALARM if sick else NOTE, name,
-                f"{who} updated, but no backward pass ever reached "
-                f"{'it' if lost.all() else 'them'}: what was subtracted is not a gradient of this "
-                "loss.",
-                None, int(lost.sum()), cure_of("never reached") if sick else "", 0, 0, (name,),
-            )  # fmt: skip
+            sick = bool(lost.mean() >= history.thresholds.updated)
+            found.setdefault(sick, {})[name] = int(lost.sum()), len(lost)
+    for sick, groups in found.items():
+        count, whole = (sum(each) for each in zip(*groups.values()))
+        names = listed(list(groups))
+        who = names if count == whole else f"{count} of {whole} parameters of {names}"
+        verb, them = ("was", "it") if count == whole and len(groups) == 1 else ("were", "them")
+        yield Verdict(
+            "never reached", ALARM if sick else NOTE, next(iter(groups)),
+            f"{who} {verb} updated, but no backward pass ever reached {them}: what was subtracted "
+            "is not a gradient of this loss.",
+            None, count, cure_of("never reached") if sick else "", 0, 0, tuple(groups),
+        )  # fmt: skip
 
 
 def _unheld(history: History, members: dict[str, Any]) -> Iterator[Verdict]:
@@ -226,8 +230,9 @@ def _growing(history: History) -> Iterator[Verdict]:
             "growing graph", ALARM if history.motion.steps else NOTE, "",
             f"The graph grows with every pass{since(began - 2, history.passes)}: it had "
             f"{counted(history.nodes_at_first, 'value')} and has {history.nodes:,}. What one pass "
-            "has made goes into the next with its whole history.",
-            None, 0, cure_of("growing graph"), began - 2,
+            "has made goes into the next with its whole history"
+            f"{on_line(history.carrier)}.",
+            history.carrier, 0, cure_of("growing graph"), began - 2,
         )  # fmt: skip
 
 

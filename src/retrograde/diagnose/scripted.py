@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 from .._shared.sites import Site
 from .._values.cuts import watching_cuts
@@ -17,6 +18,7 @@ from .histories import AnyHistory, history_of
 from .judge import report_of
 from .report import Report
 from .thresholds import Thresholds
+from .unlearnt import Unlearnt
 
 MOST_MODELS = 8
 """How many sets of parameters are told apart; passes of further ones are counted only."""
@@ -32,6 +34,7 @@ class Rounds:
         self._latest: AnyHistory | None = None
         self._strangers: deque[dict[int, Value]] = deque(maxlen=4)
         self._cuts: list[tuple[list[Value], str, Site | None]] = []
+        self._unlearnt = Unlearnt()
         self.passes = 0
         self.unexamined = 0
 
@@ -70,7 +73,7 @@ class Rounds:
     def _look_at_strangers(self, this: WatchedPass, leaves: dict[int, Value]) -> None:
         """Values beside a known model's: a further model where they are met again in a later
         pass, as those of a generator are beside its discriminator's; data is new each time."""
-        known = {key for history in self._histories for key in history.parameters.place}
+        known = self._known()
         strangers = {key: leaf for key, leaf in leaves.items() if key not in known}
         stay = {key for key in strangers if any(key in before for before in self._strangers)}
         if stay and len(self._histories) < MOST_MODELS:
@@ -80,6 +83,9 @@ class Rounds:
                 return
         if strangers:
             self._strangers.append(strangers)
+
+    def _known(self) -> set[int]:
+        return {key for history in self._histories for key in history.parameters.place}
 
     def _add(self, history: AnyHistory) -> None:
         self._histories.append(history)
@@ -98,6 +104,8 @@ class Rounds:
 
     def cut(self, value: Value, how: str, site: Site | None) -> None:
         """History is cut: before the first pass the parameters are not known yet."""
+        if how == "detach()":
+            self._unlearnt.note(value, site, self.passes + 1, self._known())
         if self._histories:
             for history in self._histories:
                 history.cut(value, how, site)
@@ -108,11 +116,16 @@ class Rounds:
         """One report for each set of parameters."""
         for history in self._histories:
             history.close()
-        return [report_of(history) for history in self._without_copies() if history.passes]
+        found = [report_of(history) for history in self._without_copies() if history.passes]
+        more = self._unlearnt.verdicts(self._known(), self.passes)
+        if found and more:
+            found[0] = replace(found[0], verdicts=(*more, *found[0].verdicts))
+        return found
 
     def _without_copies(self) -> list[AnyHistory]:
-        """The records, less those of values that were made anew for a pass or two while an
-        optimizer stepped on the first ones: that is one model, and ill."""
+        """The records, less those of values that were made anew for a pass or two, or for more by
+        chance in the direction of a step, while an optimizer stepped on the first ones: that is
+        one model, and ill."""
         kept: list[AnyHistory] = []
         for history in self._histories:
             first = kept[-1] if kept else None
@@ -120,7 +133,7 @@ class Rounds:
             if (
                 first is not None
                 and first.motion.astray > 1
-                and short
+                and (short or history.motion.astray > 1)
                 and history.parameters.names == first.parameters.names
             ):
                 first.rebuilding.note(2, step=False)

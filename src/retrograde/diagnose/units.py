@@ -48,11 +48,12 @@ class Unit:
     def is_shut(self, rows: int, patience: int) -> bool:
         """Whether it is shut now: always so far, or for longer than it ever was before.
 
-        Passes of few rows show a unit off by chance, so there it must be half of all rows.
+        Passes of few rows show a unit off by chance, so there it must be half of all rows. Where not
+        every pass is looked at, those between two that are count as well.
         """
         if self.shut == self.rows:
             return True
-        if self.passes < patience or self.run < rows or self.run <= 2 * self.longest:
+        if self.last - self.began + 1 < patience or self.run < rows or self.run <= 2 * self.longest:
             return False
         return self.run >= rows * self.passes or 2 * self.run >= self.rows
 

@@ -62,6 +62,18 @@ class LearnError(RetrogradeError, ValueError):
         return cls(f"retrograde learn cannot '{name}'; {cure}")
 
     @classmethod
+    def no_capability(cls, name: str, names: list[str]) -> Self:
+        cure = closest(name, names) or f"choose from {', '.join(names)}."
+        return cls(f"there is no capability '{name}'; {cure}")
+
+    @classmethod
+    def rubric(cls, problem: str) -> Self:
+        return cls(
+            f"the rubric cannot be used: {problem}. Write capabilities with their weights, as in "
+            "add=2, mul=2, relu=1, or give a file with one a line."
+        )
+
+    @classmethod
     def seconds(cls, got: float) -> Self:
         return cls(f"a time limit is a number of seconds above 0, got {got:g}.")
 

@@ -65,6 +65,49 @@ class PrintingError(RetrogradeError, RuntimeError):
         return cls(f"backend={got!r} is none of None, 'cc', 'cuda'.")
 
     @classmethod
+    def no_cupy(cls, message: str) -> Self:
+        return cls(
+            f"backend='cuda' needs CuPy ({message}). Install retrograde[cuda] on a machine with an "
+            "NVIDIA GPU, or compile without a backend: the results have the same bits."
+        )
+
+    @classmethod
+    def no_gpu(cls, message: str) -> Self:
+        return cls(
+            "backend='cuda' needs an NVIDIA GPU and its driver, and CuPy finds none: "
+            f"{message}. The extra retrograde[cuda] brings CuPy, not the driver. Without a GPU "
+            "leave backend out: the results have the same bits."
+        )
+
+    @classmethod
+    def other_device(cls, found: int, current: int) -> Self:
+        return cls(
+            f"an array lies on device {found}, and kernels run on device {current}. Call inside "
+            f"'with cupy.cuda.Device({found}):', with a function compiled there."
+        )
+
+    @classmethod
+    def device_full(cls, name: str, message: str) -> Self:
+        return cls(
+            f"{name}: the device has no memory left, even for 1,024 rows at a time ({message}). "
+            "Free some (cupy.get_default_memory_pool().free_all_blocks()), or pass fewer rows."
+        )
+
+    @classmethod
+    def uneven(cls, name: str) -> Self:
+        return cls(
+            f"{name} goes through arrays in a loop, and theirs are not contiguous. Put them into "
+            "one array, a column each, or pass contiguous ones."
+        )
+
+    @classmethod
+    def other_bits(cls, device: str) -> Self:
+        return cls(
+            f"the kernels have other bits than the interpreter on {device}, so they are not used. "
+            "Please report it; without a backend the function runs on the CPU."
+        )
+
+    @classmethod
     def no_kernels(cls, folder: str) -> Self:
         return cls(
             f"the text of the kernels is not in this installation (looked in {folder}). Install "

@@ -403,6 +403,28 @@ class RowsError(RetrogradeError, ValueError):
         )
 
     @classmethod
+    def elsewhere(cls, name: str, got: object) -> Self:
+        return cls(
+            f"{name} is {kind_of(got)} on a GPU, and the function runs on the CPU. Compile it with "
+            "backend='cuda', or pass the array's copy on the host."
+        )
+
+    @classmethod
+    def on_device(cls, function: str, what: str) -> Self:
+        return cls(
+            f"{function}: {what} is computed on the CPU, and the rows lie on a GPU. Pass NumPy "
+            "arrays (cupy.asnumpy(x), x.cpu().numpy())."
+        )
+
+    @classmethod
+    def two_places(cls, one: str, other: str, is_device: bool = True) -> Self:
+        here, there = ("a GPU", "the host") if is_device else ("the host", "a GPU")
+        return cls(
+            f"{one} lies on {here}, and {other} on {there}. All rows of a call lie in one place: "
+            "copy one of them, with cupy.asarray(x) or cupy.asnumpy(x)."
+        )
+
+    @classmethod
     def out(cls, place: str, problem: str) -> Self:
         return cls(f"{place}: {problem}. Results are written there; None stands for a new array.")
 

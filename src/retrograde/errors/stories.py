@@ -138,10 +138,18 @@ class ScriptError(RetrogradeError, OSError):
         return cls(f"{path} ran {passes} backward passes; there is no pass {step} to explain.")
 
     @classmethod
-    def other_engine(cls, path: str, option: str) -> Self:
+    def other_engine(cls, path: str, engine: str, command: str) -> Self:
         return cls(
-            f"{path} ran no backward pass on retrograde's values: it has an engine of its own. "
-            f"Put ours in its place with {option}."
+            f"{path} ran no backward pass on retrograde's values: it differentiates with {engine}. "
+            f"Run it on ours: {command}."
+        )
+
+    @classmethod
+    def other_backward(cls, path: str, engine: str, method: str, option: str) -> Self:
+        return cls(
+            f"{path} ran no backward pass on retrograde's values: it differentiates with its own "
+            f"class {engine}, whose backward pass is {method}(). Rename that method to backward, "
+            f"then run it on ours: retrograde run {path} --replace {engine} {option}."
         )
 
     @classmethod
@@ -207,6 +215,14 @@ class ExpressionError(RetrogradeError, ValueError):
         return cls(f"the expression cannot be read: {why}.{mark}")
 
     @classmethod
+    def suggested(cls, text: str, suggestion: str) -> Self:
+        return cls(f"'{text}' is not how an expression is written; did you mean '{suggestion}'?")
+
+    @classmethod
+    def twice(cls, name: str) -> Self:
+        return cls(f"'{name}' is given twice. Give each name one number.")
+
+    @classmethod
     def part(cls, text: str, part: str, names: str) -> Self:
         return cls(
             f"an expression may hold numbers, names, + - * / ** and functions; '{part}' in "
@@ -237,7 +253,7 @@ class ExpressionError(RetrogradeError, ValueError):
 
     @classmethod
     def assignment(cls, text: str) -> Self:
-        return cls(f"'{text}' is no NAME=NUMBER, as in a=2 or rate=-0.5.")
+        return cls(f"'{text}' is no NAME=NUMBER, as in a=2, rate=-0.5 or third=1/3.")
 
     @classmethod
     def constant(cls, text: str) -> Self:

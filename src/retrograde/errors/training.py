@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     Value: TypeAlias = Any  # of either core
 
 
+def _plain(text: str) -> str:
+    """Words of a file, which may be anybody's: what a terminal would obey is shown as escapes."""
+    return text if text.isprintable() else text.encode("unicode_escape").decode("ascii")
+
+
 class SettingError(RetrogradeError, ValueError):
     """A setting of a layer, an optimizer or a training run is out of its range."""
 
@@ -123,7 +128,7 @@ class CorpusError(RetrogradeError, ValueError):
 
     @classmethod
     def unreadable(cls, path: str, why: str) -> Self:
-        return cls(f"{path} cannot be read: {why}. Give the path of a text file.")
+        return cls(f"{_plain(path)} cannot be read: {why}. Give the path of a text file.")
 
 
 class TrainingError(RetrogradeError, ArithmeticError):
@@ -162,7 +167,7 @@ class CheckpointError(RetrogradeError, RuntimeError):
     @classmethod
     def damaged(cls, path: object, why: str) -> Self:
         return cls(
-            f"{path} is not a whole checkpoint: {why.rstrip('.')}. "
+            f"{path} is not a whole checkpoint: {_plain(why).rstrip('.')}. "
             "Resume from another one, or begin anew without --resume."
         )
 
@@ -176,8 +181,8 @@ class CheckpointError(RetrogradeError, RuntimeError):
     @classmethod
     def corpus(cls, path: object, trained: str, given: str) -> Self:
         return cls(
-            f"{path} was trained on other documents ({trained}) than those given ({given}). "
-            "Give the same file, unchanged, or begin anew without --resume."
+            f"{path} was trained on other documents ({_plain(trained)}) than those given "
+            f"({given}). Give the same file, unchanged, or begin anew without --resume."
         )
 
     @classmethod

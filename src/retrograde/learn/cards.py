@@ -11,7 +11,8 @@ from typing import Any
 
 from .._values.elementwise import exp, log, relu, tanh
 from ..value import Value
-from .exhibits import BLUE, FAINT, MONO, exhibit_svg, svg_page, svg_text
+from .drawing import BACKWARD, FAINT, MONO, svg_page, svg_text
+from .exhibits import exhibit_svg
 from .samples import Program, drawn
 
 LEVELS = (
@@ -76,7 +77,9 @@ class Card:
     def back_svg(self) -> str:
         """The side that answers."""
         parts = [
-            svg_text(24, 40, f"Reveal · {self.student} · {self.number}", 18, BLUE, weight="bold"),
+            svg_text(
+                24, 40, f"Reveal · {self.student} · {self.number}", 18, BACKWARD, weight="bold"
+            ),
         ]
         asked = textwrap.wrap(self.expression, 60)
         parts += [

@@ -44,10 +44,13 @@ class Check:
         }
 
 
-def check_source(it: Exercise, source: str, seconds: float = SECONDS, boundary: str = "") -> Check:
+def check_source(
+    it: Exercise, source: str, seconds: float = SECONDS, boundary: str = "", naming: bool = True
+) -> Check:
     """Check what a learner wrote, in a process of its own.
 
-    The learner's own file is run also where the system has no boundary.
+    The learner's own file is run also where the system has no boundary. Without ``naming`` no
+    misconception is looked for.
 
     >>> from .exercises import exercise
     >>> it = exercise("add")
@@ -57,9 +60,10 @@ def check_source(it: Exercise, source: str, seconds: float = SECONDS, boundary: 
     ran = run(
         source, lambda ask: list(probe(it.probe).asking(ask)), name=it.module,
         seconds=seconds, boundary=boundary, trust=True, recursion=False,
-        ours="retrograde" in it.start,
+        ours="retrograde" in it.beginning,
     )  # fmt: skip
-    return Check(it, ran, None if ran.result is None else diagnose(it.probe, ran.result))
+    told = None if ran.result is None else diagnose(it.probe, ran.result, naming)
+    return Check(it, ran, told)
 
 
 def check_sources(sources: Sequence[tuple[Exercise, str]], seconds: float = SECONDS) -> list[Check]:

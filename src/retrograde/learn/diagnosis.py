@@ -101,8 +101,8 @@ def gives(text: str, subject: Mapping[str, Any], answered: Sequence[Answer]) -> 
     return all(one is not None and other is not None and same(one, other) for one, other in pairs)
 
 
-def diagnose(text: str, got: Sequence[Answer]) -> Diagnosis:
-    """Judge the answers to a probe.
+def diagnose(text: str, got: Sequence[Answer], naming: bool = True) -> Diagnosis:
+    """Judge the answers to a probe; without ``naming`` only whether they are right.
 
     >>> from .probes import probe
     >>> answered = probe("rule add").ask({"backward": lambda dy, x, y: (dy / 2, dy / 2)})
@@ -117,7 +117,7 @@ def diagnose(text: str, got: Sequence[Answer]) -> Diagnosis:
     pairs = _aligned(counting, right)
     wrong = [_wrong(mine, theirs) for mine, theirs in pairs if not same(mine, theirs)]
     told = {it.label: it for it in reversed(wrong)}  # a question that raised is told once
-    found = _faults_of(text, got) if wrong else []
+    found = _faults_of(text, got) if wrong and naming else []
     names = list(dict.fromkeys(map(misconception_of, found)))
     return Diagnosis(
         len(right) - len(wrong), len(right), tuple(list(told.values())[::-1][:3]),

@@ -9,11 +9,25 @@ title, a few ``key: value`` lines, what to do, then sections ``start``, ``test``
 from __future__ import annotations
 
 import re
+import textwrap
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from typing import Final
 
 from ..errors import LearnError
+
+TASK_WIDTH: Final = 86
+"""Characters of a line of the task in a learner's file, without its ``#``."""
+
+ALL_QUESTIONS: Final = """
+
+def test_everything_that_retrograde_learn_check_asks():
+    import MODULE
+    from retrograde.learn.inplace import assert_right
+
+    assert_right("NAME", vars(MODULE))
+"""
 
 
 @dataclass(frozen=True)
@@ -29,7 +43,7 @@ class Exercise:
     chapter: str
     probe: str
     about: str
-    start: str
+    beginning: str
     test_of_module: str
     hints: tuple[str, ...]
     solution: str
@@ -42,14 +56,28 @@ class Exercise:
         return f"{self.module}.py"
 
     @property
+    def start(self) -> str:
+        """What the learner's file holds at first: the task, as on the screen, then the code."""
+        lines = [f"{self.number}  {self.title}", ""]
+        for paragraph in self.about.split("\n\n"):
+            given = paragraph.startswith("    ")
+            lines += paragraph.splitlines() if given else textwrap.wrap(paragraph, TASK_WIDTH)
+            lines.append("")
+        return "\n".join(f"# {line}".rstrip() for line in lines) + "\n" + self.beginning
+
+    @property
     def test_file(self) -> str:
         """The test module a learner can run in place."""
         return f"test_{self.module}.py"
 
     @property
     def test(self) -> str:
-        """What is in it."""
-        return self.test_of_module.replace("MODULE", self.module)
+        """What is in it: a few tests to read, and everything that ``check`` asks."""
+        return (
+            (self.test_of_module + ALL_QUESTIONS)
+            .replace("MODULE", self.module)
+            .replace("NAME", self.name)
+        )
 
 
 @cache

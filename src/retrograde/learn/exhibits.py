@@ -1,7 +1,7 @@
 """Pictures for slides and print: cards of rules, and a story as waterfall, graph or thermometer.
 
-Each is one SVG as text. Graphs and thermometers are drawn by ``explain``; here are the cards, with
-the words and formulas of the law, and text set as a picture.
+Each is one SVG as text. Graphs and thermometers are drawn by ``explain``, the waterfall and the
+wires of a card in modules of their own; here are the cards, with the words and formulas of the law.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from ..errors import LearnError
-from ..explain.marks import escape
 from ..explain.reading import read
 from ..explain.svg import graph_svg
 from ..explain.thermometer import thermometer
@@ -19,7 +18,11 @@ from ..explain.thermometer_svg import thermometer_svg
 from ..ops import OPS
 from ..ops.words import WORDS
 from .curves import curve
+from .drawing import BACKWARD, INK, MONO, PALE, svg_page, svg_text
 from .formulas import formula
+from .waterfall import waterfall_svg
+from .wires import HEIGHT as WIRES
+from .wires import wires_svg
 
 if TYPE_CHECKING:
     from ..ops.op import Op
@@ -31,37 +34,12 @@ RULES: Final = (
 """The ops a set of cards has unless told otherwise."""
 
 EXHIBITS: Final = ("waterfall", "graph", "thermometer")
-WIDTH, HEIGHT = 420, 260
-INK, FAINT, PALE, BLUE = "#1b1f24", "#6b7280", "#c9ced6", "#1d4ed8"
-MONO = "ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace"
-SANS = "system-ui,'Segoe UI',Helvetica,Arial,sans-serif"
-
-
-def svg_page(width: float, height: float, title: str, parts: Sequence[str]) -> str:
-    """A white card with a frame and a title for readers that do not see it."""
-    return "\n".join([
-        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{width:g}" '
-        f'height="{height:g}" viewBox="0 0 {width:g} {height:g}">',
-        f"<title>{escape(title)}</title>",
-        f'<rect x="1" y="1" width="{width - 2:g}" height="{height - 2:g}" rx="12" fill="#fff" '
-        f'stroke="{FAINT}"/>',
-        *parts, "</svg>\n",
-    ])  # fmt: skip
-
-
-def svg_text(
-    x: float, y: float, text: str, size: float = 14, fill: str = INK, family: str = SANS,
-    weight: str = "normal",
-) -> str:  # fmt: skip
-    """A line of text; spaces are kept."""
-    return (
-        f'<text x="{x:g}" y="{y:g}" font-family="{family}" font-size="{size:g}" fill="{fill}" '
-        f'font-weight="{weight}" xml:space="preserve">{escape(text)}</text>'
-    )
+WIDTH, BELOW_CURVE = 420, 250.0
 
 
 def rule_card_svg(name: str) -> str:
-    """The card of one op: what it computes, its partials, its rule in words, and its curve.
+    """The card of one op: what it computes, its partials, its rule in words and as wires, and of
+    an op of one input its curve.
 
     >>> card = rule_card_svg("mul")
     >>> "swaps" in card, "∂z/∂x = y" in card
@@ -80,7 +58,7 @@ def rule_card_svg(name: str) -> str:
         for line in textwrap.wrap(
             f"∂z/∂{variable} = {formula(partial)}", 44, subsequent_indent="  "
         ):
-            parts.append(svg_text(20, y, line, 14, BLUE, MONO))
+            parts.append(svg_text(20, y, line, 14, BACKWARD, MONO))
             y += 22
     narrow = op.arity == 1
     y += 10
@@ -89,7 +67,9 @@ def rule_card_svg(name: str) -> str:
         y += 19
     if narrow:
         parts += _curve(op, 262, 96, 138, 124)
-    height = max(HEIGHT, y + 10)
+    y = max(y, BELOW_CURVE if narrow else y)
+    parts += wires_svg(op, y)
+    height = y + WIRES
     return svg_page(WIDTH, height, f"The rule of {name}: {words}", parts)
 
 
@@ -128,25 +108,11 @@ def _curve(op: Op, left: float, top: float, width: float, height: float) -> list
             for x, y, to_x, to_y in axes
         ),
         f'<polyline points="{points(values)}" fill="none" stroke="{INK}" stroke-width="2"/>',
-        f'<polyline points="{points(slopes)}" fill="none" stroke="{BLUE}" stroke-width="2" '
+        f'<polyline points="{points(slopes)}" fill="none" stroke="{BACKWARD}" stroke-width="2" '
         'stroke-dasharray="5 3"/>',
         svg_text(left, top + height + 16, "— z", 12),
-        svg_text(left + 40, top + height + 16, "- - slope", 12, BLUE),
+        svg_text(left + 40, top + height + 16, "- - slope", 12, BACKWARD),
     ]
-
-
-def waterfall_svg(root: Value) -> str:
-    """The waterfall of a value's story, set as text.
-
-    >>> import retrograde as rg
-    >>> "a.grad" in waterfall_svg(rg.Value(3.0, label="a") * 2)
-    True
-    """
-    lines = read([root], [1.0], note="", sites=False).text(84).splitlines()
-    parts = [
-        svg_text(20, 30 + 17 * place, line, 12.5, family=MONO) for place, line in enumerate(lines)
-    ]
-    return svg_page(700, 40 + 17 * len(lines), "The backward pass, step by step", parts)
 
 
 def exhibit_svg(kind: str, root: Value) -> str:
@@ -158,7 +124,7 @@ def exhibit_svg(kind: str, root: Value) -> str:
     ['<svg', '<svg', '<svg']
     """
     if kind == "waterfall":
-        return waterfall_svg(root)
+        return waterfall_svg(read([root], [1.0], note="", sites=False))
     if kind == "graph":
         return graph_svg(read([root], [1.0], note="", sites=False))
     if kind == "thermometer":

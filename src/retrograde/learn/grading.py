@@ -7,6 +7,7 @@ with what the right engine and every faulty one answer to the same questions.
 from __future__ import annotations
 
 import hashlib
+import math
 import random
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -20,6 +21,7 @@ from .faults import CONFUSABLE, FAULTS, STYLES, engine, misconception_of
 from .misconceptions import MISCONCEPTIONS
 from .plain import plain
 from .questions import Asker, Engine, ask_engine, ask_program, local
+from .rubric import Rubric
 from .samples import Answer, Program, drawn, ops_in, program
 from .sandbox import SECONDS, run
 
@@ -39,6 +41,10 @@ _WORDS: Final = {
     "deep chain": "5,000 operations in a row",
     "expressions": "expressions drawn for this student",
 }  # fmt: skip
+
+
+CAPABILITIES: Final = tuple(_WORDS)
+"""Every capability, in the order of a report."""
 
 
 @dataclass(frozen=True)
@@ -69,26 +75,50 @@ class Grade:
     capabilities: tuple[Capability, ...]
     misconceptions: tuple[Found, ...]
     boundary: str = NONE
+    rubric: Rubric | None = None
+
+    @property
+    def counting(self) -> tuple[Capability, ...]:
+        """Those that count: what the rubric gives points; without one, all that are there, and
+        those that must be."""
+        return tuple(it for it in self.capabilities if self._weight(it) > 0)
+
+    def _weight(self, it: Capability) -> float:
+        if self.rubric is not None:
+            return self.rubric.get(it.name, 0.0)
+        return float(it.verdict != "absent" or it.name in REQUIRED)
 
     @property
     def right(self) -> int:
-        """How many capabilities are right."""
-        return sum(it.verdict == "right" for it in self.capabilities)
+        """How many of those that count are right."""
+        return sum(it.verdict == "right" for it in self.counting)
 
     @property
     def counted(self) -> int:
-        """How many count: all that are there, and those that must be."""
-        return sum(it.verdict != "absent" or it.name in REQUIRED for it in self.capabilities)
+        """How many count."""
+        return len(self.counting)
+
+    @property
+    def points(self) -> float:
+        """The weights of what is right, added up."""
+        return math.fsum(self._weight(it) for it in self.counting if it.verdict == "right")
+
+    @property
+    def of(self) -> float:
+        """The points there are."""
+        if self.rubric is not None:
+            return math.fsum(self.rubric.values())
+        return math.fsum(map(self._weight, self.counting))
 
     @property
     def score(self) -> float:
-        """The share that is right, from 0 to 1."""
-        return round(self.right / self.counted, 4) if self.counted else 0.0
+        """The share of the points, from 0 to 1."""
+        return round(self.points / self.of, 4) if self.of else 0.0
 
     @classmethod
-    def unread(cls, file: str, seed: str, problem: str) -> Grade:
+    def unread(cls, file: str, seed: str, problem: str, rubric: Rubric | None = None) -> Grade:
         """The grade of a file that could not be graded."""
-        return cls(plain(file), plain(seed), {}, plain(problem), None, (), (), "")
+        return cls(plain(file), plain(seed), {}, plain(problem), None, (), (), "", rubric)
 
     @property
     def whole(self) -> bool:
@@ -97,7 +127,8 @@ class Grade:
 
     def data(self) -> dict[str, Any]:
         """As plain data."""
-        return {**asdict(self), "right": self.right, "counted": self.counted, "score": self.score}
+        told = ("right", "counted", "points", "of", "score")
+        return {**asdict(self), **{name: getattr(self, name) for name in told}}
 
 
 @lru_cache(8)
@@ -200,12 +231,14 @@ def grade_source(
     *,
     boundary: str = "",
     trust: bool = False,
+    rubric: Rubric | None = None,
 ) -> Grade:
     """Grade a student's file, in a process the system keeps apart.
 
     The questions depend on the seed and on the file itself, so that no table of answers can be
     prepared. ``boundary`` names one of ``retrograde.learn.boundaries.KINDS``, else the strongest
-    this system has is used; where it has none, ``trust`` runs the file all the same.
+    this system has is used; where it has none, ``trust`` runs the file all the same. A ``rubric``
+    says which capabilities count and how much, by the names in ``CAPABILITIES``.
 
     >>> grade_source("class Value: pass", "mine.py").problem
     'Value(2.75) raised TypeError: Value() takes no arguments'
@@ -219,7 +252,7 @@ def grade_source(
     engine, got = ran.result or (ran.problem, {})
     file, seed = plain(file), plain(seed)
     if isinstance(engine, str):
-        return Grade(file, seed, {}, engine, ran.line, (), (), ran.boundary)
+        return Grade(file, seed, {}, engine, ran.line, (), (), ran.boundary, rubric)
     verdicts = tuple(
         _capability(name, got.get(name), right, capabilities(drawn_from)[name], engine)
         for name, right in _right(drawn_from).items()
@@ -229,7 +262,7 @@ def grade_source(
     chosen = _faults(got, wrong, fine, drawn_from)
     return Grade(
         file, seed, engine.described, "", None, verdicts,
-        _named(chosen, engine, wrong, data.decode("utf-8", "replace")), ran.boundary,
+        _named(chosen, engine, wrong, data.decode("utf-8", "replace")), ran.boundary, rubric,
     )  # fmt: skip
 
 

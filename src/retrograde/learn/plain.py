@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from typing import Final
 
@@ -9,7 +10,8 @@ LONGEST: Final = 500
 _KEPT: Final = {"L", "M", "N", "P", "S"}
 """Letters, marks, numbers, punctuation and signs are shown as they are, and so is a space."""
 
-_FORMULA: Final = ("=", "+", "-", "@")
+_FORMULA: Final = re.compile(r'(^|;)([\s"]*)(?=[-=+@\uff0d\uff1d\uff0b\uff20])')
+"""Where a formula would begin: a cell, or a part of it where cells end at semicolons."""
 
 
 def plain(text: str, longest: int = LONGEST, lines: bool = False) -> str:
@@ -33,7 +35,7 @@ def _escape(sign: str) -> str:
 def cell(text: str) -> str:
     """Text for a table: a program that calculates takes no cell for a formula.
 
-    >>> cell("=1+1"), cell("ada.py")
-    ("'=1+1", 'ada.py')
+    >>> cell("=1+1"), cell("no; @sum"), cell("ada.py")
+    ("'=1+1", "no; '@sum", 'ada.py')
     """
-    return f"'{text}" if text.lstrip().startswith(_FORMULA) else text
+    return _FORMULA.sub(r"\1\2'", text)

@@ -81,9 +81,14 @@ class Folder:
 
     @property
     def current(self) -> Exercise:
-        """The first exercise that is not done; the last when all are."""
+        """The one that was chosen, else the first, that is not done; the last when all are."""
         left = [it for it in exercises() if it.name not in self._state["done"]]
-        return self.own(left[0] if left else exercises()[-1])
+        chosen = [it for it in left if it.name == self._state["chosen"]]
+        return self.own((chosen or left or exercises()[-1:])[0])
+
+    def choose(self, it: Exercise) -> None:
+        """Make an exercise the current one until it is done."""
+        self._save(chosen=it.name)
 
     def hints_seen(self, it: Exercise) -> int:
         """How many hints of an exercise were asked for."""
@@ -159,7 +164,7 @@ def read_source(path: Path) -> str:
 
 
 def _empty() -> dict[str, Any]:
-    return {"version": VERSION, "done": [], "hints": {}, "solutions": []}
+    return {"version": VERSION, "done": [], "hints": {}, "solutions": [], "chosen": ""}
 
 
 def _encoded(state: dict[str, Any]) -> bytes:
@@ -171,6 +176,7 @@ def _read_state(path: Path) -> dict[str, Any]:
         return _empty()
     try:
         state: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        state.setdefault("chosen", "")  # earlier versions wrote none
         if {name: type(it) for name, it in state.items()} != {
             name: type(it) for name, it in _empty().items()
         }:

@@ -34,6 +34,9 @@ LONGEST_OUTPUT: Final = 4_000
 """Characters learner code may print; the rest is dropped."""
 
 LONGEST_REPLY: Final = 1 << 16
+MOST_LINES: Final = 64
+"""Lines that may wait to be read; what a process says beyond them is dropped."""
+
 STARTING: Final = 20.0
 """Seconds allowed on top for starting Python on a busy machine."""
 
@@ -142,8 +145,9 @@ class _Process:
         self._process = start(kind, ours)
         self._printed = bytearray()
         self._lines: queue.Queue[bytes] = queue.Queue()
-        first = json.dumps(task).encode() + b"\n" + data
-        works = (lambda: self._send(first), self._read_lines, self._read_printed)
+        self._to_send: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        self._to_send.put(json.dumps(task).encode() + b"\n" + data)
+        works = (self._send, self._read_lines, self._read_printed)
         self._threads = [threading.Thread(target=work, daemon=True) for work in works]
         for thread in self._threads:
             thread.start()
@@ -162,11 +166,13 @@ class _Process:
 
     # ---- the channels ----
 
-    def _send(self, data: bytes) -> None:
-        with suppress(OSError):
+    def _send(self) -> None:
+        """What is to be sent, until there is an empty message; who does not read waits alone."""
+        with suppress(OSError, ValueError):
             handle = self._process.stdin.fileno()  # type: ignore[union-attr]
-            while data:
-                data = data[os.write(handle, data) :]
+            while data := self._to_send.get():
+                while data:
+                    data = data[os.write(handle, data) :]
 
     def _read_lines(self) -> None:
         """Lines for the queue; an endless one is handed over when it is too long."""
@@ -176,12 +182,12 @@ class _Process:
             while more := os.read(handle, LONGEST_REPLY):
                 kept += more
                 *lines, kept = kept.split(b"\n")
-                if self._lines.qsize() < 64:  # more was never asked for
-                    for line in lines[:64]:
-                        self._lines.put(line + b"\n")
+                found = [line + b"\n" for line in lines[:MOST_LINES]]
                 if len(kept) > LONGEST_REPLY:
-                    self._lines.put(kept)
-                    kept = b""
+                    found, kept = [*found, kept], b""
+                if self._lines.qsize() < MOST_LINES:  # more was never asked for
+                    for line in found:
+                        self._lines.put(line)
         self._lines.put(kept)
         self._lines.put(b"")
 
@@ -229,7 +235,7 @@ class _Process:
         )  # fmt: skip
 
     def _ask(self, question: Question) -> Reply:
-        self._send(json.dumps(question).encode() + b"\n")
+        self._to_send.put(json.dumps(question).encode() + b"\n")
         return self._reply()
 
     def _reply(self) -> Reply:
@@ -280,10 +286,12 @@ class _Process:
         until = time.monotonic() + patience
         while not _has_ended(process) and time.monotonic() < until:
             time.sleep(0.002)
-        with suppress(OSError, AttributeError):  # gone already; or a system without groups
-            os.killpg(process.pid, signal.SIGKILL)
+        if process.returncode is None:
+            with suppress(OSError, AttributeError):  # gone already; or a system without groups
+                os.killpg(process.pid, signal.SIGKILL)
         process.kill()
         code = process.wait()
+        self._to_send.put(b"")
         for thread in self._threads:
             thread.join(GRACE)
         for channel in (process.stdin, process.stdout, process.stderr):

@@ -12,7 +12,7 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -21,6 +21,13 @@ from ..errors import CheckpointError
 
 VERSION = 1
 ABOUT = "about"
+
+_FORM: Final[dict[str, Any]] = {
+    "sizes": dict, "settings": {"seed": int}, "characters": str, "done": int,
+    "corpus": {"source": str, "digest": str, "share": (int, float)},
+    "round": {"before": list, "at": int},
+}  # fmt: skip
+"""What each entry has to be; the rest of sizes and settings is checked where it is used."""
 
 
 @dataclass(frozen=True)
@@ -60,10 +67,29 @@ def load_checkpoint(path: str | Path) -> Checkpoint:
         file = np.load(content, allow_pickle=False)
         arrays = {name: file[name] for name in file.files}
         about = json.loads(arrays.pop(ABOUT).tobytes())
+        for name, array in arrays.items():
+            if array.dtype != np.float64:
+                raise ValueError(f"'{name}' holds {array.dtype}, not float64")
     except FileNotFoundError as error:
         raise CheckpointError.missing(path) from error
     except Exception as error:  # altered bytes make the readers of zip and npy raise anything
         raise CheckpointError.damaged(path, str(error) or type(error).__name__) from error
     if not isinstance(about, Mapping) or about.get("version") != VERSION:
         raise CheckpointError.damaged(path, "it is not a checkpoint of this version")
+    if misshapen := _misshapen(about, _FORM):
+        raise CheckpointError.damaged(path, misshapen)
     return Checkpoint(dict(about), arrays)
+
+
+def _misshapen(found: Mapping[str, Any], form: Mapping[str, Any], inside: str = "") -> str:
+    """The first entry that is missing or of another kind; empty where all are as they should be."""
+    for name, kind in form.items():
+        place = f"{inside}{name}"
+        if name not in found:
+            return f"it lacks '{place}'"
+        inner = dict if isinstance(kind, dict) else kind
+        if not isinstance(found[name], inner):
+            return f"'{place}' is {type(found[name]).__name__}"
+        if isinstance(kind, dict) and (wrong := _misshapen(found[name], kind, f"{place}.")):
+            return wrong
+    return ""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from math import isfinite
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from .corpus import Corpus
 from .microgpt import GPT, Shape
 from .tensor_step import TensorStep
 from .tokenizer import Tokenizer
+
+MOST_AT_ONCE: Final = 1 << 20
+"""Documents a step may learn from."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,10 @@ class Settings:
             number = getattr(self, name)
             if not isinstance(number, int) or number < 1:
                 raise SettingError.of(name, number, "a whole number from 1 up")
+        if self.batch > MOST_AT_ONCE:
+            raise SettingError.of("batch", self.batch, f"at most {MOST_AT_ONCE:,}")
+        if not isinstance(self.seed, int):
+            raise SettingError.of("seed", self.seed, "a whole number")
         if self.compiled and self.tensors:
             raise SettingError.of("compiled", True, "False on tensors, which are not recorded")
 
@@ -217,12 +224,14 @@ class Trainer:
             settings = Settings(**{**about["settings"], **({"steps": steps} if steps else {})})
             if steps and steps < about["done"]:
                 raise CheckpointError.past(path, about["done"], steps)
+            if about["characters"] != Tokenizer.of(corpus.documents).characters:
+                raise ValueError("its tokens are not those of the documents")
             cls._refuse_sizes(corpus, about["sizes"], checkpoint.arrays)
             trainer = cls(corpus, about["sizes"], settings, make_step)
             trainer._restore(about, checkpoint.arrays)
         except CheckpointError:
             raise
-        except (RetrogradeError, KeyError, TypeError, ValueError, IndexError) as error:
+        except (RetrogradeError, LookupError, TypeError, ValueError, ArithmeticError) as error:
             raise CheckpointError.damaged(path, str(error)) from error
         return trainer
 

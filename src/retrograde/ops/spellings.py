@@ -32,7 +32,11 @@ ELSEWHERE = {
 }
 """Our names by theirs."""
 
-TYPED = {"max": "maximum", "min": "minimum", "ReLU": "relu"}
+TYPED = {
+    "max": "maximum", "min": "minimum", "ReLU": "relu", "ln": "log", "arcsin": "asin",
+    "arccos": "acos", "arctan": "atan", "arctan2": "atan2", "arcsinh": "asinh",
+    "arccosh": "acosh", "arctanh": "atanh",
+}  # fmt: skip
 """Our names by what people type in an expression."""
 
 OPERATORS: Final[Mapping[str, Callable[..., Any]]] = MappingProxyType(

@@ -159,8 +159,8 @@ class Optimizer:
             for key, array in arrays[-1].items():
                 if not np.isfinite(array).all():
                     raise StateError.optimizer(name, f"'{key}' holds a number that is not finite")
-                if key == "steps" and (array < 0.0).any():
-                    raise StateError.optimizer(name, "'steps' holds a number below 0")
+                if key in ("steps", "square") and (array < 0.0).any():
+                    raise StateError.optimizer(name, f"'{key}' holds a number below 0")
             self.check({**here, **group})
         for here, group in zip(self.param_groups, groups):
             here.update({key: setting for key, setting in group.items() if key != "params"})

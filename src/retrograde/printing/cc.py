@@ -16,22 +16,21 @@ from array import array
 from contextlib import suppress
 from functools import cached_property
 from queue import SimpleQueue
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
-
-import numpy as np
 
 from ..errors import BackendWarning, PrintingError
 from ..program.executor import executor
-from ..program.program import CAPTURED, ROW, SEED
-from ..program.replay import CHUNK, Part, Ready
+from ..program.machines import ON_CPU, Machine
+from ..program.replay import Ready
 from ..value import core_name, native_core
 from .cache import Cache
 from .compiler import Compiler, compiler, processor
 from .library import EXPORTED, given_places, library_source
+from .trial import differences, made_up
 
-TEST_ROWS = 37
-"""Rows on which a library must have the interpreter's bits."""
+if TYPE_CHECKING:
+    from ..program.rows import Bound
 
 _MADE: WeakSet[CC] = WeakSet()
 """Those of this process."""
@@ -82,6 +81,14 @@ class CC:
         if CC.shared is None:
             CC.shared = Cache()
         return CC.shared
+
+    def machine(self, bound: Bound) -> Machine:
+        """The CPU: the executor calls what is compiled."""
+        return ON_CPU
+
+    def arrays(self) -> None:
+        """There is no device."""
+        return
 
     def made(self, ready: Ready) -> None:
         """A plan was made: have it compiled."""
@@ -152,40 +159,9 @@ def _loaded(cache: Cache, found: bytes, given: list[int]) -> Any:
 def _check(ready: Ready, code: Any) -> None:
     """Hold a library to the interpreter, bit for bit, on rows made up."""
     other = Ready(ready.program, ready.plan, ready.columns, [None, None, None, code], ready.loops)
-    plain = Ready(ready.program, ready.plan, ready.columns, loops=ready.loops)
-    one, two = _tried(plain, ready.arguments), _tried(other, ready.arguments)
-    left = one[-1] >= 0  # nothing is asked of rows that left the trace
-    if left.size:
-        one[0][left] = two[0][left] = 0.0
-    for a, b in zip(one, two):
-        same = (a.view(np.int64) == b.view(np.int64)) | (np.isnan(a) & np.isnan(b))
-        if not same.all():
-            raise PrintingError.library("it has other bits than the interpreter")
-
-
-def _tried(ready: Ready, arguments: int) -> list[Any]:
-    """What a plan makes of rows made up: outputs, sums, failed guards."""
-    plan = ready.plan
-    draw = np.random.default_rng(7)
-    inputs = [g for g in ready.program.inputs.values() if g.kind in (ROW, SEED)]
-    width = max([arguments + g.column + 1 for g in inputs if g.kind == SEED], default=arguments)
-    rows = draw.uniform(0.25, 2.0, (TEST_ROWS, max(width, 1)))
-    rows[TEST_ROWS // 2 :] *= draw.choice((-1.0, 1.0), rows[TEST_ROWS // 2 :].shape)
-    table = _table(rows)
-    numbers = draw.uniform(0.25, 2.0, arguments + 1).tolist()
-    captured = [g for g in ready.program.inputs.values() if g.kind == CAPTURED]
-    part = Part.of(ready, TEST_ROWS, numbers, [])
-    part.uniforms[: len(captured)] = draw.uniform(0.25, 2.0, len(captured))
-    stored = np.zeros((TEST_ROWS, max(plan.stored, 1)))
-    executor.run([part], table, _table(stored), 1)
-    assert TEST_ROWS <= CHUNK
-    return [stored, part.sums, part.failed.astype(np.float64)]
-
-
-def _table(block: Any) -> Any:
-    """(address, stride) of the columns of an array of rows."""
-    start, down = block.__array_interface__["data"][0], block.strides[0]
-    return np.array([(start + 8 * i, down) for i in range(block.shape[1])], dtype=np.int64)
+    trial = made_up(ready)
+    if differences(trial.plain(), trial.run(executor.run, other)):
+        raise PrintingError.library("it has other bits than the interpreter")
 
 
 def _forked() -> None:

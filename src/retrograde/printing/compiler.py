@@ -37,7 +37,7 @@ class Compiler:
         """For a shared library that runs on this processor only."""
         machine = platform.machine().lower()
         native = "-mcpu=native" if machine in ("aarch64", "arm64") else "-march=native"
-        return ("-std=c17", "-O2", native, "-fPIC", "-shared", "-fvisibility=hidden",
+        return ("-std=c17", "-O3", native, "-fPIC", "-shared", "-fvisibility=hidden",
                 "-ffp-contract=off", "-fno-math-errno", "-w")  # fmt: skip
 
     def build(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import CompileError
-from ..program.rows import uniform
+from ..program.rows import is_elsewhere, uniform
 
 if TYPE_CHECKING:
     from ..program.calling import Replayable
@@ -73,7 +73,7 @@ class Door:
         leaves = iter(arrays)
         given: dict[str, Any] = {}
         for name, nest in named.items():
-            wrap: Callable[[Any], Any] = uniform if name in self.uniform else lambda leaf: leaf
+            wrap: Callable[[Any], Any] = _uniform if name in self.uniform else lambda leaf: leaf
             mine = [wrap(leaf) if np.ndim(leaf) else leaf for leaf in _some(nest, leaves)]
             given[name] = rebuilt(nest, iter(mine))
         return given
@@ -93,15 +93,27 @@ class Door:
             raise CompileError.call(
                 self.function._name, "it has several results; a front door takes one"
             )
-        return np.asarray(value)
+        return value if is_elsewhere(value) else np.asarray(value)
 
     def gradients(self, named: dict[str, Any], arrays: Sequence[Any], upstream: Any) -> list[Any]:
         """The gradients of every leaf, with what arrives at each row's value as its seed."""
         arguments = self.arguments(named, arrays)
+        weights = upstream if is_elsewhere(upstream) else np.asarray(upstream)
         _, slopes = self.function.value_and_grad(
-            **arguments, wrt=tuple(named), weights=np.asarray(upstream), reduce="sum"
+            **arguments, wrt=tuple(named), weights=weights, reduce="sum"
         )
-        return [np.asarray(leaf) for leaf in flattened(list(slopes))]
+        found = flattened(list(slopes))
+        return [leaf if is_elsewhere(leaf) else np.asarray(leaf) for leaf in found]
+
+    @property
+    def on_device(self) -> bool:
+        """Whether the function takes rows that lie on a device."""
+        return self.function._new_bound().devices is not None
+
+
+def _uniform(array: Any) -> Any:
+    """An array that is the same for all rows; its numbers are needed on the host."""
+    return uniform(array.cpu().numpy() if is_elsewhere(array) else array)
 
 
 def _some(nest: Any, leaves: Iterator[Any]) -> list[Any]:

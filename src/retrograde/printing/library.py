@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from ..program.loops import Rolled, full_size
 from ..program.replay import Ready
 from . import kernels
 from .cfile import kernels_text
-from .programs import printed, rolled_of
+from .programs import printed, printed_operands, rolled_of
 
 VERSION = 1
 """Of what a library exports; ``native/replay.h`` has the same."""
 EXPORTED = "retrograde_program"
 
 
-def library_source(ready: Ready, title: str, vectors: int = 1) -> str:
+ABREAST = ((4, 600, 4_000), (2, 2_000, 20_000))
+"""Vectors of a tile: for how many printed operands, which compilers take time for, and for how many
+operations of a row, which need memory."""
+
+
+def library_source(ready: Ready, title: str) -> str:
     """The C of a plan; ``title`` is what errors call it."""
-    program = printed(rolled_of(ready), "rg_the_program", ready.arguments, vectors, title)
+    rolled = rolled_of(ready)
+    vectors = _abreast(rolled)
+    program = printed(rolled, "rg_the_program", ready.arguments, vectors, title)
     sums, added = [], 0
     for what, _ in ready.plan.outputs:
         sums.append(str(added) if what == "reduce" else "-1")
@@ -45,6 +53,13 @@ def library_source(ready: Ready, title: str, vectors: int = 1) -> str:
         table,
     ]
     return "\n\n".join(part.strip("\n") for part in parts) + "\n"
+
+
+def _abreast(rolled: Rolled) -> int:
+    """How many vectors are computed side by side, so that one need not wait for another."""
+    operands, operations = printed_operands(rolled), full_size(rolled.items)
+    fitting = [n for n, most, full in ABREAST if operands <= most and operations <= full]
+    return max(fitting, default=1)
 
 
 def given_places(ready: Ready) -> list[int]:

@@ -6,6 +6,7 @@ table of what they need, for ``text/rows.h`` to run.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..errors import PrintingError
@@ -57,7 +58,7 @@ def printed(
     arguments: int,
     vectors: int = 1,
     title: str = "",
-    text: type[ProgramText] | None = None,
+    text: Callable[[Rolled, str, int, int], ProgramText] | None = None,
 ) -> Printed:
     """A program as C: its outputs are those of the program, its columns those of a call.
 
@@ -79,14 +80,22 @@ def _calls(program: Program) -> bool:
     return any(each.rows is not None for each in program.functions.values())
 
 
+def printed_operands(rolled: Rolled) -> int:
+    """How many operands a program has, each loop written once."""
+    return sum(len(operands_of(item)) for item in rolled.items)
+
+
 def _check_size(rolled: Rolled, name: str) -> None:
-    operands = sum(len(operands_of(item)) for item in rolled.items)
+    operands = printed_operands(rolled)
     if operands > MOST_OPERANDS:
         raise PrintingError.too_long(name, full_size(rolled.items), operands, MOST_OPERANDS)
 
 
 class ProgramText:
     """A program while it is printed: its outputs, guards and inputs sorted, its two sides."""
+
+    printer = Printer
+    """What prints what is done for every row."""
 
     def __init__(self, rolled: Rolled, name: str, arguments: int, vectors: int) -> None:
         self.rolled, self.name, self.vectors = rolled, name, vectors
@@ -256,7 +265,12 @@ class ProgramText:
         mine = {n: g for n, g in self.guards.items() if self.places.varies[n] != once}
         puts = {} if once else self.puts
         vectors = 1 if once else self.vectors
-        return Printer(self.places, self.layout, once, vectors, mine, puts)
+        kind = Printer if once else self.printer
+        return kind(self.places, self.layout, once, vectors, mine, puts)
+
+    def row_printer(self) -> Printer:
+        """What prints what is done for every row."""
+        return self._printer(once=False)
 
     def run(self) -> Printed:
         """The whole text."""
@@ -304,7 +318,7 @@ class ProgramText:
         return [*lines, "    u[0] = v_first(failed0);", "    (void)given;"]
 
     def _rows(self) -> list[str]:
-        printer = self._printer(once=False)
+        printer = self.row_printer()
         head = f"static void {self.name}_tiles("
         lines = [
             head + "size_t count, const double *const *x, const rg_array *a, const double *u,",

@@ -146,6 +146,10 @@ class Printer:
         assert isinstance(place, Memory)
         if self.places.families[place.family].once:
             return self.uniform(place.base + self._first_of(place.family), place.moves)
+        return self.memory(place, vector)
+
+    def memory(self, place: Memory, vector: int) -> str:
+        """A place in the memory of one row."""
         return f"M({place.family}, {affine(place.base, place.moves)}, {vector})"
 
     def _first_of(self, family: int) -> int:
@@ -181,6 +185,15 @@ class Printer:
         self._print(self.nodes.body, (), depth)
         return self.lines
 
+    def before_node(self, node: Node, depth: int) -> None:
+        """For targets that do something of their own before an instruction."""
+
+    def before_loop(self, loop: Around, depth: int) -> None:
+        """For targets that do something of their own before a loop."""
+
+    def before_round(self, body: Body, depth: int) -> None:
+        """For targets that do something of their own before each round of a loop."""
+
     def _declare(self, loop: Around | None, depth: int) -> None:
         """Variables that outlive a loop stand around it."""
         names = []
@@ -201,6 +214,7 @@ class Printer:
         for part in body.parts:
             if isinstance(part, Node):
                 if self._mine(part):
+                    self.before_node(part, depth)
                     self._instruction(part, depth)
             elif any(self._mine(node) for node in nodes_in(part)):
                 self._loop(part, nest, depth)
@@ -209,6 +223,7 @@ class Printer:
         loop = body.loop
         assert loop is not None
         carries = self.places.carries.get((loop, self.once), [])
+        self.before_loop(loop, depth)
         self.out("{", depth)
         for carry in carries:
             for vector in range(self.vectors):
@@ -218,6 +233,7 @@ class Printer:
         counter = f"k{loop.number}"
         self.out(f"for (int {counter} = 0; {counter} < {loop.trips}; {counter}++) {{", depth)
         self._declare(loop, depth + 1)
+        self.before_round(body, depth + 1)
         self._print(body, (*nest, loop), depth + 1)
         for carry in carries:
             lasting = carry.node.nest[-1] is not loop
@@ -324,8 +340,7 @@ class Printer:
             base = stored.base + self._first_of(stored.family)
             self.out(f"u[{affine(base, stored.moves)}] = v_first({name});", depth)
         else:
-            index = affine(stored.base, stored.moves)
-            self.out(f"M({stored.family}, {index}, {vector}) = {name};", depth)
+            self.out(f"{self.memory(stored, vector)} = {name};", depth)
 
     def _guard(self, wanted: Wanted, node: Node, name: str, vector: int, depth: int) -> None:
         if wanted.table:

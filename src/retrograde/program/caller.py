@@ -16,6 +16,7 @@ from ..value import core
 from .callsites import CallSites, Finish, Part
 from .derived import REDUCED, STORED, Mode
 from .doubts import DoubtError
+from .machines import ON_CPU, Machine
 from .program import ROW
 from .results import Store
 from .routing import Call, Recorder, Router
@@ -65,6 +66,14 @@ class Caller:
         """What a program file holds of it."""
         raise NotImplementedError
 
+    def _machine(self, bound: Bound) -> Machine:
+        """What runs the rows of a call."""
+        return ON_CPU
+
+    def _new_bound(self) -> Bound:
+        """What takes the arguments of a call apart."""
+        return Bound()
+
     # ---- one call ----------------------------------------------------------------------------
 
     def _bind(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Bound, list[Argument]]:
@@ -85,7 +94,7 @@ class Caller:
                     for name, nest in arguments.arguments.items()
                     if name in given or not _is_setting(nest)
                 ]
-            bound = Bound()
+            bound = self._new_bound()
             return bound, [take_argument(bound, nest, name) for name, nest in named]
         except (TypeError, RowsError) as error:
             return self._bind_frames(args, kwargs, error)
@@ -162,11 +171,12 @@ class Caller:
             raise CompileError.threads(self._name, threads)
         columns = [(0, 0) if column is None else column for column in bound.columns]
         call = Call(
-            rows=1 if bound.rows is None else bound.rows,
+            rows=bound.count,
             numbers=bound.numbers,
             inputs=np.array([*columns, *seeds], dtype=np.int64).reshape(-1, 2),
             threads=default_threads() if threads is None else max(int(threads), 1),
             arguments=len(columns),
+            machine=self._machine(bound),
         )
         return Router(family, call, mode, self._recorder(family, bound, shapes))
 
@@ -189,6 +199,7 @@ class Caller:
         asked: Any,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
+        bound: Bound,
         family: Family,
         shapes: list[Argument],
         mode: Mode,
@@ -197,7 +208,7 @@ class Caller:
     ) -> None:
         """Leave a site for calls like the one just made; what is asked ends with its threads."""
         given = args if not kwargs else self._ordered(args, kwargs)
-        if given is not None and len(given) == len(shapes):
+        if given is not None and len(given) == len(shapes) and bound.devices is None:
             threads = None if asked[-1] is None else max(int(asked[-1]), 1)
             self._sites.keep(asked, family, shapes, mode, parts, finish, threads)
 
@@ -212,6 +223,7 @@ class Caller:
     ) -> None:
         """Under anomaly(): raise at the first row in which a NaN or an infinity is born."""
         if core.in_anomaly():
+            bound.on_host(self._name, "rg.anomaly()")
             from ..diagnose.anomalies import check_rows
 
             family = self._family(bound, shapes, traced=True)
@@ -243,11 +255,14 @@ class Caller:
         """The column of seeds that weights are."""
         if weights is None:
             return []
+        found = None if bound.devices is None else bound.devices.taken(weights)
+        if bound.on_device or found is not None:
+            return self._device_weights(bound, weights, found)
         if bound.answers is not None:
             from ..frames.binding import as_arrays
 
             weights = as_arrays(self._name, "weights", weights, bound.answers)
-        rows = 1 if bound.rows is None else bound.rows
+        rows = bound.count
         column = np.atleast_1d(np.asarray(weights))
         if column.dtype.kind not in "biuf":
             raise CompileError.call(self._name, f"weights are {column.dtype}, not numbers")
@@ -258,6 +273,19 @@ class Caller:
             )
         bound.keep.append(column)
         return [(column.__array_interface__["data"][0], 8)]
+
+    def _device_weights(self, bound: Bound, weights: Any, found: Any) -> list[tuple[int, int]]:
+        """The column of seeds that weights on a device are."""
+        if found is None or not bound.on_device:
+            raise RowsError.two_places("weights", bound.row_name, found is not None)
+        assert bound.devices is not None
+        if found.shape != (bound.count,):
+            raise CompileError.call(
+                self._name, f"weights has shape {found.shape}, but there are {bound.count} rows"
+            )
+        column = bound.devices.doubles(found)
+        bound.keep += [weights, column]
+        return [(bound.devices.address(column), column.strides[0])]
 
 
 class TakingNow:

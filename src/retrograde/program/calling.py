@@ -11,7 +11,7 @@ from ..errors import CompileError
 from ..value import core
 from .caller import TakingNow, numbers_of, reduced, whole_of
 from .callsites import MISS, gradient_parts, results_of
-from .derived import REDUCED, STORED, VALUE, Mode
+from .derived import REDUCED, STORED, VALUE, Mode, jacobian_mode
 from .directions import MANY_DIRECTIONS, fill, second_derivatives, sparse_matrices
 from .files import packed, write
 from .results import (
@@ -68,7 +68,9 @@ class Replayable(Printable, OverFiles):
         if out is None and not has_arrays(outputs):
             finish = results_of(outputs)
             parts = [(STORED, None)] * len(outputs.items)
-            self._keep(("value", threads), args, kwargs, family, shapes, VALUE, parts, finish)
+            self._keep(
+                ("value", threads), args, kwargs, bound, family, shapes, VALUE, parts, finish
+            )
         found = outputs.filled(store.items(), along_rows(bound.rows))
         if bound.answers is not None and out is None:
             return bound.answers.value(found)
@@ -151,7 +153,7 @@ class Replayable(Printable, OverFiles):
         if weights is None and out is None:
             asked = ("gradient", wrt, reduce, threads)
             parts, finish = gradient_parts(chosen, bare, reduce)
-            self._keep(asked, args, kwargs, family, shapes, mode, parts, finish)
+            self._keep(asked, args, kwargs, bound, family, shapes, mode, parts, finish)
         found = nests[0] if bare else tuple(nests)
         if bound.answers is None or out is not None:
             return found if alone else (value, found)
@@ -221,6 +223,8 @@ class Replayable(Printable, OverFiles):
     ) -> Any:
         """The gradients of every output, per row, in the outputs' nest.
 
+        Of twice as many outputs as arguments, or more, they are found argument by argument.
+
         >>> import numpy as np
         >>> import retrograde as rg
         >>> @rg.compile
@@ -233,17 +237,13 @@ class Replayable(Printable, OverFiles):
         family = self._family(bound, shapes)
         chosen, bare = self._chosen(shapes, wrt)
         indices, outputs = numbers_of(chosen), family.traces[0].outputs
+        mode = jacobian_mode(indices, len(outputs.items), whole_of(bound, wrt))
+        if mode.is_second:
+            family = self._family(bound, shapes, traced=True)
         self._watch(family, bound, shapes, indices, threads)
         store = Store(bound)
         store.fresh(len(indices) * len(outputs.items))
-        self._stored(
-            family,
-            bound,
-            shapes,
-            Mode("jacobian", indices, 0, whole_of(bound, wrt)),
-            store,
-            threads,
-        )
+        self._stored(family, bound, shapes, mode, store, threads)
         source = iter(store.items())
         results = []
         for _ in outputs.items:
@@ -288,6 +288,7 @@ class Replayable(Printable, OverFiles):
         by_lanes = sparse or len(mode.wrt) > MANY_DIRECTIONS
         store = Store(bound)
         if by_lanes:
+            bound.on_host(self._name, "a Hessian of so many numbers")
             router = self._router(family, bound, shapes, lambda: mode, threads)
             found = second_derivatives(router, bound, mode.wrt, mode.whole)
             if sparse:
@@ -328,12 +329,13 @@ class Replayable(Printable, OverFiles):
         family = self._family(bound, shapes, traced=True)
         chosen, bare = self._chosen(shapes, wrt)
         self._check_single(family)
-        if bound.answers is not None:
+        if bound.answers is not None and not bound.on_device:
             from ..frames.binding import as_arrays
 
             vector = as_arrays(self._name, "vector", vector, bound.answers)
         parts = [vector] if bare else entries(vector, len(chosen), self._name, "vector")
-        directions = Bound(rows=bound.rows, row_name=bound.row_name)
+        directions = self._new_bound()
+        directions.rows, directions.row_name = bound.rows, bound.row_name
         for number, (shape, part) in enumerate(zip(chosen, parts)):
             place = "vector" if bare else f"vector[{number}]"
             given = take_argument(directions, part, place)
@@ -341,7 +343,8 @@ class Replayable(Printable, OverFiles):
                 raise CompileError.call(
                     self._name, f"{place} must have the nest of {shape.name}: {shape.count} numbers"
                 )
-        seeds = directions.seed_columns()
+        directions.check_place(bound)
+        seeds = directions.seed_columns(bound.on_device)
         mode = Mode("hvp", numbers_of(chosen), len(seeds), whole_of(bound, wrt))
         store = Store(bound)
         nests = [store.like(shape.shape, None, "") for shape in chosen]

@@ -60,15 +60,30 @@ def _swept(
     seeds: Sequence[tuple[int, int]],
     apart: bool,
 ) -> list[int]:
-    """One pass; begun again where choices turn out to share what they hand on to."""
+    """One pass; begun again where choices turn out to share what they hand on to.
+
+    In a chain of choices each pass finds one of them, so from the third on, choices that pick those
+    that were found are aliases too, twice as far along each time: no bit is changed by that.
+    """
     length = len(build.instructions)
+    pickers: dict[int, set[int]] = {}
+    for each in program.instructions:
+        if each.op == CHOICE:
+            for side in each.args[1:]:
+                pickers.setdefault(side, set()).add(each.results[0])
     aliases: set[int] = set()
+    passes = 0
     while True:
         sweep = _ByRows(program, wrt, build, aliases)
         gradients = sweep.run(seeds, apart)
         if not sweep.conflicts:
             return gradients
-        aliases |= sweep.conflicts
+        passes += 1
+        found = sweep.conflicts
+        aliases |= found
+        for _ in range(min(2**passes // 4, len(pickers))):
+            found = set().union(*[pickers.get(each, ()) for each in found]) - aliases
+            aliases |= found
         del build.instructions[length:]
 
 

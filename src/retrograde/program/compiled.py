@@ -146,10 +146,10 @@ class Compiled(Replayable, PerObject):
     def _called_on_tensors(self, args: Any, kwargs: Any, **settings: Any) -> Any:
         key = None
         if not kwargs and settings["out"] is None and settings["threads"] is None:
-            key = key_of("value", args)
-            found = self._tensors.quick(key, args)
+            found = self._tensors.again("value", args)
             if found is not None:
                 return found
+            key = key_of("value", args)
         if core.in_recording() or _holds_nodes((args, kwargs)):
             return self._calls(*args, **kwargs)
         return self._tensors.value(self._named(args, kwargs), **settings, key=key)
@@ -345,20 +345,19 @@ def _also_on_tensors(name: str) -> Any:
 
     @wraps(method)
     def asked(self: Compiled, /, *args: Any, **given: Any) -> Any:
-        kept: dict[str, Any] = {}
-        if is_quick and self._on_tensors and not given:  # the shortest way there is
-            kept["key"] = key = key_of(plainly, args)
-            found = self._tensors.quick(key, args)
+        if is_quick and not given and self._on_tensors:  # the shortest way there is
+            found = self._tensors.again(plainly, args)
             if found is not None:
                 return found
         on_tensors = self._on_tensors or self._picks(args, given)
-        if on_tensors and is_quick and "key" not in kept and given.keys() <= {"wrt"}:
+        kept: dict[str, Any] = {}
+        if on_tensors and is_quick and given.keys() <= {"wrt"}:
             wrt = given.get("wrt")
             if wrt is None or isinstance(wrt, (str, tuple)):
-                kept["key"] = key_of((name, wrt), args)
-                found = self._tensors.quick(kept["key"], args)
+                found = self._tensors.again((name, wrt), args) if given else None
                 if found is not None:
                     return found
+                kept["key"] = key_of((name, wrt), args)
         if not on_tensors:
             try:
                 return method(self, *args, **given)

@@ -13,7 +13,7 @@ from ..errors import CompileError
 from ..ops import STRUCTURAL
 from .adjoint import with_constant, with_input
 from .choosing import adjoint, adjoints
-from .passes import choices_as_takes
+from .passes import choices_as_takes, remove_dead_code
 from .program import CAPTURED, SEED, Input, Program
 
 
@@ -38,6 +38,11 @@ class Mode:
 
     def __hash__(self) -> int:
         return self._hash
+
+    @property
+    def is_second(self) -> bool:
+        """Whether a pass goes over another pass: choices are left to traces there."""
+        return self.kind not in ("value", "gradient", "backward", "jacobian")
 
 
 VALUE = Mode("value")
@@ -109,12 +114,41 @@ def _backward(program: Program, captured: Sequence[int], mode: Mode) -> Program:
     return program.replaced(outputs=[program.outputs[0], *gradients])
 
 
+def jacobian_mode(wrt: tuple[int, ...], outputs: int, whole: tuple[int, ...]) -> Mode:
+    """Output by output, or argument by argument where that is far fewer sweeps.
+
+    Nothing else decides, so that all traces of a function have the same bits.
+    """
+    forward = 2 * len(wrt) <= outputs
+    return Mode("jacobian forward" if forward else "jacobian", wrt, 0, whole)
+
+
 def _jacobian(program: Program, captured: Sequence[int], mode: Mode) -> Program:
     """The gradients of the first output, then of the next, and so on."""
     program, one = with_constant(program, 1.0)
     sweeps = [(mode.wrt, [(output, one)]) for output in program.outputs]
     program, rows = adjoints(program, sweeps)
     return program.replaced(outputs=[entry for row in rows for entry in row])
+
+
+def _jacobian_forward(program: Program, captured: Sequence[int], mode: Mode) -> Program:
+    """The same, argument by argument: a gradient is linear in the seeds of the outputs, and its
+    slopes with respect to those are what one argument does to every output.
+
+    The rules of custom ops need not be linear, so they go output by output.
+    """
+    if program.functions:
+        return _jacobian(program, captured, mode)
+    program, one = with_constant(choices_as_takes(program), 1.0)
+    seeds = []
+    for number in range(len(program.outputs)):
+        program, seed = with_input(program, Input(SEED, f"seed {number}", 0.0, "", number))
+        seeds.append(seed)
+    program, (first,) = adjoints(program, [(mode.wrt, list(zip(program.outputs, seeds)))])
+    program, columns = adjoints(program, [(seeds, [(slope, one)]) for slope in first])
+    outputs = [column[i] for i in range(len(seeds)) for column in columns]
+    program = remove_dead_code(program.replaced(outputs=outputs))
+    return program.replaced(inputs={i: g for i, g in program.inputs.items() if g.kind != SEED})
 
 
 def _hessian(program: Program, captured: Sequence[int], mode: Mode) -> Program:
@@ -148,6 +182,7 @@ _KINDS = {
     "gradient": _gradient,
     "backward": _backward,
     "jacobian": _jacobian,
+    "jacobian forward": _jacobian_forward,
     "hessian": _hessian,
     "hvp": _hvp,
     "hvp apart": _hvp,  # a seed is 0 or 1, and what has the seed 0 contributes nothing at all

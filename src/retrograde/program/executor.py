@@ -14,7 +14,7 @@ from ..value import core, core_name, native_core
 from .interpreter import Interpreter
 
 if TYPE_CHECKING:
-    from .replay import Part, Ready
+    from .replay import Part
 
 
 class Executor(Protocol):
@@ -33,20 +33,6 @@ class Executor(Protocol):
 
     def evaluate(self, op: str, numbers: Sequence[float]) -> float:
         """A row of the law on numbers: the bits that a run has."""
-
-
-class Target(Protocol):
-    """What may run plans faster than an executor: each is handed over when it is made."""
-
-    def made(self, ready: Ready) -> None:
-        """A plan was made."""
-
-    def wait(self, timeout: float | None = None) -> bool:
-        """Wait until all that was handed over is dealt with; False where that takes longer."""
-
-    @property
-    def words(self) -> str:
-        """How far it is, in one line."""
 
 
 class Native:

@@ -159,10 +159,12 @@ class LoadedTensors(Loaded):
         self, /, *args: Any, threads: int | None = None, out: Any = None, **kwargs: Any
     ) -> Any:
         """The function's value."""
-        key = key_of("value", args) if not kwargs and threads is None and out is None else None
-        found = self._tensors.quick(key, args)
-        if found is not None:
-            return found
+        key = None
+        if not kwargs and threads is None and out is None:
+            found = self._tensors.again("value", args)
+            if found is not None:
+                return found
+            key = key_of("value", args)
         return self._tensors.value(self._given(args, kwargs), threads=threads, out=out, key=key)
 
     def _given(self, args: Any, kwargs: Any) -> dict[str, Any]:

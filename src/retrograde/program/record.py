@@ -126,6 +126,19 @@ class _Reader:
         name = self.graph.labels.get(place) or f"captured {len(self.captured)}"
         return self._add_input(Input(CAPTURED, name))
 
+    def capture(self, tests: Sequence[Value]) -> None:
+        """Capture the leaves under some conditions that nothing was computed with."""
+        graph = values.read(tests, self.since)
+        assert graph.values is not None
+        for place in np.flatnonzero((np.diff(graph.starts) == 0) & (graph.codes == LEAF)).tolist():
+            value = graph.values[place]
+            if id(value) in self._leaves or core.leaf_origin(value, self.since) != "captured":
+                continue
+            self._leaves[id(value)] = -1
+            self.captured.append(value)
+            name = graph.labels.get(place) or f"captured {len(self.captured)}"
+            self._add_input(Input(CAPTURED, name))
+
     def places_of(self, values: Sequence[Value]) -> list[int]:
         """Where some values stand in the graph."""
         wanted = set(map(id, values))
@@ -236,11 +249,13 @@ def record(
     since: int,
     decisions: Decisions | None = None,
     chosen: Sequence[Value] = (),
+    tests: Sequence[Value] = (),
 ) -> tuple[Rolled, list[Value]]:
     """Run ``function`` and read its program, with the leaves it captured.
 
     ``flatten`` takes the result and whether anything was decided on the way; ``decisions`` may be
-    forced. ``chosen`` is where the function leaves the values that are choices.
+    forced. ``chosen`` is where the function leaves the values that are choices, ``tests`` what they
+    go by: leaves under those are captured whether anything comes of them or not, as under a guard.
     """
     decisions = Decisions() if decisions is None else decisions
     recorders.decisions.append(decisions)
@@ -261,6 +276,8 @@ def record(
     graph = values.read(roots, since, log=log)
     log = []
     reader = _Reader(graph, arguments, since, chosen)
+    if tests:
+        reader.capture(tests)
     places = reader.places_of(roots)
     guards = [
         (place, outcome, reader.site(int(graph.places[place])))

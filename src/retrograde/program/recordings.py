@@ -21,7 +21,7 @@ from .choices import Choices, DoubtedError, recorded
 from .conditions import Decisions
 from .doubts import DoubtError
 from .entered import Entered
-from .executor import Target
+from .machines import Target
 from .misfits import name_row
 from .proving import OPERATIONS, agrees
 from .record import ArraysRecorded
@@ -113,7 +113,8 @@ class Recordings:
             family = next_family(former, self._budget, forks)
             family.target = self.target
             with self._doubting(), self._on_row(bound, 0):
-                record = partial(self.record, bound, shapes, bound.numbers, b"", forks)
+                numbers = bound.numbers_of(0) if bound.on_device and bound.rows else bound.numbers
+                record = partial(self.record, bound, shapes, numbers, b"", forks)
                 trace = add_settled(self._subject.name, record, family)
                 self._prove(trace, family, bound, shapes)
             family.keep(family.adopt(trace))

@@ -92,17 +92,25 @@ def _stacked(items: list[Any], rows: int | None) -> Any:
     return _side_by_side(items) if items[0].ndim == 1 else np.stack(items, axis=1)
 
 
+def address_of(array: Any) -> int:
+    """Where an array lies, on the host or on a device."""
+    found = getattr(array, "__cuda_array_interface__", None)
+    if found is None:
+        found = array.__array_interface__
+    return int(found["data"][0])
+
+
 def _side_by_side(columns: list[Any]) -> Any:
     """Columns as an array (rows, k); without copying where they lie behind each other already."""
     base, width = columns[0].base, columns[0].nbytes
     if base is not None and width:
-        start = columns[0].__array_interface__["data"][0]
+        start = address_of(columns[0])
         behind = all(
-            column.base is base and column.__array_interface__["data"][0] == start + place * width
+            column.base is base and address_of(column) == start + place * width
             for place, column in enumerate(columns)
         )
         if behind and base.flags.c_contiguous:
-            first = (start - base.__array_interface__["data"][0]) // 8
+            first = (start - address_of(base)) // 8
             together = base.reshape(-1)[first : first + len(columns) * columns[0].size]
             return together.reshape(len(columns), -1).T
     return np.stack(columns, axis=-1)
@@ -206,7 +214,8 @@ class Store:
 
     def fresh(self, count: int) -> Any:
         """The next outputs go into new memory, behind each other."""
-        made = blocks.take(count, self.rows)
+        devices = self.bound.devices if self.bound.on_device else None
+        made = (devices or blocks).take(count, self.rows)
         self.columns += list(made)
         return made
 
@@ -217,6 +226,8 @@ class Store:
         shape = (self.rows,) if width is None else (self.rows, width)
         if self.bound.rows is None:
             raise RowsError.out(place, "there are no rows, so the result is a number")
+        if self.bound.on_device:
+            raise RowsError.out(place, "the rows lie on a device, and so do the results")
         if not isinstance(out, np.ndarray) or out.dtype != np.float64 or out.shape != shape:
             raise RowsError.out(place, f"it must be a float64 array of shape {shape}")
         if not out.flags.writeable:
@@ -285,7 +296,7 @@ class Store:
 
     def table(self) -> Any:
         """(address, stride) of every column."""
-        places = [(c.__array_interface__["data"][0], c.strides[0]) for c in self.columns]
+        places = [(address_of(column), column.strides[0]) for column in self.columns]
         return np.array(places, dtype=np.int64).reshape(-1, 2)
 
     def items(self) -> list[Any]:

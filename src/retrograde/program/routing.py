@@ -21,9 +21,8 @@ import numpy as np
 
 from ..errors import GuardError
 from .derived import REDUCED, STORED, Mode
-from .layout import laid_out
-from .program import ROW, Input, Program
-from .replay import CHUNK, Part, Ready, added, run
+from .machines import NO_COLUMNS, ON_CPU, Machine
+from .replay import CHUNK, Part, added
 from .traces import Family, Route, Trace
 
 BATCH = 256 * CHUNK
@@ -50,6 +49,11 @@ class Call:
     inputs: Any
     threads: int
     arguments: int
+    machine: Machine = ON_CPU
+
+    def run(self, parts: Sequence[Part], outputs: Any) -> None:
+        """Run parts over the call's rows."""
+        self.machine.run(parts, self.inputs, outputs, self.threads)
 
 
 @dataclass
@@ -59,9 +63,6 @@ class Outcome:
     served: set[int] = field(default_factory=set)
     loose: list[tuple[int, Trace]] = field(default_factory=list)
     recorded: int = 0
-
-
-_NO_COLUMNS = np.zeros((0, 2), dtype=np.int64)
 
 
 class Router:
@@ -98,7 +99,7 @@ class Router:
         family, call = self.family, self.call
         if len(family.traces) == 1:
             part = self._whole(family.traces[0], self.mode_of(), self._all_of(kinds))
-            run([part], call.inputs, outputs, call.threads)
+            call.run([part], outputs)
             if not part.any_failed:
                 self.count(family.traces[0], call.rows)
                 return added(part.sums)
@@ -136,15 +137,15 @@ class Router:
         reduced = kinds.count(REDUCED)
         size = SCRATCH // (8 * max(reduced, 1)) // CHUNK * CHUNK
         last = min(first + min(max(size, CHUNK), BATCH), call.rows)
-        scratch = np.empty((reduced, last - first))
-        address, width = scratch.__array_interface__["data"][0], scratch.strides[0]
+        scratch = call.machine.scratch(reduced, last - first)
+        address, width = scratch.address, scratch.apart
         # rows are numbered from the first of the call, the scratch from the first of the batch
         own = iter([(address + place * width - first * 8, 8) for place in range(reduced)])
         given = iter(outputs.tolist())
         places = [next(given) if kind == STORED else next(own) for kind in kinds]
         table = np.array(places, dtype=np.int64).reshape(-1, 2)
         self._batch(_Assigned(self, mode, STORED * len(kinds), table), first, last)
-        return summed(scratch, call.threads), last
+        return scratch.summed(call.threads), last
 
     # ---- one batch ---------------------------------------------------------------------------
 
@@ -180,7 +181,7 @@ class Router:
     def _try_main(self, main: Trace, work: _Assigned) -> list[tuple[Route, Any]]:
         """Run the main trace with its guards over all rows; lead those that fail."""
         part = self._whole(main, work.mode, work.what)
-        run([part], self.call.inputs, work.outputs, self.call.threads)
+        self.call.run([part], work.outputs)
         others = np.flatnonzero(part.failed >= 0)
         self.count(main, self.call.rows - len(others))
         if len(others) and len(self.family.traces) > 1:
@@ -215,7 +216,7 @@ class Router:
             part = Part.of(ready, len(rows), call.numbers, trace.captured, rows)
             checked.append((route, rows, part))
         if checked:
-            run([part for _, _, part in checked], call.inputs, _NO_COLUMNS, call.threads)
+            call.run([part for _, _, part in checked], NO_COLUMNS)
         for route, rows, part in checked:
             for guard, these in _grouped(part.failed, rows):
                 if guard < 0:
@@ -236,7 +237,7 @@ class Router:
         for route, rows in fresh:
             ready = route.trace.ready(work.mode, work.what, call.arguments)
             parts.append(Part.of(ready, len(rows), call.numbers, route.trace.captured, rows))
-        run(parts, call.inputs, work.outputs, call.threads)
+        call.run(parts, work.outputs)
         for (route, rows), part in zip(fresh, parts):
             served = len(rows)
             for guard, these in _grouped(part.failed, rows):
@@ -328,7 +329,7 @@ class _Assigned:
             ready = trace.ready(self.mode, self.what, call.arguments)
             parts.append(Part.of(ready, len(index), call.numbers, trace.captured, index))
         if parts:
-            run(parts, call.inputs, self.outputs, call.threads)
+            call.run(parts, self.outputs)
         self.rows = {}
 
 
@@ -367,22 +368,3 @@ def _grouped(failed: Any, rows: Any) -> list[tuple[int, Any]]:
     starts = np.flatnonzero(np.diff(ordered)) + 1
     pieces = np.split(rows[order], starts)
     return [(int(ordered[at]), piece) for at, piece in zip([0, *starts.tolist()], pieces)]
-
-
-def summed(table: Any, threads: int = 1) -> Any:
-    """The rows of a table (columns, rows) added up as every reduction does, chunk by chunk."""
-    count, rows = table.shape
-    if not rows:
-        return np.zeros((0, count))
-    address, (down, across) = table.__array_interface__["data"][0], table.strides
-    columns = [(address + place * down, across) for place in range(count)]
-    part = Part.of(_adding(count), rows, (), [])
-    run([part], np.array(columns, dtype=np.int64).reshape(-1, 2), _NO_COLUMNS, threads)
-    return part.sums
-
-
-def _adding(count: int) -> Ready:
-    """A plan that adds up ``count`` columns as every reduction does."""
-    inputs = {i: Input(ROW, f"column {i}") for i in range(count)}
-    program = Program(inputs=inputs, outputs=list(range(count)), count=count)
-    return Ready.of(program, laid_out(program, [("reduce", i) for i in range(count)]), count)

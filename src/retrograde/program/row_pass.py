@@ -35,6 +35,7 @@ def row_pass(compiled: Replayable, args: Sequence[Any], kwargs: dict[str, Any], 
     args = [_one_row(arg, row, compiled) for arg in args]
     kwargs = {name: _one_row(arg, row, compiled) for name, arg in kwargs.items()}
     bound, shapes = compiled._bind(args, kwargs)
+    bound.on_host(compiled._name, "a story")
     family = compiled._family(bound, shapes, traced=True)
     compiled._check_single(family)
     found = _fitting(family, bound.numbers)

@@ -15,6 +15,7 @@ from .._shared.operands import is_real_scalar
 from .._values.nests import field_names, made_of, remade
 from .._values.sequences import sequence
 from ..errors import RowsError
+from .machines import DeviceArrays
 from .program import ROW, UNIFORM
 from .shapes import NUMBER, ONE_A_ROW, Entries, Fields, Items, Rows, Shape, UniformArray
 
@@ -25,6 +26,10 @@ RESERVED_IN_FILES = ("wrt", "reduce", "threads", "dtype", "out", "weights", "vec
 """Names that no argument in a program file has."""
 RESERVED = (*RESERVED_IN_FILES, "sparse")
 """Names that the methods of compiled functions use themselves."""
+
+
+ON_HOST = 1
+"""``kDLCPU``."""
 
 
 class Uniform:
@@ -113,12 +118,38 @@ class Bound:
     whole: list[int] = field(default_factory=list)
     keep: list[Any] = field(default_factory=list)
     answers: Answers | None = None
+    devices: DeviceArrays | None = None
+    """What takes arrays of a device, where the function can have such."""
 
-    def seed_columns(self) -> list[tuple[int, int]]:
+    @property
+    def count(self) -> int:
+        """How many rows there are; numbers alone are one."""
+        return 1 if self.rows is None else self.rows
+
+    @property
+    def on_device(self) -> bool:
+        """Whether the rows lie on a device."""
+        return self.devices is not None and self.devices.met
+
+    def on_host(self, function: str, what: str) -> None:
+        """For what looks at rows on the host only."""
+        if self.on_device:
+            raise RowsError.on_device(function, what)
+
+    def check_place(self, other: Bound) -> None:
+        """Whether the rows lie where those of another do."""
+        if self.arrays and self.on_device != other.on_device:
+            raise RowsError.two_places("vector", other.row_name, self.on_device)
+
+    def seed_columns(self, on_device: bool = False) -> list[tuple[int, int]]:
         """Every number as a column; uniform ones do not advance."""
         uniform = np.array(self.numbers, dtype=np.float64)
+        if on_device and self.devices is not None:
+            uniform = self.devices.uploaded(uniform)
+            start = self.devices.address(uniform)
+        else:
+            start = uniform.__array_interface__["data"][0]
         self.keep.append(uniform)
-        start = uniform.__array_interface__["data"][0]
         return [
             (start + 8 * i, 0) if column is None else column
             for i, column in enumerate(self.columns)
@@ -184,6 +215,10 @@ Visited = tuple[Shape, Callable[[Iterator[Any]], Any], bool]
 def _visit(bound: Bound, nest: Any, name: str) -> Visited:
     if isinstance(nest, PerRow):
         nest = nest.array
+    if bound.devices is not None:
+        found = bound.devices.taken(nest)
+        if found is not None:
+            return _visit_device(bound, bound.devices, nest, found, name)
     if isinstance(nest, np.ndarray) and nest.ndim > 0:
         return _visit_rows(bound, nest, name)
     if isinstance(nest, Uniform):
@@ -216,7 +251,15 @@ def _visit(bound: Bound, nest: Any, name: str) -> Visited:
             lambda source: made_of(made, names, [build(source) for build in builds]),
             all(part[2] for part in parts),
         )
+    if is_elsewhere(nest):
+        raise RowsError.elsewhere(name, nest)
     raise RowsError.kind(name, nest)
+
+
+def is_elsewhere(thing: Any) -> bool:
+    """Whether a thing is an array that lies on a device."""
+    device = getattr(thing, "__dlpack_device__", None)
+    return device is not None and int(device()[0]) != ON_HOST
 
 
 @lru_cache(maxsize=64)
@@ -230,6 +273,8 @@ def _visit_rows(bound: Bound, array: Any, name: str) -> Visited:
         raise RowsError.kind(name, array)
     if array.ndim > 2:
         raise RowsError.axes(name, array.ndim)
+    if bound.devices is not None:
+        bound.devices.check(bound, name)
     bound.take_rows(name, array.shape[0])
     differentiable = array.dtype.kind == "f"
     unknown = 1.0 if differentiable else 0.0  # without rows: any number, any index
@@ -244,15 +289,49 @@ def _visit_rows(bound: Bound, array: Any, name: str) -> Visited:
         sample = float(array[0]) if len(array) else unknown
         bound.add(ROW, name, (address, array.strides[0]), sample)
         return ONE_A_ROW, next, differentiable
-    width = array.shape[1]
-    samples = array[0].tolist() if len(array) else [unknown] * width
-    down, across = array.strides
+    samples = array[0].tolist() if len(array) else [unknown] * array.shape[1]
+    _add_columns(bound, name, address, array.strides, samples)
+    return Rows(len(samples)), _builder((len(samples),)), differentiable
+
+
+def _add_columns(
+    bound: Bound, name: str, address: int, strides: tuple[int, ...], samples: list[float]
+) -> None:
+    """The columns of an array."""
+    width, (down, across) = len(samples), strides
     names, places = _names_and_places(name, width)
     bound.kinds += [ROW] * width
     bound.names += names
     bound.places += places
     bound.columns += [(address + j * across, down) for j in range(width)]
     bound.numbers += samples
+
+
+def _visit_device(
+    bound: Bound, devices: DeviceArrays, given: Any, array: Any, name: str
+) -> Visited:
+    """An array on a device. Its numbers stay there until one is asked for."""
+    if array.dtype.kind not in "biuf":
+        raise RowsError.kind(name, given)
+    if array.ndim > 2:
+        raise RowsError.axes(name, array.ndim)
+    if array.ndim == 0:
+        bound.add(UNIFORM, name, None, float(array.tolist()))
+        return NUMBER, next, True
+    devices.note(bound, name, given)
+    bound.take_rows(name, array.shape[0])
+    differentiable = array.dtype.kind == "f"
+    array = devices.doubles(array)
+    bound.keep += [given, array]
+    first, width = len(bound.kinds), 1 if array.ndim == 1 else array.shape[1]
+    bound.arrays.append((first, array))
+    if not differentiable:
+        bound.whole += range(first, first + width)
+    unknown, address = 1.0 if differentiable else 0.0, devices.address(array)
+    if array.ndim == 1:
+        bound.add(ROW, name, (address, array.strides[0]), unknown)
+        return ONE_A_ROW, next, differentiable
+    _add_columns(bound, name, address, array.strides, [unknown] * width)
     return Rows(width), _builder((width,)), differentiable
 
 

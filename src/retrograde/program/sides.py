@@ -81,9 +81,10 @@ class Entry:
 class Stage:
     """One recording in which some branches are choices.
 
-    ``forks`` are those; ``nodes`` are the choices made, ``whole`` says whether one may be a whole
-    number. ``made`` are the lists, sets and dicts that the function made itself, ``fresh`` what it
-    made to be gone through once, since the last side began.
+    ``forks`` are those; ``nodes`` are the choices made, ``tests`` what would have been guards,
+    ``whole`` says whether a choice may be a whole number. ``made`` are the lists, sets and dicts
+    that the function made itself, ``fresh`` what it made to be gone through once, since the last
+    side began.
     """
 
     def __init__(self, forks: frozenset[Fork], off: set[Fork]) -> None:
@@ -91,6 +92,7 @@ class Stage:
         self.entries: list[Entry] = []
         self.open = 0
         self.nodes: list[Value] = []
+        self.tests: list[Value] = []
         self.whole = False
         self.doubted: set[Fork] = set()
         self.numbers: set[Fork] = set()
@@ -142,6 +144,12 @@ class Stage:
         if isinstance(test, Value):
             return self.decide(not_zero(test), fork)
         return bool(test)
+
+    def tested(self, test: Condition | Value) -> Value:
+        """What picks a side, instead of a guard."""
+        value: Value = test.value if isinstance(test, Condition) else not_zero(test)
+        self.tests.append(value)
+        return value
 
     # ---- merging -----------------------------------------------------------------------------
 

@@ -67,21 +67,26 @@ class Subject(NamedTuple):
             return found.items
 
         chosen: list[Value] = []
+        tests: list[Value] = []
 
         def called() -> Any:
             try:
-                return self._called(call, fill, decisions, stage, entered, chosen)
+                result = self._called(call, fill, decisions, stage, entered)
             except (TypeError, ValueError) as error:
                 clearer = retold(error, self.name, shapes)
                 if clearer is None:
                     raise
                 raise clearer from error
+            if stage is not None:
+                chosen.extend(stage.nodes)
+                tests.extend(stage.tests)
+            return result
 
         depth = core.swap_no_grad(0)  # a later call may want gradients
         try:
             with collector_paused(), unwatched():
                 program, captured = record(
-                    called, list(zip(values, inputs)), flatten, since, decisions, chosen
+                    called, list(zip(values, inputs)), flatten, since, decisions, chosen, tests
                 )
         finally:
             core.swap_no_grad(depth)
@@ -97,18 +102,15 @@ class Subject(NamedTuple):
         decisions: Decisions,
         stage: Stage | None,
         entered: Entered | None,
-        chosen: list[Value],
     ) -> Any:
-        """The function's result, and the choices made on the way."""
+        """The function's result."""
         if stage is None:
             with watching(entered) if entered else nullcontext():
                 fill()
                 return self.function(*call.args, **call.kwargs)
         with watching(Overseer(entered, stage)), on_stage(stage, decisions):
             fill()
-            result = stage.called(self.function)(*call.args, **call.kwargs)
-            chosen.extend(stage.nodes)
-            return result
+            return stage.called(self.function)(*call.args, **call.kwargs)
 
     def _refusal(self, place: str, part: object) -> Exception:
         return FunctionResultError.of(f"{self.name}, {place}", part)

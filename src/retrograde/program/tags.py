@@ -16,7 +16,7 @@ from .conditions import Condition
 from .doubts import DoubtError
 from .repeating import lasts, repeated
 from .rewriting import Fork, Rewritten
-from .sides import UNBOUND, Entry, Stage, not_zero, now, stages
+from .sides import UNBOUND, Entry, Stage, now, stages
 
 ASKS = frozenset(8 * 4**power for power in range(12))
 """The rounds of a loop with rows of different lengths after which it is asked whether any row goes
@@ -47,7 +47,7 @@ class Tag:
             entry.outcome = stage.truth(test, fork)
             stage.entries.append(entry)
             return test
-        entry.value = test.value if isinstance(test, Condition) else not_zero(test)
+        entry.value = stage.tested(test)
         entry.before = _held(entry)
         stage.entries.append(entry)
         stage.open += 1
@@ -148,7 +148,7 @@ class Tag:
         for place, (sign, left, right) in enumerate(zip(asked, operands, operands[1:]), 1):
             found = _COMPARE[sign](left, right)
             if held is not None:
-                found = stage.merged(held.value, found, False)
+                found = stage.merged(stage.tested(held), found, False)
             if place == len(asked):
                 break
             held = found if isinstance(found, Condition) and stage.chooses(fork) else None
@@ -174,11 +174,10 @@ class Tag:
                 if not again:
                     stage.entries.pop()
                 return again
-            entry.value = test.value if isinstance(test, Condition) else not_zero(test)
+            entry.value = stage.tested(test)
             stage.open += 1
         elif is_condition:
-            value = test.value if isinstance(test, Condition) else not_zero(test)
-            entry.value = stage.choice(entry.value, value, 0.0)
+            entry.value = stage.choice(entry.value, stage.tested(test), 0.0)
         elif not test:
             self._close(stage)
             return False
@@ -227,7 +226,7 @@ class Tag:
             for each in rest:
                 holds = compare(each, best)
                 if isinstance(holds, Condition) and stage.chooses(fork):
-                    best = self._better(stage, fork, holds.value, each, best)
+                    best = self._better(stage, fork, stage.tested(holds), each, best)
                 elif stage.truth(holds, fork):
                     best = each
             return best

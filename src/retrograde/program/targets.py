@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import PrintingError
 from .caller import Caller
-from .executor import Target
+from .machines import ON_CPU, Machine, Target
+from .rows import Bound
 from .shapes import Shape
 from .traces import Family
 
@@ -20,11 +21,15 @@ def target_of(backend: str | None, name: str) -> Target | None:
     """What the plans of a function are handed to; None: the interpreter alone."""
     if backend is None:
         return None
-    if backend != "cc":
-        raise PrintingError.backend(backend)
-    from ..printing.cc import CC
+    if backend == "cc":
+        from ..printing.cc import CC
 
-    return CC(name)
+        return CC(name)
+    if backend == "cuda":
+        from ..printing.cuda.backend import Cuda
+
+        return Cuda(name)
+    raise PrintingError.backend(backend)
 
 
 class Printable(Caller):
@@ -41,6 +46,14 @@ class Printable(Caller):
         True
         """
         return self._target is None or self._target.wait(timeout)
+
+    def _machine(self, bound: Bound) -> Machine:
+        """What runs the rows of a call."""
+        return ON_CPU if self._target is None else self._target.machine(bound)
+
+    def _new_bound(self) -> Bound:
+        """What takes the arguments of a call apart."""
+        return Bound(devices=None if self._target is None else self._target.arrays())
 
     def _kinds(self) -> list[tuple[list[tuple[str, Shape]], Family, Family | None]]:
         """What is recorded: the arguments with their shapes, the traces, and those for second

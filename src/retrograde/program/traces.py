@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any
 from .._shared.sites import Site
 from ..value import Value, core
 from .derived import REDUCED, STORED, Mode, derived
-from .executor import Target
 from .long_layout import laid_out_long
 from .loops import Item, Loop, Rolled, expand, full_size, static_size
+from .machines import Target
 from .passes import choices_as_takes, improved
 from .plan_checker import check_plan, is_asked
 from .program import CAPTURED, CHOICE, Program

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from ..program.machines import summed
 from ..program.replay import CHUNK, added
-from ..program.routing import summed
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from ..errors import TorchFeatureError
 
 FEATURES: dict[str, tuple[str, str]] = {
     "sequence_number": ("autograd._get_sequence_nr", "tell which line made a node"),
+    "set_enabled": ("_C._set_grad_enabled", "tell which line switched gradients off"),
     "engine": ("autograd._engine_run_backward", "see backward passes begin and end"),
     "stack_length": ("overrides._len_torch_function_stack", "see calls into PyTorch"),
     "stack_pop": ("overrides._pop_torch_function_stack", "see calls into PyTorch"),

@@ -20,6 +20,8 @@ from .graph import Reading
 from .lines import Call, Lines, Lost
 from .patients import Patients
 from .pulling import Oddity
+from .summaries import summary
+from .traps import Trap
 
 
 def births_in(
@@ -36,6 +38,22 @@ def births_in(
             backward.append(backward_birth(graph, each.node, target, seen, each.at, each.numbers))
     given = _given(lines.births[0]) if lines is not None and lines.births else None
     return births_of(graph, reading.roots, backward, given)
+
+
+def births_caught(trap: Trap, reading: Reading, last: Reading | None) -> Births:
+    """The births of a pass that was only listened to, with the lines of the last one read."""
+    if last is not None:
+        reading.borrow(last) or reading.borrow_by_op(last)
+    node, odd, above, made = trap.caught[0]
+    index = reading.place[node]
+    edge = reading.starts[index] + odd.position
+    reading.grads[index], reading.amounts[edge] = above, made
+    for place, variable in reading.variables.items():
+        if variable.grad is not None:
+            reading.grads[place] = summary(variable.grad)
+    graph = reading.whole()
+    birth = backward_birth(graph, index, reading.inputs[edge], made, odd.at, odd.numbers)
+    return births_of(graph, reading.roots, [birth], None)
 
 
 def _given(call: Call) -> Birth | None:

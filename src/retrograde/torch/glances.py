@@ -162,6 +162,13 @@ class _Meaning:
         return parts, self.reached.tobytes(), zero, finite, self.steps
 
     def tell(self, history: ArrayHistory, group: Sequence[Glance], patients: Patients) -> None:
+        """What the passes of a group mean. The first one is told alone: what it leaves behind, as
+        gradients that nobody has reset, is there for all others."""
+        for part in (group[:1], group[1:]):
+            if part:
+                self._tell(history, part, patients)
+
+    def _tell(self, history: ArrayHistory, group: Sequence[Glance], patients: Patients) -> None:
         motion, many = history.motion, len(group)
         if self.change is not None:
             motion.take(history.passes, self.change, many)

@@ -123,6 +123,16 @@ class Reading:
         self.sites, self.calls, self.groups = other.sites, other.calls, other.groups
         return True
 
+    def borrow_by_op(self, other: Reading) -> None:
+        """Where the graph is not the same, as with rows of another length: the line of the ops of
+        a kind, where all of them were made on one."""
+        lines: dict[str, set[Any]] = {}
+        for op, site, group in zip(other.ops, other.sites, other.groups):
+            lines.setdefault(op, set()).add((site, group))
+        for index, op in enumerate(self.ops):
+            if len(found := lines.get(op, set())) == 1:
+                (self.sites[index], self.groups[index]), *_ = found
+
     def weigh(self) -> None:
         """What autograd keeps: every storage once, with the node that keeps it first."""
         seen = {

@@ -17,7 +17,8 @@ from torch.overrides import TorchFunctionMode
 
 from .._shared.sites import Site
 from ..passes.summary import Summary
-from ._private import made_so_far
+from ._private import find, made_so_far
+from .guards import Guards
 from .modules import Modules
 from .sites import Made, calling, site_of
 from .summaries import Look, is_plain, look, settled, summary
@@ -36,14 +37,19 @@ PEEKING = frozenset((".item()", ".tolist()", "float()", "int()", "bool()", "an i
 WRITING = frozenset(
     "__setitem__ __iadd__ __imul__ __isub__ __itruediv__ __ipow__ __iand__ __ior__".split()
 )
+INTEGERS, TRUTH = "whose result is made of integers", "whose result is true or false"
+"""How results are told that no gradient can come back from."""
 OFTEN = 2
 """How often one line's cuts are looked under; later ones each time the count has doubled."""
 
 KEPT = 8
 """Of how many passes calls are kept: a graph may serve several of them."""
 
-_DATA = Tensor.data
+_DATA, _DETACH_ = Tensor.data, Tensor.detach_
+_SET_ENABLED = find("set_enabled")
 _SILENT = frozenset(("__get__", "size", "dim", "numel", "stride", "is_floating_point", "__len__"))
+_SHAPED = ("_like", "new_")
+"""How the names of functions end or begin that take a shape from a tensor and none of its numbers."""
 
 
 @dataclass
@@ -66,9 +72,10 @@ class Lost:
     @property
     def strength(self) -> int:
         """How likely the line is to blame: 0 where programs print or update by hand, 1 where they
-        choose by argmax, 2 where they cut."""
-        by_hand = self.of_leaf and not self.module
-        return 0 if by_hand or self.how in PEEKING else 1 if "integers" in self.how else 2
+        compare, 2 where they choose by argmax, 3 where they cut."""
+        if (self.of_leaf and not self.module) or self.how in PEEKING:
+            return 0
+        return 1 if TRUTH in self.how else 2 if INTEGERS in self.how else 3
 
 
 @dataclass
@@ -99,6 +106,7 @@ class Lines(TorchFunctionMode):
         super().__init__()
         self.modules, self.sample = modules, sample
         self.on = True
+        self._guards = Guards()
         self._times: dict[tuple[Made, str], int] = {}
         self.ends: list[int] = []  # one past the last node of each call
         self.calls: list[Call] = []
@@ -123,11 +131,16 @@ class Lines(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         before = made_so_far()
+        under = leaves_under(args[0]) if func is _DETACH_ and self.on else frozenset[int]()
         result = func(*args, **kwargs) if kwargs else func(*args)
         if not self.on:
             return result
         after = made_so_far()
         name = func.__name__
+        if func is _SET_ENABLED:
+            self._guards.changed(bool(args[0]))
+        if under:
+            self._lose("detach_()", under, False)
         if after != before:
             if name not in ("backward", "grad"):
                 self._see(name, args, kwargs, result, before, after, calling())
@@ -142,25 +155,29 @@ class Lines(TorchFunctionMode):
 
     def _look_for_cut(self, name: str, args: Any, kwargs: Any, result: Any) -> None:
         if isinstance(result, Tensor):
-            if result.requires_grad or (result.dtype is torch.bool and name != "detach"):
+            if result.requires_grad or name.startswith(_SHAPED[1]) or name.endswith(_SHAPED[0]):
                 return
         elif name not in LEAVING:
             return
         given = [t for t in _tensors(args, kwargs) if t.requires_grad]
-        if not given:
-            return
-        made = calling(3)
+        if given:
+            alone = len(given) == 1 and given[0].is_leaf
+            self._lose(_how(name, result), given, alone)
+
+    def _lose(self, how: str, given: list[Tensor] | frozenset[int], of_leaf: bool) -> None:
+        """History ends here: of some tensors, or of the leaves that are known to lie under one."""
+        made = calling()
         if made is None:
             return
         module = self.modules.here()
         times = self._times[made, module] = self._times.get((made, module), 0) + 1
         if times > OFTEN and times & (times - 1):
             return
-        how = _how(name, result)
-        leaves = frozenset[int]().union(*map(leaves_under, given))
+        known = isinstance(given, frozenset)
+        leaves = given if known else frozenset[int]().union(*map(leaves_under, given))
         if leaves:
-            alone = len(given) == 1 and given[0].is_leaf
-            self.lost.append(Lost(how, made, module, leaves, made_so_far(), alone))
+            how, made, module = self._guards.blamed(how, made, module)
+            self.lost.append(Lost(how, made, module, leaves, made_so_far(), of_leaf))
 
     # ---- values -------------------------------------------------------------------------------
 
@@ -226,8 +243,8 @@ def _how(name: str, result: Any) -> str:
         return f"{name}()"
     if not torch.is_grad_enabled():
         return f"no_grad() around {name}"
-    if isinstance(result, Tensor) and not result.is_floating_point():
-        return f"{name}, whose result is made of integers,"
+    if isinstance(result, Tensor) and not (result.is_floating_point() or result.is_complex()):
+        return f"{name}, {TRUTH if result.dtype is torch.bool else INTEGERS},"
     return name
 
 

@@ -10,6 +10,8 @@ from torch.nn.modules.module import (
     register_module_forward_pre_hook,
 )
 
+from .naming import models_by_name
+
 
 class Modules:
     """Follows module calls by PyTorch's own global hooks. A module that is called while none is
@@ -21,6 +23,7 @@ class Modules:
         self._stack: list[str] = []
         self._handles: list[Any] = []
         self._given = bool(models)
+        self._called: dict[int, str] = {}
         for model in models:
             self.add(model)
 
@@ -36,19 +39,49 @@ class Modules:
                 self._names.clear()
                 break
         self.models.append(model)
+        self._called[id(model)] = self._variable_of(model)
         for each in self.models:
             prefix = self._prefix(each)
             for name, module in each.named_modules():
                 path = (prefix + name).rstrip(".")
                 self._names.setdefault(id(module), path or type(module).__name__)
 
+    def _variable_of(self, model: torch.nn.Module) -> str:
+        """The variable that leads to a model, where that tells it from others; of the first model
+        only where its own names say nothing and there are others beside it."""
+        known = models_by_name(3)
+        name, _ = known.get(id(model), ("", None))
+        if len(self.models) == 1:
+            own = {id(part) for part in model.modules()}
+            beside = any(
+                id(other) not in own
+                and all(part is not model for part in other.modules())
+                and any(True for _ in other.parameters())
+                for _, other in known.values()
+            )
+            speaks = any(not part.isdigit() for part, _ in model.named_children())
+            return "" if speaks or not beside else name
+        taken = {
+            self._prefix(each) + part
+            for each in self.models[:-1]
+            for part, _ in (*each.named_children(), *each.named_parameters())
+        }
+        used = {self._prefix(each).rstrip(".") for each in self.models[:-1]}
+        return "" if name in taken | used else name
+
     def _prefix(self, model: torch.nn.Module) -> str:
-        """What tells the parts of a model from those of the first one: its class, numbered."""
+        """What tells the parts of a model from those of others: its variable or its class; the
+        first one needs neither where its parts have names."""
         place = next(i for i, known in enumerate(self.models) if known is model)
-        if place == 0:
-            return ""
+        called = self._called.get(id(model), "")
+        if called or place == 0:
+            return f"{called}." if called else ""
         name = type(model).__name__
-        alike = sum(type(known).__name__ == name for known in self.models[:place])
+        alike = sum(
+            type(known).__name__ == name and not self._called.get(id(known))
+            for known in self.models[1:place]
+        )
+        alike += place > 0 and type(self.models[0]).__name__ == name
         return f"{name}{alike + 1}." if alike else f"{name}."
 
     def parameters(self) -> dict[str, torch.nn.Parameter]:
@@ -79,7 +112,7 @@ class Modules:
     def _enter(self, module: torch.nn.Module, inputs: Any) -> None:
         if not self._stack and id(module) not in self._names:
             if any(True for _ in module.parameters()):
-                self.add(module)
+                self.add(module if self._given else _whole(module))
         self._stack.append(self._names.get(id(module)) or type(module).__name__)
 
     def _leave(self, module: torch.nn.Module, inputs: Any, output: Any) -> None:
@@ -100,3 +133,13 @@ class Modules:
             handle.remove()
         self._handles.clear()
         self._stack.clear()
+
+
+def _whole(module: torch.nn.Module) -> torch.nn.Module:
+    """The largest model in a variable that a module is part of: a program may call only parts."""
+    found, most = module, 1
+    for _, model in models_by_name(3).values():
+        parts = list(model.modules())
+        if len(parts) > most and any(part is module for part in parts):
+            found, most = model, len(parts)
+    return found

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from .sites import _passed_over, _passes_over
+from .sites import passes_over
 
 MOST = 2048
 """How many things are looked at."""
@@ -35,14 +35,21 @@ def models_now(wanted: set[int], skip: int = 2) -> list[torch.nn.Module]:
     ]
 
 
+def models_by_name(skip: int = 2) -> dict[int, tuple[str, torch.nn.Module]]:
+    """The models that variables of the running functions lead to, by id, with their names; parts
+    of others among them too."""
+    found: dict[int, tuple[str, torch.nn.Module]] = {}
+    for path, model in _variables(skip + 1, torch.nn.Module):
+        found.setdefault(id(model), (path.removeprefix("self."), model))
+    return found
+
+
 def _variables(skip: int, kind: type) -> Iterator[tuple[str, Any]]:
     """What variables of the running functions lead to, of a kind."""
     looked = 0
     frame = sys._getframe(skip)
     while frame is not None and looked < MOST:
-        code = frame.f_code
-        over = _passed_over.get(code)
-        if not (over if over is not None else _passes_over(code)):
+        if not passes_over(frame.f_code):
             for where in (frame.f_locals, frame.f_globals):
                 for name, thing in list(where.items()):
                     for path, inner in _inside(name, thing, kind):
@@ -54,13 +61,15 @@ def _variables(skip: int, kind: type) -> Iterator[tuple[str, Any]]:
 def _inside(name: str, thing: Any, kind: type, depth: int = 2) -> Iterator[tuple[str, Any]]:
     if isinstance(thing, kind):
         yield name, thing
+    elif isinstance(thing, torch.nn.Module):
+        yield from _unregistered(thing, kind)
     elif depth and isinstance(thing, dict) and len(thing) <= 256:
         for key, inner in list(thing.items()):
             yield from _inside(f"{name}.{key}", inner, kind, depth - 1)
     elif depth and isinstance(thing, (list, tuple)) and len(thing) <= 256:
         for place, inner in enumerate(thing):
             yield from _inside(f"{name}.{place}", inner, kind, depth - 1)
-    elif depth == 2 and not isinstance(thing, (type, torch.nn.Module)):
+    elif depth == 2 and not isinstance(thing, type):
         try:
             inside = vars(thing)
         except TypeError:
@@ -68,3 +77,19 @@ def _inside(name: str, thing: Any, kind: type, depth: int = 2) -> Iterator[tuple
         if len(inside) <= 64 and "__loader__" not in inside:
             for key, inner in list(inside.items()):
                 yield from _inside(f"{name}.{key}", inner, kind, 0)
+
+
+def _unregistered(model: torch.nn.Module, kind: type) -> Iterator[tuple[str, Any]]:
+    """What modules hold in plain lists and dicts, which they know nothing of; by its path."""
+    for path, module in model.named_modules():
+        for key, thing in list(vars(module).items()):
+            if key.startswith("_") or not isinstance(thing, (list, tuple, dict)):
+                continue
+            pairs = thing.items() if isinstance(thing, dict) else enumerate(thing)
+            for place, part in list(pairs)[:256]:
+                where = f"{path}.{key}.{place}" if path else f"{key}.{place}"
+                if isinstance(part, torch.nn.Module):
+                    inner = part.named_parameters() if kind is torch.Tensor else ()
+                    yield from ((f"{where}.{name}", p) for name, p in inner)
+                elif isinstance(part, kind):
+                    yield where, part

@@ -51,7 +51,7 @@ class Patients:
 
     def meet(self, leaves: Iterable[torch.Tensor]) -> None:
         """The leaves of a pass: those that no module holds are parameters where there is no
-        model, or where they are parameters by their type."""
+        model, where they are parameters by their type, or where an optimizer holds them."""
         self._met.update(id(t) for t in leaves)
         self.news = False
         strangers = {id(t): t for t in leaves if id(t) not in self.place}
@@ -60,10 +60,11 @@ class Patients:
                 self.modules.add(model)
             self.update()
             strangers = {key: t for key, t in strangers.items() if key not in self.place}
+        held = {id(p) for _, tensors, _ in self._held.values() for p in tensors}
         taken = {
             key: t
             for key, t in strangers.items()
-            if not self.modules.models or isinstance(t, torch.nn.Parameter)
+            if not self.modules.models or isinstance(t, torch.nn.Parameter) or key in held
         }
         if taken:
             called = names_now(set(taken), 4)

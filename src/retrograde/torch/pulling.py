@@ -93,17 +93,9 @@ class Pulling:
         return hook
 
     def _note(self, index: int, position: int, amount: Any, upstream: Any) -> None:
-        if len(self.oddities) >= 8:
-            return
-        amount = amount.detach().to_dense() if amount.is_sparse else amount.detach()
-        at = tuple((~torch.isfinite(amount)).nonzero()[0].tolist())
-        numbers = {"gradient": amount[at].item()}
-        if upstream is not None and upstream.shape == amount.shape:
-            numbers["upstream"] = upstream[at].item()
-        for name, tensor in saved_by(self.reading.live[index]):
-            if tensor.shape == amount.shape and tensor.is_floating_point():
-                numbers[name] = tensor[at].item()
-        self.oddities.append(Oddity(index, position, at, numbers))
+        if len(self.oddities) < 8:
+            live = self.reading.live[index]
+            self.oddities.append(oddity_of(live, index, position, amount, upstream))
 
     def remove(self) -> None:
         """Take every hook off."""
@@ -117,6 +109,19 @@ class Pulling:
         for index, arrived in self._joint.items():
             parts = [found for each in arrived if (found := settled(each)) is not None]
             self.reading.grads[index] = joined(parts)
+
+
+def oddity_of(live: Any, index: int, position: int, amount: Any, upstream: Any) -> Oddity:
+    """What is odd in a contribution that a node hands on, while what it keeps is there."""
+    amount = amount.detach().to_dense() if amount.is_sparse else amount.detach()
+    at = tuple((~torch.isfinite(amount)).nonzero()[0].tolist())
+    numbers = {"gradient": amount[at].item()}
+    if upstream is not None and upstream.shape == amount.shape:
+        numbers["upstream"] = upstream[at].item()
+    for name, tensor in saved_by(live):
+        if tensor.shape == amount.shape and tensor.is_floating_point():
+            numbers[name] = tensor[at].item()
+    return Oddity(index, position, at, numbers)
 
 
 def _is_dense(t: torch.Tensor) -> bool:

@@ -30,6 +30,12 @@ def _passes_over(code: CodeType) -> bool:
     return found
 
 
+def passes_over(code: CodeType) -> bool:
+    """Whether code is PyTorch's, ours or the language's own, and not of the program."""
+    over = _passed_over.get(code)
+    return over if over is not None else _passes_over(code)
+
+
 def calling(skip: int = 2) -> Made | None:
     """The place in the program that is calling now."""
     frame = sys._getframe(skip)

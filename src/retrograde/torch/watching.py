@@ -34,7 +34,9 @@ from ..explain.story import Story
 from ..passes.arrays import Arrays, Cut
 from ..passes.flat import Pass
 from . import _private, board
-from .finding import births_in, trouble
+from .alike import Alike
+from .carried import carried_into
+from .finding import births_caught, births_in, trouble
 from .gates import count, gates_of
 from .glances import Glances, mark
 from .graph import Reading
@@ -47,6 +49,7 @@ from .pulling import Pulling
 from .samples import sample
 from .sites import calling, site_of
 from .summaries import settled, summary
+from .traps import Trap
 
 FARTHEST = 4
 """How many passes before one that is examined lines are followed, where a graph serves several."""
@@ -102,6 +105,7 @@ class Watch:
         self.looked: Callable[[Any, Pass | None], None] | None = None
         """Called with the root of a pass that is examined, before it runs and with it after."""
         self._lost: list[Any] = []
+        self._alike = Alike()
 
     # ---- in and out ---------------------------------------------------------------------------
 
@@ -286,11 +290,7 @@ class Watch:
                     self.patients.history.begin()
                 result = self._look_closely(engine, roots, arguments, options, loss, examined)
             else:
-                began = self._glances.begin()
-                result = engine(roots, *arguments, **options)
-                self._glances.add(began, loss, scale, self._site)
-                if self._glances.full:
-                    self._glances.flush()
+                result = self._glance(engine, roots, arguments, options, loss, scale)
         except RuntimeError as error:
             self._explain(error, roots, examined)
             raise
@@ -306,6 +306,35 @@ class Watch:
 
     def _scale(self) -> float:
         return float(self._scaler.get_scale()) if self._scaler is not None else 1.0
+
+    def _glance(
+        self, engine: Any, roots: Any, arguments: Any, options: Any, loss: Any, scale: float
+    ) -> Any:
+        began = self._glances.begin()
+        quiet = self._sick or self._scaler is not None or self._compiled or roots[0].is_cuda
+        trap = None if quiet else Trap(roots)
+        try:
+            result = engine(roots, *arguments, **options)
+        finally:
+            if trap is not None:
+                trap.remove()
+        self._glances.add(began, loss, scale, self._site)
+        if trap is not None and trap.caught:
+            self._glances.flush()
+            self._caught(trap, roots)
+        elif self._glances.full:
+            self._glances.flush()
+        return result
+
+    def _caught(self, trap: Trap, roots: Any) -> None:
+        """A NaN was born in this pass, which nobody looked at closely; lines are those of the pass
+        that was."""
+        history = self.patients.history
+        if history is None or history.not_finite.began[0] != history.passes:
+            return  # it went nowhere
+        names = self.patients.names_by_id()
+        history.births = births_caught(trap, Reading(roots, names, None), self._reading)
+        history.birth_pass, self._sick = history.passes, True
 
     def _look_closely(
         self, engine: Any, roots: Any, arguments: Any, options: Any, loss: float, lines: bool
@@ -397,6 +426,9 @@ class Watch:
                 seen.reached[number] = True  # by a backward pass inside this one
                 seen.gradients[number] = summary(t.grad).norm / scale
         history.weigh(self._weights(numbers, arrays))
+        history.carried = carried_into(reading, self._ends[-1]) if self._ends else (False, None)
+        self._alike.look(reading, numbers, tensors)
+        history.beside.alike = self._alike.suspects
         history.motion.measuring = True
         skipped = self._scaler is not None and isfinite(loss)
         if skipped and not np.isfinite(seen.gradients).all():

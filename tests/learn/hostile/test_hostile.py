@@ -133,7 +133,7 @@ def children():
 
 @pytest.mark.bank(native=3)
 @pytest.mark.parametrize("name", BANK)
-@pytest.mark.parametrize("kind", ["namespaces", "landlock"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_none_escapes_and_none_gets_marks(kind, name, world, monkeypatch):
     """Which misconception it has takes most of grading, and is asked when a class is graded."""
     enforced(kind)
@@ -207,14 +207,39 @@ def test_the_command_for_a_container_is_printed_and_nothing_run(tmp_path, capsys
     assert "retrograde grade 'my class/' --csv" in printed
 
 
-@pytest.mark.parametrize("form", ["=1+1", "+1", "-1", "@SUM(A1)", " =1", "\t=1"])
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+@pytest.mark.parametrize("form", [(), ("--csv",), ("--json",)])
+def test_words_the_output_has_no_letters_for_stop_nobody(tmp_path, monkeypatch, encoding, form):
+    (tmp_path / "ada.py").write_text("raise ValueError('\\u4e2d\\xe9')\n")
+    (tmp_path / "bob.py").write_text(RIGHT)
+    out = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    monkeypatch.setattr(sys, "stdout", out)
+    assert main(["grade", str(tmp_path), *form]) == 1
+    out.flush()
+    told = out.buffer.getvalue().decode(encoding)
+    assert "ValueError" in told
+    assert "bob" in told
+    if form == ("--json",):
+        ada, bob = json.loads(told)
+        assert ada["problem"] == "ValueError: \u4e2d\xe9"
+        assert bob["score"] == 1.0
+
+
+FORMULAS = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+
+
+@pytest.mark.parametrize(
+    "form",
+    ["=1+1", "+1", "-1", "@SUM(A1)", " =1", "\t=1", "no; =1+1", 'no;"=1+1"', "\uff1d1+1"],
+)
 def test_no_cell_of_the_table_is_a_formula(tmp_path, capsys, form):
     name = f"{form.strip().replace('/', '')}.py"
     (tmp_path / name).write_text(f"raise SystemError({form!r})\n")
     (tmp_path / "b.py").write_text(f"class E(Exception): pass\nE.__name__ = {form!r}\nraise E\n")
     main(["grade", str(tmp_path / name), str(tmp_path / "b.py"), "--csv", "--seed", form])
     for row in csv.reader(io.StringIO(capsys.readouterr().out)):
-        assert not any(cell.lstrip().startswith(("=", "+", "-", "@")) for cell in row)
+        parts = [part.lstrip(' "') for cell in row for part in cell.split(";")]
+        assert not any(part.startswith(FORMULAS) for part in parts), row
 
 
 UNRULY = [name for name in (*PROCESSES, *SIGNALS, *STOPPERS, *FORGING) if name not in SLOW]
@@ -260,3 +285,40 @@ def test_none_stops_the_others(tmp_path, capsys, world):
         ("nothing", "a link"),
     ):  # fmt: skip
         assert why in found[name]["problem"]
+
+
+FLOODS = {
+    "words": 'while True: os.write(fd, b"x" * 65536)',
+    "lines": 'while True: os.write(fd, b"{}\\n" * 20000)',
+}
+TO_ANY = """
+import os
+for fd in range(3, 9):
+    try:
+        {}
+    except OSError:
+        pass
+"""
+
+
+@pytest.mark.parametrize("name", FLOODS)
+def test_what_nobody_reads_takes_no_memory(name):
+    """A process may go on talking while nobody listens: what it says then is dropped."""
+    source, kept = TO_ANY.format(FLOODS[name]), []
+    with sandbox._Process(sandbox.boundary_here(), source, "student", 5.0, True, False) as process:
+        time.sleep(1.0)
+        while not process._lines.empty():
+            kept.append(process._lines.get())
+    assert kept
+    assert sum(map(len, kept)) < 20_000_000
+
+
+def test_who_answers_without_listening_is_not_waited_for():
+    """A question that nobody takes out of the pipe fills it; the next has to wait."""
+    forged = b'{"loaded": 1}\n' * 9
+    source = TO_ANY.format(f"os.write(fd, {forged!r}); import time; time.sleep(60)")
+    questions = [{"ask": "nothing", "more": "x" * 60_000}] * 20
+    began = time.monotonic()
+    found = sandbox.run(source, lambda ask: [ask(it) for it in questions], seconds=2.0)
+    assert "still running" in found.problem
+    assert time.monotonic() - began < 30

@@ -6,6 +6,7 @@ holds a small class to work with.
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -34,7 +35,21 @@ def _graphs(kind: Any) -> list[tuple[str, Any]]:
         ("u = a + a; u + u", u + u),
         ("v = a*b; w = v + a; w * v", w * v),
         ("(a*b + b) * (a + b)", (v + b) * (a + b)),
+        ("v = a*b; v + v*a", v + v * a),
+        ("v = a*b; v*a + v", v * a + v),
+        ("u = a + a; v = a*b; (u*v + a) * u", (u * v + a) * u),
+        *((f"graph {number}", _drawn(kind, number)) for number in range(1, 5)),
     ]
+
+
+def _drawn(kind: Any, number: int) -> Any:
+    """A graph whose values are used early and late, over routes of different length."""
+    chance = random.Random(f"order {number}")
+    made = [kind(-2.0), kind(0.5), kind(3.0)]
+    for _ in range(9):
+        one, other = chance.choice(made[-3:]), chance.choice(made)
+        made.append(one + other if chance.random() < 0.5 else one * other)
+    return made[-1] + made[-2]
 
 
 def values_under(root: Any) -> dict[int, Any]:

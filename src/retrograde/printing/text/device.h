@@ -5,6 +5,7 @@
 #define RG_CONSTANT static
 #define RG_LARGE static
 #define RG_SHARED static
+#define RG_READ(place) (*(place))
 #define RG_DEVICE static inline __attribute__((unused))
 #define CALLED static __attribute__((noinline, unused))
 static struct {
@@ -27,6 +28,7 @@ typedef int int32_t;
 #define RG_CONSTANT __constant__
 #define RG_LARGE __device__
 #define RG_SHARED __shared__
+#define RG_READ(place) __ldg(place)
 #define RG_FMA fma
 #define RG_FMOD fmod
 #define RG_RINT rint

@@ -2,16 +2,6 @@
 #define RG_NONE 0x1p40
 #define RG_BAD -1.0
 
-typedef struct {
-    char *base;
-    int64_t stride;
-} rg_column;
-
-typedef struct {
-    const char *base;
-    int64_t down, across;
-} rg_array;
-
 RG_DEVICE double v_first(vd x) { return x; }
 
 RG_DEVICE vd rg_guard(vd failed, double number, int holds, vd x) {
@@ -35,28 +25,31 @@ RG_DEVICE void rg_scatter(vd *sums, int count, vd index, vd upstream) {
     if (index >= 0.0 && index < count) sums[(int)index] += upstream;
 }
 
-#define X(c, j) (*(const double *)(in[c].base + row * in[c].stride))
+/* What becomes of a row: the first guard that it failed, -1 for none, -2 where an index was out of
+ * range; `left` gets whether any row did either. */
+RG_DEVICE void rg_done(vd failed, int64_t at, int32_t *numbers, int32_t *left) {
+    if (!numbers) return;
+    numbers[at] = failed >= RG_NONE ? -1 : failed < 0.0 ? -2 : (int32_t)failed;
+    if (failed < RG_NONE) left[failed < 0.0] = 1;
+}
+
+/* `places` has an address and a stride in bytes for each column that is read and each output, and
+ * for each array an address, how far apart rows are, and columns. RG_PACKED: all strides are 8. */
+#if RG_PACKED
+#define RG_AT(type, n) ((type)rg_places[2 * (n)] + row)
+#else
+#define RG_AT(type, n) ((type)(rg_places[2 * (n)] + row * rg_places[2 * (n) + 1]))
+#endif
+#define RG_ARRAY(a, part) rg_places[2 * (RG_IN + RG_OUT) + 3 * (a) + (part)]
+#define X(c, j) RG_READ(RG_AT(const double *, c))
 #define XS(a, i, j)                                                                                \
-    (*(const double *)(arrays[a].base + row * arrays[a].down + (i) * arrays[a].across))
-#define M(f, i, j) m##f[i]
-#define PUT(n, value, j) *(double *)(out[n].base + row * out[n].stride) = (value)
+    RG_READ((const double *)(RG_ARRAY(a, 0) + row * RG_ARRAY(a, 1) + (i) * RG_ARRAY(a, 2)))
+#define PUT(n, value, j) *RG_AT(double *, RG_IN + (n)) = (value)
+#define M(f, i, j) L(m##f, i)
+#define R(f, i) window[f][(i) & (RG_WINDOW - 1)][threadIdx.x]
 #define GUARD(n, holds, value, j) failed##j = rg_guard(failed##j, n, holds, value)
 #define GUARD_BY(cell, value, j)                                                                   \
     if (cell) GUARD((cell) < 0 ? -1 - (cell) : (cell) - 1, (cell) > 0, value, j)
 #define TAKE(e, count, index, j) e[rg_place(count, index, &failed##j)]
 #define TAKE_ONCE(e, count, index, j) RG_U[e[rg_place(count, index, &failed##j)]]
 #define U(i) RG_U[i]
-
-/* Lane l of eight adds up rows l, l + 8, … of a chunk of 1,024; the eight are added in a fixed tree.
- * A thread a chunk and a column. */
-RG_KERNEL rg_sums(int64_t rows, const double *from, int64_t apart, int columns, double *sums) {
-    int64_t at = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
-    int64_t chunk = at / columns, column = at % columns;
-    if (chunk * 1024 >= rows) return;
-    double lanes[8] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    int64_t last = chunk * 1024 + 1024 < rows ? chunk * 1024 + 1024 : rows;
-    for (int64_t row = chunk * 1024; row < last; row++)
-        lanes[row % 8] += from[column * apart + row];
-    sums[at] = ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) +
-               ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
-}

@@ -17,7 +17,7 @@ from ...errors import CompileError, FunctionResultError
 from ...tensor import Tensor
 from ...value import core, native_core
 from .arguments import INDICES, NUMBER, SETTING, TENSOR, Taken, take
-from .leading import MOST_SITES, Call, Leading, Site, taking
+from .leading import MOST_SITES, Call, Leading, taking
 from .row_answers import Leave, RowAnswers
 from .row_calls import Part
 from .row_stories import births_of, story_of
@@ -30,24 +30,31 @@ if TYPE_CHECKING:
     from ...explain.story import Story
 
 
-_KINDS: Final = {TENSOR: np.dtype(np.float64).str, INDICES: np.dtype(np.int64).str}
-"""The numbers, in this machine's byte order, that a plan takes as they lie."""
+MOST_ARGUMENTS, MOST_AXES = 16, 8
+"""Of a call that is found again, as ``native/shaped_sites.c`` has them."""
+
+_KINDS: Final = {TENSOR: "f8", INDICES: "i8"}
+"""The numbers that a plan takes as they lie, in this machine's byte order."""
 
 
 def _kind_of(thing: Any) -> Any:
     """What of an argument a site goes by; None where it takes the long way."""
     if type(thing) is ndarray:
-        return (thing.shape, thing.dtype.str) if thing.flags.c_contiguous else None
+        plain = thing.flags.c_contiguous and thing.dtype.isnative
+        return (thing.shape, thing.dtype.str[1:]) if plain else None
     return float if type(thing) is float else None
 
 
 def key_of(asked: Any, args: tuple[Any, ...]) -> Any:
     """By what a call is found again: what is asked for, of which shapes; None where it is not."""
-    if len(args) == 1:
-        kind = _kind_of(args[0])
-        return None if kind is None else (asked, kind)
     key = (asked, *map(_kind_of, args))
-    return None if None in key else key
+    return None if None in key[1:] else key
+
+
+def _takes(part: tuple[tuple[int, ...], str], kind: str) -> bool:
+    """Whether a site hands on an array of this shape as an argument of this kind."""
+    shape, numbers = part
+    return 0 < len(shape) <= MOST_AXES and _KINDS.get(kind) == numbers
 
 
 class Calls(Leading):
@@ -61,43 +68,31 @@ class Calls(Leading):
 
     # ---- calls made before ---------------------------------------------------------------------
 
-    def quick(self, key: Any, args: tuple[Any, ...]) -> Any:
-        """The answer to a call made before, by its :func:`key_of`; None where it takes the long
-        way."""
-        site = self._sites.get(key)
-        if site is None:
-            return None
-        family, trace, capsule, takers, finish = site
-        if not family.names.unchanged() or core.in_recording() or core.in_anomaly():
-            return None
-        try:
-            found = native_core.shaped_run(capsule, list(args), trace.captured, takers)
-        except REFUSED:
-            return None
-        if takers is not None:
-            if type(found) is not float:  # a hook is to see it, or a guard failed
-                return None
-        elif type(found) is bytes or found is None:
-            return None
-        trace.calls += 1
-        return finish(found)
+    def again(self, asked: Any, args: tuple[Any, ...]) -> Any:
+        """The answer to a call made before; None where it takes the long way."""
+        return native_core.shaped_again(self._sites, asked, args) if self._sites else None
 
     def _leave(
         self, key: Any, family: Family, trace: Trace, run: Run, taken: Taken,
-        takers: tuple[int, ...] | None, finish: Callable[[Any], Any],
+        takers: tuple[int, ...] | None, finish: Callable[[Any], Any] | None,
     ) -> None:  # fmt: skip
         """Leave a site for calls like this one, each of whose arguments is one leaf."""
-        if run.packed is None or len(key or ()) != len(taken.leaves) + 1:
+        if run.packed is None or not 0 < len(key or ()) <= MOST_ARGUMENTS + 1:
+            return
+        if len(key) != len(taken.leaves) + 1:
             return
         if any(each.order != (None,) for each in taken.structures):
             return
         for part, kind in zip(key[1:], taken.kinds):
-            if kind == NUMBER if part is float else part[0] and _KINDS.get(kind) == part[1]:
+            if kind == NUMBER if part is float else _takes(part, kind):
                 continue
             return
-        if len(self._sites) >= MOST_SITES:
-            self._sites.clear()
-        self._sites[key] = Site(family, trace, run.packed.capsule, takers, finish)
+        names = family.names if isinstance(family.names, native_core.Names) else None
+        site = native_core.ShapedSite(
+            key, run.packed.capsule, trace.captured, takers, names, trace, finish, REFUSED
+        )
+        others = [it for it in self._sites if it.key != key]
+        self._sites[:] = [site, *others[: MOST_SITES - 1]]
 
     def _leaving(self, key: Any, taken: Taken) -> Leave:
         """Leaves a site for calls over rows like this one."""
@@ -120,7 +115,8 @@ class Calls(Leading):
         if taken.rows is not None:
             return self._over_rows.value(taken, threads, self._leaving(key, taken))
         family, trace, run, found = self._led(taken, of_values)
-        self._leave(key, family, trace, run, taken, None, trace.outputs.filled)
+        finish = None if trace.outputs.paths == [()] else trace.outputs.filled
+        self._leave(key, family, trace, run, taken, None, finish)
         return trace.outputs.filled(found)
 
     def grad(self, given: dict[str, Any], **settings: Any) -> Any:
@@ -211,7 +207,7 @@ class Calls(Leading):
 
         family, trace, run, found = self._led(taken, gradients, settles=True)
         if isinstance(found, float):  # the gradients are where they belong
-            self._leave(key, family, trace, run, taken, taking(trace), float)
+            self._leave(key, family, trace, run, taken, taking(trace), None)
             return found
         numbers = taking(trace)
         _add_up([trace.captured[number] for number in numbers], found[1:])

@@ -7,7 +7,6 @@ those of both factors that are summed are in between, those of all three are loo
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import prod
 
 from ...ops.arrays.flat import strides
 from .steps import Matrix, Product, Shape
@@ -18,8 +17,9 @@ Found = tuple[int, int, Mapping[str, int]]
 Run = tuple[int, tuple[int, ...]]
 """Letters as one loop: its length, and a step an array."""
 
-FEW = 8
-"""Multiplications below which a product is not worth being called."""
+FEW, FEW_OF_A_VECTOR = 16, 256
+"""Multiplications below which a product in a loop is not worth being called: of two matrices, and of
+a matrix and a vector."""
 
 
 def contracted(
@@ -66,7 +66,7 @@ def contracted(
     for name in batch:
         loops.append(lengths[name])
         turns.append((left[name], right[name], own[name]))
-    if loops and m * n * k < FEW * prod(loops):
+    if loops and m * n * k < (FEW if m > 1 and n > 1 else FEW_OF_A_VECTOR):
         return None
     return Product(
         -1,

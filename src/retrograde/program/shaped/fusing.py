@@ -145,35 +145,6 @@ def _added(
     return None
 
 
-def in_order(steps: Sequence[Step], kept: set[int]) -> list[Step]:
-    """Products that are only copied into another order write it themselves.
-
-    ``kept`` are roots that somebody else reads.
-    """
-    uses = Counter(root for step in steps for root in step.reads)
-    places = {step.result: place for place, step in enumerate(steps)}
-    result: list[Step | None] = list(steps)
-    for number, step in enumerate(steps):
-        if not isinstance(step, Pack) or step.arg.offset != 0 or uses[step.arg.root] != 1:
-            continue
-        place = places.get(step.arg.root, -1)
-        product = result[place] if place >= 0 else None
-        if not isinstance(product, Product) or product.adds or step.arg.root in kept:
-            continue
-        order = dict(zip(zip(step.box, step.arg.steps), strides(step.box)))
-        m, n, _ = product.sizes
-        row = order.get((m, product.c.row)) if m > 1 else product.c.row
-        turns = [order.get(it, 0) for it in zip(product.loops, product.c.turns)]
-        if row is None or 0 in turns or (n > 1 and order.get((n, 1)) != 1):
-            continue
-        if len(order) != (m > 1) + (n > 1) + len(turns):
-            continue
-        c = replace(product.c, root=step.result, row=row, turns=tuple(turns))
-        result[place] = replace(product, result=step.result, c=c)
-        result[number] = None
-    return [step for step in result if step is not None]
-
-
 def turned(
     steps: Sequence[Step], layouts: dict[int, Layout], outputs: Sequence[int]
 ) -> tuple[list[Step], dict[int, Layout]]:

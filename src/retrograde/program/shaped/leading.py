@@ -5,11 +5,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from threading import RLock
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...errors import FunctionResultError, RecordingError, RecordingWarning
 from ...value import core
 from ..misfits import name_row
+from ..traces import collector_paused
 from .arguments import Taken
 from .row_answers import Rebound
 from .runs import REFUSED, Run
@@ -30,16 +31,6 @@ MOST_FAMILIES = 128
 Call = Callable[[dict[str, Any]], Any]
 
 
-class Site(NamedTuple):
-    """A call made before: its native plan, and how its results are handed out."""
-
-    family: Family
-    trace: Trace
-    plan: Any
-    takers: tuple[int, ...] | None
-    finish: Callable[[Any], Any]
-
-
 class Leading:
     """The recordings of a function, by what its arguments are like."""
 
@@ -48,7 +39,7 @@ class Leading:
         self.families: dict[Any, Family] = {}
         self._lock = RLock()
         self._warned = False
-        self._sites: dict[Any, Site] = {}
+        self._sites: list[Any] = []  # of the native core
 
     def forget(self) -> None:
         """Forget what was recorded."""
@@ -82,7 +73,8 @@ class Leading:
         begun = 1
         while True:
             takers = taking(trace) if settles else None
-            run = wanted(trace)
+            with collector_paused():
+                run = wanted(trace)
             try:
                 found = run(taken.leaves if leaves is None else leaves, trace.captured, takers)
             except REFUSED:

@@ -14,9 +14,10 @@ from ...ops.arrays.flat import strides
 from ...value import native_core
 from .arena import inner_roots, placed
 from .foreign import Foreign
-from .fusing import Group, accumulated, grouped, in_order, turned
+from .fusing import Group, accumulated, grouped, turned
 from .lowering import Lowering, UnloweredError
 from .memory import check_bytes
+from .ordering import in_order
 from .program import ARGUMENT, CAPTURED, Fixed, Given, Program
 from .steps import (
     Called,

@@ -1,0 +1,1 @@
+"""``backend="cuda"``: compiled functions on a GPU, with the bits of the CPU."""

@@ -1,0 +1,1 @@
+"""Generated answers to exercises, and those who judge them."""
