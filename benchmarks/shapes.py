@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 from gpt_forms import C
+from replay_limits import NATIVE, library
 from shapes_models import MODELS
 
 import retrograde as rg
@@ -89,7 +90,13 @@ def mlp() -> tuple[dict[str, Step], float]:
         h = xp.tanh(h @ w[2] + w[3])
         return pick(h @ w[4] + w[5])
 
-    return against(start, lambda w, xp, pick: loss(w, x, xp, pick), y)
+    forms, built = against(start, lambda w, xp, pick: loss(w, x, xp, pick), y)
+    peak = library("peak", NATIVE).limit_peak
+    peak.argtypes, peak.restype = [ctypes.c_size_t], ctypes.c_double
+    # forward, and back to the weights; to what came in from the second layer on
+    count = 32 * (2 * 64 * 128 + 3 * 128 * 128 + 3 * 128 * 10)
+    forms["its multiply-adds alone, at the peak"] = lambda: peak(count)
+    return forms, built
 
 
 def rnn() -> tuple[dict[str, Step], float]:
@@ -124,7 +131,8 @@ def against(start: list[Any], loss: Any, y: Any) -> tuple[dict[str, Step], float
         loss(tensors, rg, lambda z: rg.cross_entropy(z, y)).backward()
 
     forms: dict[str, Step] = {"compiled": lambda: compiled.backward(1.0), "tensors": eager}
-    for name, peer in (("JAX jit", jax_step), ("torch", torch_step)):
+    torch_name = "torch.compile" if COMPILE else "torch"
+    for name, peer in (("JAX jit", jax_step), (torch_name, torch_step)):
         try:
             step = peer(start, loss, y)
         except ImportError:

@@ -1,6 +1,6 @@
 /* The extension module: types, functions, and what it says about the processor. */
-#include "tensor.h"
 #include "shaped.h"
+#include "tensor.h"
 
 #include "kernels/arrays.h"
 

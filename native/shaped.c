@@ -207,7 +207,8 @@ static PyObject *shaped_plan(PyObject *Py_UNUSED(module), PyObject *args) {
     plan->guards = (int)PyBytes_GET_SIZE(outcomes);
     plan->kept = PyTuple_Pack(3, constants, data, plans);
     plan->calls = Py_NewRef(calls);
-    int fine = plan->slots && plan->wholes && plan->moving && plan->kept && arena >= 0 && found >= 0 &&
+    int fine = plan->slots && plan->wholes && plan->moving && plan->kept && arena >= 0 &&
+               found >= 0 &&
                hold_buffers(constants, &plan->constants, &plan->constant_count) == 0 &&
                hold_buffers(data, &plan->data, &plan->data_count) == 0 && check_tables(plan) == 0 &&
                read_steps(plan, words, word_bytes, plans) == 0;
@@ -330,9 +331,9 @@ static void let_go(Held *held, const Plan *plan) {
 static int prepare(Held *held, const Plan *plan) {
     size_t outputs = (size_t)plan->outputs;
     size_t captured = (size_t)plan->captured;
-    char *memory = PyMem_Calloc(1, outputs * sizeof(Py_buffer) +
-                                       (captured + outputs) * sizeof(RgBuffer *) +
-                                       outputs * sizeof(PyObject *) + 64);
+    char *memory =
+        PyMem_Calloc(1, outputs * sizeof(Py_buffer) + (captured + outputs) * sizeof(RgBuffer *) +
+                            outputs * sizeof(PyObject *) + 64);
     if (memory == NULL) {
         PyErr_NoMemory();
         return -1;

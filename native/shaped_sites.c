@@ -87,8 +87,7 @@ static PyObject *answer(const Site *site, PyObject *found) {
 }
 
 static PyObject *run_site(const Site *site, const RgLent *lent) {
-    PyObject *found =
-        rg_shaped_call(site->plan, lent, site->count, site->captured, site->takers);
+    PyObject *found = rg_shaped_call(site->plan, lent, site->count, site->captured, site->takers);
     if (found == NULL) {
         if (PyErr_ExceptionMatches(site->refused)) PyErr_Clear();
         return NULL;
@@ -225,7 +224,8 @@ static PyType_Spec site_spec = {
 
 static PyMethodDef methods[] = {
     {"shaped_again", (PyCFunction)(void (*)(void))shaped_again, METH_FASTCALL,
-     "shaped_again($module, sites, asked, args, /)\n--\n\nThe answer of a site that knows the call; "
+     "shaped_again($module, sites, asked, args, /)\n--\n\nThe answer of a site that knows the "
+     "call; "
      "None where none does."},
     {NULL, NULL, 0, NULL},
 };

@@ -192,7 +192,7 @@ def definitions(target: Target, folder: Path) -> Mapping[str, str]:
         for name in ("libdl.a", "libutil.a"):
             (folder / name).write_bytes(b"!<arch>\n")
         found["CMAKE_MODULE_LINKER_FLAGS"] = f"-L{folder}"
-    if target.system == "Linux":  # nothing is left to be found later but what Python has
+    if target.system == "Linux" and target.compiler != "zig":  # where the default may be stricter
         found["CMAKE_MODULE_LINKER_FLAGS"] = "-Wl,--unresolved-symbols=ignore-all"
     if target.system == "Darwin":
         found["CMAKE_MODULE_LINKER_FLAGS"] = "-Wl,-undefined,dynamic_lookup"

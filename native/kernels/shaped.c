@@ -48,7 +48,7 @@ typedef struct {
     Row row[MOST_STEPS];
     Reduction reduction[MOST_REDUCTIONS];
     uint32_t wide; /* operands that a reduction reads: one number an element, always */
-    Count whole;   /* how many numbers are gone through at once, in so many `turns` of the first loop,
+    Count whole; /* how many numbers are gone through at once, in so many `turns` of the first loop,
                     * each `leap` of it; 0 where it is not done that way */
     Count turns, leap;
     uint32_t copied;
@@ -348,11 +348,10 @@ static int run_matrices(const Matrices *it, const RgRun *run) {
     RgHow how = it->adds ? RG_ADD : RG_REPLACE;
     int inner = it->loops - 1;
     if (it->small && inner <= 0)
-        return rg_arrays->products->several(
-            inner < 0 ? 1 : it->length[0], it->size[0], it->size[1], it->size[2],
-            (RgMatrix){a, it->a.row, it->a.column}, it->a.turn[0],
-            (RgMatrix){b, it->b.row, it->b.column}, it->b.turn[0], c, it->c.row, it->c.turn[0],
-            how);
+        return rg_arrays->products->several(inner < 0 ? 1 : it->length[0], it->size[0], it->size[1],
+                                            it->size[2], (RgMatrix){a, it->a.row, it->a.column},
+                                            it->a.turn[0], (RgMatrix){b, it->b.row, it->b.column},
+                                            it->b.turn[0], c, it->c.row, it->c.turn[0], how);
     for (;;) {
         RgMatrix left = {a, it->a.row, it->a.column}, right = {b, it->b.row, it->b.column};
         int failed =

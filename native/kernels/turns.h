@@ -75,8 +75,8 @@ static inline void turn(Count k, Count width, Count wide, const double *from, Co
             for (; across == LANES && p + LANES <= k; p += LANES)
                 turn_square(f + p, column, to + p * wide + q, wide);
             for (; p < k; p += LANES)
-                turn_corner(k - p < LANES ? k - p : LANES, across, f + p, column,
-                            to + p * wide + q, wide);
+                turn_corner(k - p < LANES ? k - p : LANES, across, f + p, column, to + p * wide + q,
+                            wide);
         }
         return;
     }

@@ -21,6 +21,10 @@ from .support import build
 FLAGS = ("-O1", "-Wno-unknown-pragmas", "-Wno-unused-function")
 
 
+GUARDED, BEYOND = 16, 1234.5
+"""Doubles behind every buffer, and what they are: nobody writes there."""
+
+
 class OnDevice(np.ndarray):
     """An array on the device: NumPy must not be asked where it lies."""
 
@@ -58,12 +62,15 @@ class Foreign:
 class Buffer:
     def __init__(self, driver: Emulated, count: int) -> None:
         self.driver, self.count = driver, count
-        self.memory = np.full(count + 1, np.nan)
+        self.memory = np.full(count + GUARDED, BEYOND)
+        self.memory[:count] = np.nan
         self.address = self.memory.ctypes.data
         driver.used += count
 
     def __del__(self) -> None:
         self.driver.used -= self.count
+        if (self.memory[self.count :] != BEYOND).any():
+            self.driver.overrun += 1
 
 
 class Module:
@@ -98,7 +105,7 @@ class Emulated:
 
     def __init__(self, folder: Any, room: float = float("inf"), bend: str = "") -> None:
         self.folder, self.room, self.bend = folder, room, bend
-        self.used = 0
+        self.used = self.overrun = 0
         self.launched: list[tuple[str, int]] = []
         self.modules: list[tuple[str, ...]] = []
 

@@ -55,12 +55,16 @@ def _native(native):
 def emulated(tmp_path, monkeypatch):
     """A device of any kind in the place of a GPU."""
 
+    devices = []
+
     def made(**kind):
         device = Emulated(tmp_path, **kind)
+        devices.append(device)
         monkeypatch.setattr(backend, "driver", lambda: device)
         return device
 
-    return made
+    yield made
+    assert not any(device.overrun for device in devices)
 
 
 def there(nest):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import warnings
 from typing import Any
 
 import numpy as np
@@ -220,6 +221,42 @@ def test_a_division_by_the_number_zero_on_one_side_raises_as_it_does() -> None:
 
     with pytest.raises(ZeroDivisionError):
         rejoined(divided)(np.array([1.0, -1.0]))
+
+
+def test_a_division_by_the_number_zero_is_caught_as_it_is_though_nothing_comes_of_it() -> None:
+    def caught(x: Any) -> Any:
+        one = 1.0
+        try:
+            if x > 0.0:
+                one = x
+            unused = one / 0.0
+        except ZeroDivisionError:
+            return x * 2.0
+        return (x * 3.0, unused)[0]
+
+    rows = np.array([1.0, -1.0])
+    assert rejoined(caught)(rows).tolist() == traced(caught)(rows).tolist() == [3.0, -2.0]
+
+
+def summed(x: Any, y: Any, zs: Any) -> Any:
+    """Found at random: its gradient with choices is added up in another order than by traces."""
+    z = y
+    for i, q in enumerate([*zs, x]):
+        z = z + q * i
+        if z < 0.5 and -0.5 < y < 1.5:
+            y = y * 0.5 + q
+    for q in zs:
+        x = x + q * z
+    kept = sum(q for q in (0.7, 0.7, y) if q > x)
+    return (-1.0 if kept < -1.0 else y if kept > y else kept) + y * x
+
+
+def test_what_is_added_up_in_another_order_is_found_before_it_is_returned() -> None:
+    draw = np.random.default_rng(5)
+    x, y, zs = draw.normal(size=9) * 1.3, draw.normal(size=9), draw.normal(size=(9, 4))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rg.errors.RecordingWarning)
+        both(summed, x, y, zs)
 
 
 def test_a_condition_on_nan_takes_the_side_that_python_takes() -> None:

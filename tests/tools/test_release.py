@@ -33,7 +33,7 @@ def metadata(tmp_path_factory: pytest.TempPathFactory) -> Any:
     subprocess.run([sys.executable, "-c", code, target], cwd=ROOT, check=True, capture_output=True)
     (archive,) = target.glob("*.tar.gz")
     with tarfile.open(archive) as files:
-        (name,) = [name for name in files.getnames() if re.fullmatch(r"[^/]+/PKG-INFO", name)]
+        (name,) = {name for name in files.getnames() if re.fullmatch(r"[^/]+/PKG-INFO", name)}
         written = files.extractfile(name)
         assert written is not None
         return email.message_from_bytes(written.read())

@@ -32,7 +32,8 @@ def answers(it: Exercise, most: int) -> dict[str, str]:
             raise ValueError(f"{it.name}: {piece!r} is not in the solution")
         found[what] = it.solution.replace(piece, other)
     chance = random.Random(f"answers {it.name}")
-    spots = _spots(it.solution)
+    given = _functions_of(it.beginning)
+    spots = _spots(it.solution, given)
     chance.shuffle(spots)
     seen = {ast.unparse(ast.parse(it.solution))}
     for spot in spots:
@@ -46,7 +47,10 @@ def answers(it: Exercise, most: int) -> dict[str, str]:
         if len(found) >= most:
             break
         first, text = _changed(it.solution, chance.choice(spots))
-        second, text = _changed(text, chance.choice(_spots(text)))
+        more = _spots(text, given)
+        if not more:
+            continue
+        second, text = _changed(text, chance.choice(more))
         if text not in seen:
             seen.add(text)
             found[_unlike(f"{first}; {second}", found)] = text
@@ -58,10 +62,27 @@ def _unlike(what: str, found: dict[str, str]) -> str:
     return what if what not in found else f"{what} ({len(found)})"
 
 
-def _spots(source: str) -> list[Spot]:
-    """Every small change that can be made to a source."""
-    forms = [list(_forms(node, source)) for node in _nodes(ast.parse(source))]
-    return [(place, number) for place, each in enumerate(forms) for number in range(len(each))]
+def _spots(source: str, given: set[str]) -> list[Spot]:
+    """Every small change that can be made to a source, but for functions that were given."""
+    tree = ast.parse(source)
+    left_out = {
+        id(part)
+        for it in ast.walk(tree)
+        if isinstance(it, ast.FunctionDef) and ast.unparse(it) in given
+        for part in ast.walk(it)
+    }
+    return [
+        (place, number)
+        for place, node in enumerate(_nodes(tree))
+        if id(node) not in left_out
+        for number in range(len(list(_forms(node, source))))
+    ]
+
+
+def _functions_of(source: str) -> set[str]:
+    """The functions of a source, as text."""
+    found = (it for it in ast.walk(ast.parse(source)) if isinstance(it, ast.FunctionDef))
+    return {ast.unparse(it) for it in found}
 
 
 def _changed(source: str, spot: Spot) -> tuple[str, str]:
@@ -144,10 +165,12 @@ def _expressions(node: ast.expr, source: str) -> Iterator[ast.expr]:
     elif isinstance(node, ast.Attribute) and node.attr in ("data", "grad"):
         yield ast.Attribute(node.value, "grad" if node.attr == "data" else "data", node.ctx)
     elif isinstance(node, ast.Name) and node.id not in KEPT:
-        for name in _names_beside(node, source):
-            yield ast.Name(name, ast.Load())
-            yield ast.BinOp(node, ast.Mult(), ast.Name(name, ast.Load()))
-        if _names_beside(node, source):
+        names = _arguments_beside(node, source)
+        for name in names:
+            if name != node.id:
+                yield ast.Name(name, ast.Load())
+                yield ast.BinOp(node, ast.Mult(), ast.Name(name, ast.Load()))
+        if names:
             for text in _OTHERWISE:
                 yield ast.parse(text.replace("it", node.id), mode="eval").body
     elif isinstance(node, ast.Call) and len(node.args) == 1:
@@ -157,11 +180,11 @@ def _expressions(node: ast.expr, source: str) -> Iterator[ast.expr]:
         yield ast.UnaryOp(ast.USub(), node)
 
 
-def _names_beside(node: ast.Name, source: str) -> list[str]:
-    """Arguments of the function that a name stands in."""
+def _arguments_beside(node: ast.Name, source: str) -> list[str]:
+    """All arguments of the function that a name stands in, where it is one of them."""
     for first, last, names in _functions(source):
         if first < node.lineno <= last and node.id in names:
-            return [name for name in names if name != node.id]
+            return names
     return []
 
 

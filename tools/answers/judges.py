@@ -123,7 +123,7 @@ def _right_rule(name: str, namespace: dict[str, Any]) -> bool:
             several = len(right) if isinstance(right, tuple) else 0
             found = ask_call(ask, rule.function, point, several)
             numbers = [each.number for each in found]
-            if None in numbers or not all(agree(a, b) for a, b in zip(numbers, many, strict=True)):
+            if not all(_agrees(a, b) for a, b in zip(numbers, many, strict=True)):
                 return False
     return True
 
@@ -151,10 +151,13 @@ def _right_engine(text: str, namespace: dict[str, Any]) -> bool:
     )
 
 
+def _agrees(mine: float | None, right: float | None) -> bool:
+    return mine is not None and right is not None and agree(mine, right)
+
+
 def _alike(mine: list[Answer], theirs: list[Answer]) -> bool:
     return len(mine) == len(theirs) and all(
-        one.number is not None and agree(one.number, other.number)
-        for one, other in zip(mine, theirs)
+        _agrees(one.number, other.number) for one, other in zip(mine, theirs)
     )
 
 

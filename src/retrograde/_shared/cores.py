@@ -494,6 +494,12 @@ class NativeCore(Core[V], Protocol[V]):
     ) -> Any:
         """Run a program with shapes."""
 
+    def ShapedSite(self, *parts: Any) -> Any:  # noqa: N802  a class
+        """A call of a function on tensors, ready to be made again."""
+
+    def shaped_again(self, sites: list[Any], asked: Any, args: tuple[Any, ...], /) -> Any:
+        """The answer of a site that knows the call; None where none does."""
+
     def array_threads(self, most: int, /) -> int:
         """Say how many threads a product may take; how many it was."""
 

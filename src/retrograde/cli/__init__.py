@@ -20,21 +20,21 @@ from .. import __version__
 from ..errors import RetrogradeError
 
 COMMANDS: Final = {
-    "explain": "explain a gradient, step by step: of an expression, or of your script",
-    "run": "run a program with retrograde in the place of its engine",
+    "explain": "explain the gradients of an expression or a script, step by step",
+    "run": "run someone else's program on retrograde's values",
     "check": "check the gradients of a function, or of every function in a file",
-    "map": "values and gradients of all rows of some files, written to a file",
+    "map": "compute values and gradients for every row of some files",
     "memory": "run your script and say what its backward pass keeps in memory",
     "doctor": "run your script and say what is wrong with its gradients",
-    "train": "train a small GPT on text, sample from it",
-    "demo": "watch gradients being worked out, step by step",
-    "learn": "exercises that say which misconception a wrong answer shows",
+    "train": "train a small GPT on text, and sample from it",
+    "demo": "show gradients being computed, step by step",
+    "learn": "exercises that name the misconception behind a wrong answer",
     "grade": "grade anyone's class of values; cards and exhibits for teachers",
-    "build": "write a function as C, with its gradients",
+    "build": "write a function and its gradients as C",
     "info": "say which core runs here, and why",
     "bench": "time rg.compile against the peers that are installed",
 }
-"""Each is a file beside this one, which is loaded when it is asked for."""
+"""Each is a file beside this one, loaded when its command is called."""
 
 FAILED, MISUSED, INTERRUPTED = 1, 2, 130
 
@@ -45,7 +45,7 @@ examples:
   retrograde doctor train.py        a script with values, or PyTorch as it is
   retrograde memory train.py
   retrograde run gpt.py --replace Value --profile
-  retrograde demo           watch a gradient being worked out, step by step
+  retrograde demo           show gradients being computed, step by step
   retrograde demo --json    the same as data
   retrograde build model.py:price -o price.c
   retrograde info           which core runs here, and why

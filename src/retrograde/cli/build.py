@@ -1,8 +1,8 @@
 """Write a function as C: its value and gradients, without Python.
 
-FILE.py:function is recorded on the arguments of --at, or on those that `check` finds in the file.
---rows names the arguments that differ from row to row. A compiled function that the file has
-called itself needs no arguments, and one without branches can do without them too.
+FILE.py:function is recorded with the arguments of --at, or with those that `check` finds in the
+file. --rows names the arguments that differ from row to row. A compiled function needs no arguments
+if the file has already called it, or if it has no branches.
 """
 
 from __future__ import annotations

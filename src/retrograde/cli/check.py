@@ -1,7 +1,7 @@
-"""Check the gradients of the functions in a file: exit code 1 where one is wrong.
+"""Check the gradients of the functions in a file; exit code 1 if one is wrong.
 
-FILE.py:function checks one function, FILE.py every function whose point is known. The point is
-taken from --at, from `points = {"name": point}` or `point = ...` in the file, from the function's
+FILE.py:function checks one function, FILE.py every function with a known point. The point comes
+from --at, from `points = {"name": point}` or `point = ...` in the file, from the function's
 own defaults, or, for a function without arguments, from a list of leaves named `parameters`.
 """
 

@@ -1,9 +1,9 @@
-"""Run a script and say what is wrong with its gradients: NaN and where they were born, layers that
-do not learn and why, gradients nobody reset.
+"""Run a script and say what is wrong with its gradients: where a NaN was born, why a layer does not
+learn, which gradients were never reset.
 
-The script need know nothing of this: it may use retrograde's values, or be a PyTorch program as it
-is. Its backward passes are watched and its parameters found. What follows -- is handed to the
-script. Exit code 1 where there is an alarm, or where the script itself failed.
+You need not change the script: it may use retrograde's values or PyTorch. The doctor watches its
+backward passes and finds its parameters. Arguments after -- go to the script. Exit code 1 if there
+is an alarm, or if the script itself failed.
 """
 
 from __future__ import annotations

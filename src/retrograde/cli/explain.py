@@ -1,9 +1,9 @@
 """Explain the gradients of an expression or of a script: every step of the backward pass, in words.
 
-An expression takes its numbers as NAME=NUMBER. A script, with values of retrograde or with PyTorch,
-is run as Python would run it, and its last backward pass is explained, or the last one that began
-at --at LINE, or the N-th by --step N; what follows -- is handed to the script. Without either, an
-example is shown.
+Give an expression its numbers as NAME=NUMBER. A script, with retrograde's values or with PyTorch,
+runs as usual, and its last backward pass is explained: with --at LINE the last one begun at that
+line, with --step N the N-th. Arguments after -- go to the script. Without an argument, an example
+is shown.
 """
 
 from __future__ import annotations

@@ -8,12 +8,12 @@
                                waterfall, graph or thermometer of an expression;
                                an op's rule card; "rules": a folder of them
 
-Students' code runs in a process of its own that the system keeps apart (Linux:
-namespaces, else Landlock; always seccomp). It reads nothing but Python and
-NumPy, writes nothing, starts no process or thread, reaches no network and no
-other process, sees no answers; 1 GiB of memory, --seconds of time. What is not
-hidden: the time, the kind of machine, and (with Landlock alone) whether a path
-exists. Where the system has no such boundary nothing is run without --trust.
+Students' code runs in an isolated process (Linux: namespaces, else Landlock;
+always seccomp). It can read only Python and NumPy. It cannot write, start
+processes or threads, reach the network or other processes, or see the answers.
+It gets 1 GiB of memory and --seconds of time. It can see the time, the kind of
+machine and, with Landlock alone, whether a path exists. On a system without
+such a boundary nothing runs unless you pass --trust.
 
 Exit codes: 0 everything right, 1 something wrong, 2 called wrongly.
 """

@@ -1,8 +1,8 @@
-"""Values and gradients of all rows of some files, written to a file.
+"""Compute values and gradients for every row of some files, and write them to a file.
 
-The rows are those of Parquet, Arrow IPC or CSV files; columns are the parameters of the function by
-their names. The file has its name when it is whole. A map that was interrupted goes on where it
-stopped when the same command is given again, to the same bytes.
+The rows come from Parquet, Arrow IPC or CSV files; each column is the parameter of the same name.
+The output file appears only when it is complete. To continue an interrupted map, give the same
+command again: the result has the same bytes.
 """
 
 from __future__ import annotations

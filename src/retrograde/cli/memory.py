@@ -1,8 +1,8 @@
 """Run a script and say what its graph holds in memory: by op, by line, and by module.
 
-Of a PyTorch program that is what autograd keeps for the backward pass; of values, every node. The
-last backward pass is measured, or with --step N the N-th, after which the script ends. What follows
--- is handed to the script.
+For a PyTorch program, that is what autograd keeps for the backward pass; for values, every node.
+The last backward pass is measured, or with --step N the N-th, and then the script ends. Arguments
+after -- go to the script.
 """
 
 from __future__ import annotations

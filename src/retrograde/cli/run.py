@@ -1,10 +1,9 @@
-"""Run someone else's program with retrograde in the place of its engine.
+"""Run someone else's program on retrograde's values.
 
---replace Value takes away the script's own class Value and gives it ours, --replace engine.Value
-that of a module it imports; --shim micrograd answers its imports of micrograd with ours. Every line
-keeps its number, and what follows -- is handed to the script; the exit code is the script's.
---explain, --doctor and --profile then say what its backward passes did, although it knows nothing
-of them.
+--replace Value puts our Value in the place of the script's own class Value, --replace engine.Value
+in the place of a class of a module it imports; --shim micrograd answers its imports of micrograd.
+Line numbers and the exit code stay the script's. Arguments after -- go to the script. --explain,
+--doctor and --profile then say what its backward passes did.
 """
 
 from __future__ import annotations

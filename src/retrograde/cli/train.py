@@ -1,7 +1,7 @@
-"""Train a character-level GPT on a text file or on given names.
+"""Train a character-level GPT on a text file, or on a list of names that comes with the package.
 
-The file has one document a line. The run writes OUT/checkpoint.npz and OUT/loss.svg; --resume OUT
-goes on where it stopped, to the bit, also after a kill. Ctrl-C saves and stops.
+The file has one document per line. The run writes OUT/checkpoint.npz and OUT/loss.svg; --resume OUT
+continues where it stopped, bit for bit, even after a kill. Ctrl-C saves and stops.
 """
 
 from __future__ import annotations

@@ -139,8 +139,8 @@ def _swell(graph: Pass, depths: Sequence[int]) -> float:
     means = [tuple(sum(part) / len(part) for part in levels[depth]) for depth in sorted(levels)][1:]
     if len(means) < 3 or not means[0][1]:
         return 1.0
-    value, grad = max(means, key=lambda mean: mean[1])
-    return min(grad / means[0][1], means[0][0] / value) if value else 1.0
+    deep, steep = max(means, key=lambda mean: mean[1])
+    return min(steep / means[0][1], means[0][0] / deep) if deep else 1.0
 
 
 def _rows(gate: Gate, numbers: Mapping[int, int]) -> list[Rows]:

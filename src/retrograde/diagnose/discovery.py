@@ -55,7 +55,7 @@ def discovered(
     found: list[Found] = []
     taken: set[int] = set(known)
     items = _items(names)
-    for name, thing in sorted(names.items(), key=lambda item: _rank(*item, items)):
+    for name, thing in sorted(names.items(), key=lambda item: _rank(item[0], item[1], items)):
         nest = leaves_of_variable(name, thing)
         inside = {id(each.value) for each in nest}
         if not inside - taken or (inside.isdisjoint(wanted) and not _is_module(thing)):

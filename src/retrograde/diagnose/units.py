@@ -48,12 +48,13 @@ class Unit:
     def is_shut(self, rows: int, patience: int) -> bool:
         """Whether it is shut now: always so far, or for longer than it ever was before.
 
-        Passes of few rows show a unit off by chance, so there it must be half of all rows. Where not
-        every pass is looked at, those between two that are count as well.
+        Passes of few rows show a unit off by chance, so there it must be half of all rows. Passes
+        between two that were looked at count as well.
         """
         if self.shut == self.rows:
             return True
-        if self.last - self.began + 1 < patience or self.run < rows or self.run <= 2 * self.longest:
+        lasted = max(self.passes, self.last - self.began + 1)
+        if lasted < patience or self.run < rows or self.run <= 2 * self.longest:
             return False
         return self.run >= rows * self.passes or 2 * self.run >= self.rows
 

@@ -44,7 +44,7 @@ def probe(text: str) -> Probe:
 
     >>> right = probe("rule add").subjects()[""]
     >>> len(probe("rule add").ask(right))
-    12
+    32
     """
     kind, *words = text.split()
     if kind == "rule":
@@ -111,6 +111,7 @@ def engine_programs(words: tuple[str, ...]) -> list[Program]:
     if {"add", "mul"} <= set(ops):
         found += [program("y = (a*b + c) * (a + b)", a=2.0, b=-3.0, c=10.0)]
         found += [program("u = a*b; v = u + a; y = v * (u + b) + u", a=1.5, b=-0.7)]
+        found += [_at("u = a + b; v = u + b; y = v + (u + v)")]  # early, late, and of other depth
         found += [drawn(f"{SEED} {place}", ops, 4 + place) for place in range(3)]
     sessions = [it for it in ("twice", "zeroed") if it in words]
     for session in sessions:

@@ -7,14 +7,15 @@ other bits. Then it is a guard again, and rows that part have traces of their ow
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from math import copysign
 from types import CodeType, FrameType
 from typing import Any
 
 from .._shared.placeholders import tell_of_text
-from ..value import core_name
+from ..passes import values
+from ..value import Value, core_name
 from .branches import asks_for_kinds
 from .choosing import COMPARING, PLAIN
 from .conditions import Decisions
@@ -169,4 +170,30 @@ def computes_alike(program: Program, whole: bool) -> bool:
         if op in COMPARING or (op in ("mul", "add", "abs", "stop") and counts.issuperset(args)):
             counts.update(results)
         maybe.update(results)
+    return True
+
+
+_RAISING = frozenset(("div", "reciprocal", "pow", "square"))
+"""What Python may raise an exception for where numbers are given, which a function may catch."""
+
+
+def raises_alike(made: Sequence[Value], chosen: Sequence[Value], since: int) -> bool:
+    """Whether Python would raise nothing for the plain numbers among the sides.
+
+    What came of it may have been dropped, so this is asked of everything that was made.
+    """
+    graph = values.read(made, since)
+    assert graph.values is not None
+    choices = set(map(id, chosen))
+    maybe: set[int] = set()
+    starts, inputs, ops = graph.starts.tolist(), graph.inputs.tolist(), graph.ops
+    for place, value in enumerate(graph.values):
+        given = inputs[starts[place] : starts[place + 1]]
+        if id(value) in choices:
+            if any([side < 0 or side in maybe for side in given[1:]]):
+                maybe.add(place)
+        elif not maybe.isdisjoint(given) and all([i < 0 or i in maybe for i in given]):
+            if ops[place] in _RAISING:
+                return False
+            maybe.add(place)
     return True

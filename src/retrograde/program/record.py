@@ -250,12 +250,14 @@ def record(
     decisions: Decisions | None = None,
     chosen: Sequence[Value] = (),
     tests: Sequence[Value] = (),
+    look: Callable[[list[Value]], None] | None = None,
 ) -> tuple[Rolled, list[Value]]:
     """Run ``function`` and read its program, with the leaves it captured.
 
     ``flatten`` takes the result and whether anything was decided on the way; ``decisions`` may be
     forced. ``chosen`` is where the function leaves the values that are choices, ``tests`` what they
     go by: leaves under those are captured whether anything comes of them or not, as under a guard.
+    ``look`` is shown all that was made, whether anything comes of it or not.
     """
     decisions = Decisions() if decisions is None else decisions
     recorders.decisions.append(decisions)
@@ -269,6 +271,8 @@ def record(
         forget()
     if core.recorded_arrays():
         raise ArraysRecorded
+    if look is not None:
+        look(log)
     decided = decisions.taken
     outputs = flatten(result, bool(decided))
     conditions = [value for value, _ in decided]

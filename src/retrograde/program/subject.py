@@ -11,7 +11,7 @@ from .._values.modes import unwatched
 from .._values.nests import Nest, leaves, take_apart
 from ..errors import FunctionResultError
 from ..value import Value, core
-from .choices import DoubtedError, Overseer, computes_alike, on_stage
+from .choices import DoubtedError, Overseer, computes_alike, on_stage, raises_alike
 from .conditions import Decisions
 from .doubts import DoubtError
 from .entered import Entered, watching
@@ -82,11 +82,23 @@ class Subject(NamedTuple):
                 tests.extend(stage.tests)
             return result
 
+        def look(made: list[Value]) -> None:
+            if stage is not None and stage.numbers and not raises_alike(made, stage.nodes, since):
+                stage.doubted |= stage.numbers
+                raise DoubtError("it divides by or raises a plain number of a side")
+
         depth = core.swap_no_grad(0)  # a later call may want gradients
         try:
             with collector_paused(), unwatched():
                 program, captured = record(
-                    called, list(zip(values, inputs)), flatten, since, decisions, chosen, tests
+                    called,
+                    list(zip(values, inputs)),
+                    flatten,
+                    since,
+                    decisions,
+                    chosen,
+                    tests,
+                    look,
                 )
         finally:
             core.swap_no_grad(depth)

@@ -54,7 +54,7 @@ def _user(reading: Reading, index: int) -> int:
 
 
 def _same(t: torch.Tensor, columns: bool, moving: bool = False) -> bool:
-    """Whether the rows of a tensor are alike, there are some, and they are not zero if they move."""
+    """Whether the rows of a tensor, or its columns, are alike; and not zero, of a gradient."""
     t = t.detach()
     t = t.transpose(-1, 0) if columns else t
     if t.layout is not torch.strided or t.shape[0] < 2 or (moving and not t.any()):

@@ -43,7 +43,7 @@ def births_in(
 def births_caught(trap: Trap, reading: Reading, last: Reading | None) -> Births:
     """The births of a pass that was only listened to, with the lines of the last one read."""
     if last is not None:
-        reading.borrow(last) or reading.borrow_by_op(last)
+        reading.borrow_what_fits(last)
     node, odd, above, made = trap.caught[0]
     index = reading.place[node]
     edge = reading.starts[index] + odd.position

@@ -123,9 +123,11 @@ class Reading:
         self.sites, self.calls, self.groups = other.sites, other.calls, other.groups
         return True
 
-    def borrow_by_op(self, other: Reading) -> None:
-        """Where the graph is not the same, as with rows of another length: the line of the ops of
-        a kind, where all of them were made on one."""
+    def borrow_what_fits(self, other: Reading) -> None:
+        """The same; where the graph is another, as with rows of another length, the line of the
+        ops of a kind, where all of them were made on one."""
+        if self.borrow(other):
+            return
         lines: dict[str, set[Any]] = {}
         for op, site, group in zip(other.ops, other.sites, other.groups):
             lines.setdefault(op, set()).add((site, group))

@@ -1,8 +1,8 @@
 """Where gradients are switched off: the line of the ``no_grad()`` that is in force, and which line
 under it a program was at when history was lost, however deep in modules that happened.
 
-PyTorch calls one function on the way into such a block and out of it, which the mode of ``lines.py``
-sees. Where gradients are off by other ways the call that lost history is all there is to name.
+PyTorch calls one function on the way into such a block and out of it, and the mode of ``lines.py``
+sees it. Where gradients are off by other ways the call that lost history is all there is to name.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ _DATA, _DETACH_ = Tensor.data, Tensor.detach_
 _SET_ENABLED = find("set_enabled")
 _SILENT = frozenset(("__get__", "size", "dim", "numel", "stride", "is_floating_point", "__len__"))
 _SHAPED = ("_like", "new_")
-"""How the names of functions end or begin that take a shape from a tensor and none of its numbers."""
+"""How the names of functions end, or begin, that take only a shape from a tensor."""
 
 
 @dataclass
@@ -173,8 +173,10 @@ class Lines(TorchFunctionMode):
         times = self._times[made, module] = self._times.get((made, module), 0) + 1
         if times > OFTEN and times & (times - 1):
             return
-        known = isinstance(given, frozenset)
-        leaves = given if known else frozenset[int]().union(*map(leaves_under, given))
+        if isinstance(given, frozenset):
+            leaves = given
+        else:
+            leaves = frozenset[int]().union(*map(leaves_under, given))
         if leaves:
             how, made, module = self._guards.blamed(how, made, module)
             self.lost.append(Lost(how, made, module, leaves, made_so_far(), of_leaf))

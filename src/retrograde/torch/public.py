@@ -24,10 +24,11 @@ from .ledger import by_use, of_one
 from .ledger import through as by_routes
 from .modules import Modules
 from .naming import names_now
+from .passing import doubling
 from .pulling import Pulling
 from .samples import sample
 from .summaries import summary
-from .watching import Watch, doubling, watching_now
+from .watching import Watch, watching_now
 
 
 def watch(

@@ -16,8 +16,9 @@ from ..explain.array_story import told_arrays
 from ..explain.story import Story
 from ..passes.flat import Pass
 from .ledger import by_use
+from .passing import doubling
 from .public import _places
-from .watching import Watch, doubling
+from .watching import Watch
 
 
 class Scripted:

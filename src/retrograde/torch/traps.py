@@ -6,7 +6,7 @@ and whatever is not known. That costs a walk over the nodes of the graph. On a G
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
@@ -20,8 +20,8 @@ SAFE = frozenset(
 )
 """Kinds of rules that give finite numbers for finite numbers, short of overflow."""
 _ALSO_SAFE = frozenset(
-    "logsoftmax logsumexp nllloss nllloss2dnd mseloss binarycrossentropywithlogits smoothl1loss l1loss "
-    "huberloss nativedropout scaleddotproductattentionflashforcpu klddiv".split()
+    "logsoftmax logsumexp nllloss nllloss2dnd mseloss binarycrossentropywithlogits smoothl1loss "
+    "l1loss huberloss nativedropout scaleddotproductattentionflashforcpu klddiv".split()
 ) | (NORMS & {"nativelayernorm", "nativebatchnorm", "nativegroupnorm"})
 _listened: dict[type, bool] = {}
 
@@ -70,6 +70,12 @@ class Trap:
         for handle in self._handles:
             handle.remove()
         self._nodes.clear()
+
+
+def may_catch(nodes: Iterable[Any]) -> bool:
+    """Whether there is a rule to listen to among some nodes: most programs that have none in one
+    pass have none in the next, and need no walk."""
+    return any(map(_is_listened_to, nodes))
 
 
 def _is_listened_to(node: Any) -> bool:

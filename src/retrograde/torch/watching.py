@@ -7,12 +7,10 @@ nothing is in place but the doors; the loss and the norms of gradients are read.
 
 from __future__ import annotations
 
-import gc
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from math import isfinite
 from typing import Any
 
@@ -44,26 +42,18 @@ from .kinds import LEAF
 from .lines import Lines
 from .logs import Log, log_to
 from .modules import Modules
+from .passing import doubling, is_compiled, no_collection, number_of_root, without_gradients
 from .patients import Patients
 from .pulling import Pulling
 from .samples import sample
 from .sites import calling, site_of
-from .summaries import settled, summary
-from .traps import Trap
+from .summaries import summary
+from .traps import Trap, may_catch
 
 FARTHEST = 4
 """How many passes before one that is examined lines are followed, where a graph serves several."""
 
 _watching: list[Watch] = []
-
-
-def doubling(number: int) -> bool:
-    """Passes 1, 2, 4, 8, …
-
-    >>> [n for n in range(1, 20) if doubling(n)]
-    [1, 2, 4, 8, 16]
-    """
-    return number & (number - 1) == 0
 
 
 def watching_now() -> Watch | None:
@@ -105,14 +95,14 @@ class Watch:
         self.looked: Callable[[Any, Pass | None], None] | None = None
         """Called with the root of a pass that is examined, before it runs and with it after."""
         self._lost: list[Any] = []
-        self._alike = Alike()
+        self._alike, self._risky = Alike(), True
 
     # ---- in and out ---------------------------------------------------------------------------
 
     def __enter__(self) -> Watch:
         if _watching:
             raise TorchProgramError.watched_twice()
-        self._compiled = _private.has_compiled() or any(map(_is_compiled, self.modules.models))
+        self._compiled = _private.has_compiled() or any(map(is_compiled, self.modules.models))
         with ExitStack() as stack:
             stack.enter_context(_private.engine_through(self._run))
             stack.enter_context(_private.before_backward(self._leave_mode))
@@ -281,7 +271,9 @@ class Watch:
         closely = (examined or self._compiled) and self._wants(self.passes + 1)
         late = not closely and len(roots) == 1 and roots[0].is_cuda
         scale = self._scale()
-        loss: Any = roots[0].detach() if late else sum(_number(root) for root in roots) / scale
+        loss: Any = (
+            roots[0].detach() if late else sum(number_of_root(root) for root in roots) / scale
+        )
         closely = closely or not (late or isfinite(loss) or self._sick)
         try:
             if closely:
@@ -312,6 +304,7 @@ class Watch:
     ) -> Any:
         began = self._glances.begin()
         quiet = self._sick or self._scaler is not None or self._compiled or roots[0].is_cuda
+        quiet = quiet or not self._risky
         trap = None if quiet else Trap(roots)
         try:
             result = engine(roots, *arguments, **options)
@@ -428,11 +421,12 @@ class Watch:
         history.weigh(self._weights(numbers, arrays))
         history.carried = carried_into(reading, self._ends[-1]) if self._ends else (False, None)
         self._alike.look(reading, numbers, tensors)
+        self._risky = may_catch(reading.live)
         history.beside.alike = self._alike.suspects
         history.motion.measuring = True
         skipped = self._scaler is not None and isfinite(loss)
         if skipped and not np.isfinite(seen.gradients).all():
-            seen = _without_gradients(seen)  # the scaler skips this step, and lowers its scale
+            seen = without_gradients(seen)  # the scaler skips this step, and lowers its scale
         history.examine(seen, self._site)
         self._sick = bool(history.not_finite.began[0])
         self._keep_norms(seen.gradients, seen.reached)
@@ -464,32 +458,3 @@ class Watch:
         found = trouble(error, roots, patients, known, self._lost, self._site)
         if patients.history is not None and found is not None:
             patients.history.findings.append(found)
-
-
-@contextmanager
-def no_collection() -> Iterator[None]:
-    """Garbage waits: all that is made here lives on, and walking it again and again would take
-    longer than the rest."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
-
-
-def _number(root: torch.Tensor) -> float:
-    seen = settled(summary(root)) if root.numel() != 1 or root.is_complex() else None
-    return seen.mean * seen.count if seen is not None else float(root.detach())
-
-
-def _without_gradients(seen: Any) -> Any:
-    finite = np.where(np.isfinite(seen.gradients), seen.gradients, 0.0)
-    return replace(seen, gradients=finite, odd_gradients=0)
-
-
-def _is_compiled(model: torch.nn.Module) -> bool:
-    return type(model).__name__ == "OptimizedModule" or any(
-        getattr(part, "_compiled_call_impl", None) is not None for part in model.modules()
-    )

@@ -178,10 +178,10 @@ const updateValue = (app, box, step) => {
   let grad = "·";
   if (!story.takes[box.ref]) grad = "takes none";
   else if (asked && step.phase === "seed") grad = "?";
-  else if (some) grad = signed(has.amount) + (has.complete ? "" : " …");
+  else if (some) grad = gathering(has);
   else if (has) grad = TO_COME;
   setText(box.grad, grad);
-  const looks = some && story.takes[box.ref] ? signOf(has.amount) : has && story.takes[box.ref] ? "pending" : "zero";
+  const looks = some && story.takes[box.ref] ? looksOf(has) : has && story.takes[box.ref] ? "pending" : "zero";
   setClass(box.grad, `digits ${looks}`);
   let said = "no gradient yet";
   if (some) said = `gradient ${brief(has.amount)}${has.complete ? "" : " so far"}`;

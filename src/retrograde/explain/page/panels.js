@@ -145,7 +145,7 @@ const showLedger = (app) => {
   else if (selected === story.root && !ledger.length) total.replaceChildren("The pass starts here: its gradient is the seed, ", whole);
   else if (!ledger.length) total.replaceChildren("Nothing reaches it: its gradient is ", gradientOf(0));
   else if (!hasSome(has)) total.replaceChildren(`${plural(ledger.length, "contribution")} to come`);
-  else if (!has.complete) total.replaceChildren("so far ", gradientOf(has.amount));
+  else if (!has.complete) total.replaceChildren("so far ", html("span", { class: `grad ${looksOf(has)}` }, gathering(has)));
   else {
     const amounts = Array.from(ledger.subarray(0, 5), (e) => brief(numbers.amount[e]));
     const sum = `${amounts.join(" + ").replaceAll("+ −", "− ")} = `;

@@ -69,8 +69,7 @@ const tableRow = (app, value, step) => {
   let grad = "·";
   if (!story.takes[value]) grad = "takes none";
   else if (hasSome(has)) {
-    grad = gradientOf(has.amount);
-    if (!has.complete) grad.append(" …");
+    grad = html("span", { class: `grad ${looksOf(has)}` }, gathering(has));
   } else if (has) grad = html("span", { class: "grad pending" }, TO_COME);
   if (app.hidden && value === step.value && step.phase === "seed") grad = "?";
   const asked = app.hidden && value === step.value && step.phase === "forward";

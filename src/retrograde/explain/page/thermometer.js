@@ -31,8 +31,8 @@ const showThermometer = (app) => {
     bar.className = `bar ${signOf(amount)}`;
     bar.style.width = `${50 * size}%`;
     row.classList.toggle("waits", !some);
-    setText(reading, some ? signed(amount) + (found[i].complete ? "" : " …") : found[i] ? TO_COME : "·");
-    reading.className = `grad ${some ? signOf(amount) : found[i] ? "pending" : "zero"}`;
+    setText(reading, some ? gathering(found[i]) : found[i] ? TO_COME : "·");
+    reading.className = `grad ${some ? looksOf(found[i]) : found[i] ? "pending" : "zero"}`;
     row.title = some && found[i].complete && !moved.size ? words : "";
   });
   const told = found.every((it) => it && it.complete);

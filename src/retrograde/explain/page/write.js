@@ -53,5 +53,9 @@ const setClass = (node, name) => {
 };
 // A sentence of Python's with its names and numbers put in.
 const told = (template, parts) => template.replace(/\{(\w+)\}/g, (_, name) => parts[name]);
+// A gradient as far as it has come: one of which more is to come never looks like no effect.
+const gathering = ({ amount, complete }) =>
+  (complete ? signed(amount) : amount ? `${signed(amount)} …` : "○ 0 …");
+const looksOf = ({ amount, complete }) => (complete || amount ? signOf(amount) : "pending");
 const TO_COME = "○ to come";
 const gradientOf = (number) => html("span", { class: `grad ${signOf(number)}` }, signed(number));

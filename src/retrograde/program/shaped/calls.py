@@ -17,7 +17,7 @@ from ...errors import CompileError, FunctionResultError
 from ...tensor import Tensor
 from ...value import core, native_core
 from .arguments import INDICES, NUMBER, SETTING, TENSOR, Taken, take
-from .leading import MOST_SITES, Call, Leading, taking
+from .leading import MOST_SITES, Call, Lasting, Leading, taking
 from .row_answers import Leave, RowAnswers
 from .row_calls import Part
 from .row_stories import births_of, story_of
@@ -87,7 +87,7 @@ class Calls(Leading):
             if kind == NUMBER if part is float else _takes(part, kind):
                 continue
             return
-        names = family.names if isinstance(family.names, native_core.Names) else None
+        names = None if isinstance(family.names, Lasting) else family.names
         site = native_core.ShapedSite(
             key, run.packed.capsule, trace.captured, takers, names, trace, finish, REFUSED
         )

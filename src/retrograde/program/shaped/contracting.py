@@ -18,8 +18,8 @@ Run = tuple[int, tuple[int, ...]]
 """Letters as one loop: its length, and a step an array."""
 
 FEW, FEW_OF_A_VECTOR = 16, 256
-"""Multiplications below which a product in a loop is not worth being called: of two matrices, and of
-a matrix and a vector."""
+"""Multiplications below which a product in a loop is not worth being called: of two matrices, and
+of a matrix and a vector."""
 
 
 def contracted(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from ...ops.arrays.flat import strides
 from ...ops.arrays.programs import NUMBERS
-from .steps import Layout, Map, Operand, Pack, Product, Reduce, Shape, Step
+from .steps import Layout, Map, Operand, Product, Reduce, Shape, Step
 
 MOST_OPERANDS, MOST_STEPS, MOST_ROOMS = 24, 32, 12
 """What one group holds at most, as ``native/kernels/shaped.h`` has it."""

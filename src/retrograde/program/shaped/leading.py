@@ -31,6 +31,14 @@ MOST_FAMILIES = 128
 Call = Callable[[dict[str, Any]], Any]
 
 
+class Lasting:
+    """Names of a function without Python: they mean what they meant."""
+
+    def unchanged(self) -> bool:
+        """Always."""
+        return True
+
+
 class Leading:
     """The recordings of a function, by what its arguments are like."""
 

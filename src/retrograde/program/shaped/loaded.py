@@ -12,16 +12,9 @@ from ...tensor import Tensor
 from ...value import core
 from .arguments import SETTING, Taken
 from .calls import Calls
+from .leading import Lasting
 from .traces import Family, Trace
 from .writer import StoredTensors
-
-
-class _Lasting:
-    """Names of a function without Python: they mean what they meant."""
-
-    def unchanged(self) -> bool:
-        """Always."""
-        return True
 
 
 class StoredCalls(Calls):
@@ -31,7 +24,7 @@ class StoredCalls(Calls):
         super().__init__(stored.name, _no_function, stored.wanted)
         for family in stored.families:
             assert family.arguments is not None
-            family.names = _Lasting()
+            family.names = Lasting()
             self.families[family.arguments.key] = family
 
     def _family(self, taken: Taken) -> Family:

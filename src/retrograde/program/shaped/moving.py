@@ -67,7 +67,11 @@ def moved(row: Bound) -> Moved | None:
     places = _places(found.at)
     if any(it is None for it in places):
         return None
-    if statement.how not in ("=", "+=") if adds else not _covers(term.to.at, dict(term.loops), row.shape):
+    if (
+        statement.how not in ("=", "+=")
+        if adds
+        else not _covers(term.to.at, dict(term.loops), row.shape)
+    ):
         return None
     loops = [(name, n) for name, n in term.loops if n != 1]
     names, lengths = tuple(name for name, _ in loops), tuple(n for _, n in loops)

@@ -46,7 +46,9 @@ def in_order(steps: Sequence[Step], kept: set[int]) -> list[Step]:
     return [step for step in result if step is not None]
 
 
-def _straight(step: Map, result: list[Step | None], maker: Callable[[Operand], tuple[int, Step | None]]) -> Map:
+def _straight(
+    step: Map, result: list[Step | None], maker: Callable[[Operand], tuple[int, Step | None]]
+) -> Map:
     """A map whose operands, where products make them for it, come in its own order."""
     order = strides(step.box)
     args = list(step.args)
@@ -71,7 +73,7 @@ def _as(step: Map | Product, result: int) -> Step:
 
 
 def _written(product: Product, box: Shape, steps: Shape) -> Product | None:
-    """A product that writes in order what is read over a box by these steps; None where it cannot."""
+    """A product that writes in order what is read by these steps; None where it cannot."""
     if product.adds:
         return None
     order = dict(zip(zip(box, steps), strides(box)))
@@ -97,9 +99,7 @@ def _turned(product: Product) -> Product:
     def transpose(it: Matrix) -> Matrix:
         return replace(it, row=it.column, column=it.row)
 
-    return replace(
-        product, sizes=(n, m, k), a=transpose(product.b), b=transpose(product.a)
-    )
+    return replace(product, sizes=(n, m, k), a=transpose(product.b), b=transpose(product.a))
 
 
 def _walked(step: Map, box: Shape, steps: Shape) -> Map | None:
@@ -108,7 +108,5 @@ def _walked(step: Map, box: Shape, steps: Shape) -> Map | None:
     if sorted(zip(box, steps)) != sorted(zip(step.box, order)):
         return None
     axes = [order.index(it) for it in steps]
-    args = tuple(
-        it._replace(steps=tuple(it.steps[axis] for axis in axes)) for it in step.args
-    )
+    args = tuple(it._replace(steps=tuple(it.steps[axis] for axis in axes)) for it in step.args)
     return replace(step, args=args, box=box)
