@@ -378,7 +378,7 @@ def test_a_copy_that_is_moved_by_hand_behind_a_detach_is_meant(shell, script):
     assert "detached" not in shell("doctor", script(MOVED)).stdout
 
 
-TWO = """
+IN_TURN = """
 from retrograde import Value
 class Net:
     def __init__(self, first):
@@ -400,7 +400,7 @@ train(0.7)
 
 
 def test_objects_of_the_scripts_own_classes_are_one_model_each(shell, script):
-    done = shell("doctor", script(TWO), "--json")
+    done = shell("doctor", script(IN_TURN), "--json")
     reports = json.loads(done.stdout)["reports"]
     groups = [[(it["name"], it["parameters"]) for it in report["groups"]] for report in reports]
     assert [sorted(each) for each in groups] == [[("net.b", 1), ("net.w", 2)]] * 2
