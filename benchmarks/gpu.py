@@ -38,6 +38,8 @@ import retrograde as rg
 LIMITS = Path(__file__).parent / "limits"
 TUNED = ((4, 128), (4, 64), (4, 32), (2, 128), (2, 64), (8, 64), (8, 32), (0, 128))
 """Rounds of a window that are filled at once, 0 for none, and threads of a block."""
+STRAIGHT = ((0, 64), (0, 128), (0, 256), (0, 512))
+"""The same where there is no loop."""
 SECTIONS = ("bits", "doors", "times", "tune")
 
 
@@ -415,21 +417,22 @@ class Run:
 
     def tune(self) -> None:
         """Windows of several sizes, and none."""
+        self.attempt("tune black-scholes", lambda: self.tuned("black-scholes", STRAIGHT))
         for name in ("asian", "heston"):
-            self.attempt(f"tune {name}", lambda name=name: self.tuned(name))
+            self.attempt(f"tune {name}", lambda name=name: self.tuned(name, TUNED))
 
-    def tuned(self, name: str) -> None:
+    def tuned(self, name: str, sizes: tuple[tuple[int, int], ...]) -> None:
         """One program with windows of several sizes and blocks."""
         from retrograde.printing import device_text
         from retrograde.printing.cuda import code as codes
 
         function, given, wrt = self.case(name)
-        device, blocks = self.there(given), device_text.BLOCKS
+        device, block = self.there(given), device_text.BLOCK
         source = codes.device_source
         try:
-            for rounds, most in TUNED:
+            for rounds, most in sizes:
                 codes.device_source = lambda ready, title, r=rounds: source(ready, title, r)
-                device_text.BLOCKS = ((12, most),)
+                device_text.BLOCK = most
                 fast = rg.compile(function, backend="cuda")
                 try:
                     code, again = self.launched(
@@ -444,7 +447,7 @@ class Run:
                     [*self.events(again, 10), kernel.num_regs, kernel.local_size_bytes],
                 )
         finally:
-            codes.device_source, device_text.BLOCKS = source, blocks
+            codes.device_source, device_text.BLOCK = source, block
 
 
 def main() -> int:

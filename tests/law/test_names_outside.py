@@ -41,7 +41,7 @@ ALLOWED = {
     "_shared/blas.py": ({"mul"}, "the language's product, which a matrix product sums"),
     "program/calls.py": ({"sum", "dot"}, "methods of sequences"),
     "program/choices.py": (
-        {"pow", "mul", "neg", "add", "abs"},
+        {"pow", "mul", "neg", "add", "abs", "div", "reciprocal", "square"},
         "arithmetic of Python's that tells a number from a value",
     ),
     "program/choosing.py": (
@@ -60,6 +60,8 @@ ALLOWED = {
     "printing/doors.py": ({"sum"}, "how rows are reduced"),
     "program/shaped/calls.py": ({"sum"}, "how rows are reduced"),
     "cli/_page.py": ({"equal"}, "a word"),
+    "cli/_suggestions.py": ({"sqrt"}, "what the sign for a root is written as"),
+    "explain/paths.py": ({"round"}, "Python's own function"),
     "models/checkpoint.py": ({"round"}, "a key of a checkpoint"),
     "models/training.py": ({"round"}, "a key of a checkpoint"),
     "optim/optimizer.py": ({"square"}, "the same"),

@@ -158,8 +158,9 @@ def _each(act: Callable[..., Any]) -> Callable[..., Any]:
     return entries
 
 
-for _name in ("add", "sub", "mul", "lt", "le", "gt", "ge", "eq", "ne", "and", "or"):
-    _act = getattr(operator, f"{_name}_" if _name in ("and", "or") else _name)
+_COMPARE = (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne)
+for _act in (operator.add, operator.sub, operator.mul, *_COMPARE, operator.and_, operator.or_):
+    _name = _act.__name__.rstrip("_")
     setattr(ndarray, f"__{_name}__", _each(_act))
     setattr(ndarray, f"__r{_name}__", _each(lambda one, two, act=_act: act(two, one)))
 ndarray.__hash__ = object.__hash__  # type: ignore[method-assign]

@@ -18,7 +18,7 @@ from .nodes import Around, Body, Node
 from .places import Memory
 from .programs import Printed, ProgramText, printed, rolled_of
 from .statements import Printer, affine
-from .windows import ROUNDS, Window, windows
+from .windows import Window, windows, windows_that_fit
 
 NAME = "rg_program"
 MOST_CONSTANT = 7000
@@ -29,8 +29,8 @@ MOST_LOCAL = 4096
 """Doubles that a thread has as its own memory; what is more is handed to the launch."""
 SUMS_BLOCK = 256
 """Threads of a block that adds rows up."""
-BLOCKS = ((4, 128), (12, 64))
-"""By the arrays that windows have at most: threads of a block."""
+BLOCK = 64
+"""Threads of a block that computes rows: windows of so many fit into a block's share."""
 
 
 class DevicePrinter(Printer):
@@ -149,11 +149,14 @@ class DeviceText(ProgramText):
     printer = DevicePrinter
 
     def __init__(
-        self, rolled: Rolled, name: str, arguments: int, vectors: int, rounds: int = ROUNDS
+        self, rolled: Rolled, name: str, arguments: int, vectors: int, rounds: int | None = None
     ) -> None:
         super().__init__(rolled, name, arguments, vectors)
-        self.rounds = rounds
-        self.windows = windows(self.places, self._outside(), rounds) if rounds else []
+        if rounds is None:
+            self.rounds, self.windows = windows_that_fit(self.places, self._outside())
+        else:
+            self.rounds = rounds
+            self.windows = windows(self.places, self._outside(), rounds) if rounds else []
         self.tape = 0
 
     def run(self) -> DeviceProgram:
@@ -163,7 +166,7 @@ class DeviceText(ProgramText):
         return DeviceProgram(
             **vars(self.printed(text)),
             outputs=len(self.frame.outputs),
-            block=self.block,
+            block=BLOCK,
             tape=self.tape if self.tape > MOST_LOCAL else 0,
             is_guarded=self.is_guarded,
         )
@@ -176,11 +179,6 @@ class DeviceText(ProgramText):
     def rings(self) -> int:
         """How many arrays the windows have."""
         return sum(len(window.first) for window in self.windows)
-
-    @property
-    def block(self) -> int:
-        """Threads of a block."""
-        return next(threads for most, threads in BLOCKS if self.rings <= most)
 
     @property
     def is_guarded(self) -> bool:
@@ -265,8 +263,8 @@ class Kernels:
     program: DeviceProgram
 
 
-def device_source(ready: Ready, title: str, rounds: int = ROUNDS) -> Kernels:
-    """The kernels of a plan."""
+def device_source(ready: Ready, title: str, rounds: int | None = None) -> Kernels:
+    """The kernels of a plan; ``rounds`` are what windows are filled with at once, 0 for none."""
     as_kernels = partial(DeviceText, rounds=rounds)
     program = printed(rolled_of(ready), NAME, ready.arguments, 1, title, as_kernels)
     assert isinstance(program, DeviceProgram)

@@ -14,10 +14,11 @@ from dataclasses import dataclass, field
 from .nodes import Around, Body, Node, Reference
 from .places import Carry, Family, Memory, Places, Variable
 
-ROUNDS = 4
-"""Rounds that are filled at once; a window holds twice as many."""
 MOST_RINGS = 12
 """Arrays that windows may have together: fast memory is small."""
+ROUNDS = ((4, 4), (MOST_RINGS, 2))
+"""By the arrays that windows have at most: rounds that are filled at once; a window holds twice as
+many. What a thread keeps bounds how many threads there are at a time (measured on an H200)."""
 
 
 class UnfitError(Exception):
@@ -56,7 +57,16 @@ class Window:
         return 2 * self.rounds
 
 
-def windows(places: Places, outside: Sequence[int], rounds: int = ROUNDS) -> list[Window]:
+def windows_that_fit(places: Places, outside: Sequence[int]) -> tuple[int, list[Window]]:
+    """The rounds that are filled at once, and the loops that have windows of so many."""
+    for most, rounds in ROUNDS:
+        found = windows(places, outside, rounds)
+        if sum(len(window.first) for window in found) <= most:
+            break
+    return rounds, found
+
+
+def windows(places: Places, outside: Sequence[int], rounds: int) -> list[Window]:
     """The loops of a program that have windows; ``outside`` are ids that are read at the end."""
     found: list[Window] = []
     rings = 0
