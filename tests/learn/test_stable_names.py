@@ -63,7 +63,7 @@ def test_a_folder_from_before_an_exercise_was_inserted_goes_on(tmp_path, inserte
     assert main(["learn", "check", "add", "--folder", str(tmp_path), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["file"] == add.file
     now.reset(exercise("mul"))
-    assert now.file(exercise("mul")).read_text() == mul.start
+    assert now.file(exercise("mul")).read_text() == exercise("mul").start
     assert f"from {mul.module} import" in (tmp_path / mul.test_file).read_text()
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", add.test_file],
