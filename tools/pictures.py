@@ -23,8 +23,8 @@ from rich.text import Text
 ROOT = Path(__file__).resolve().parents[1]
 PICTURES = ROOT / "docs" / "pictures"
 EXPRESSION = ("L=(a*b+c)*(a+b)", "a=2", "b=-3", "c=10")
-STEP = 9
-"""The step at which the page is shown: the gradient of a sum is copied to both inputs."""
+STEP = 12
+"""The step at which the page is shown: the second contribution is added to the first."""
 WIDTH, HEIGHT = 1280, 760
 FLAGS = (
     "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run"
