@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+import sys
 from reprlib import Repr
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +35,18 @@ def kind_of(thing: object) -> str:
         glimpse = "no repr"
     if len(glimpse) > 40:
         glimpse = glimpse[:37] + "..."
-    return "None" if thing is None else f"{type(thing).__name__} ({glimpse})"
+    if thing is None:
+        return "None"
+    former = ", of an earlier import of the package: make it anew" if _is_former(thing) else ""
+    return f"{type(thing).__name__} ({glimpse}){former}"
+
+
+def _is_former(thing: object) -> bool:
+    """Whether its class is one of ours from before the package was imported again."""
+    kind = type(thing)
+    home = sys.modules.get(kind.__module__)
+    ours = kind.__module__.partition(".")[0] == __name__.partition(".")[0]
+    return ours and home is not None and getattr(home, kind.__name__, kind) is not kind
 
 
 def describe(value: Value) -> str:

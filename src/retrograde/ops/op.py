@@ -12,6 +12,7 @@ from functools import cached_property
 from itertools import product
 from numbers import Real
 
+from .emit.python import compile_row
 from .expr import Absent, Expr, Num, Var, Where, calls, variables
 from .special import ROUTINES
 from .words import WORDS
@@ -205,8 +206,6 @@ class Op:
 
     @cached_property
     def _functions(self) -> tuple[Callable[..., float], Callable[..., tuple[float, ...]]]:
-        from .emit.python import compile_row
-
         return compile_row(self)
 
     @property
