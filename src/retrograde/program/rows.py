@@ -256,10 +256,18 @@ def _visit(bound: Bound, nest: Any, name: str) -> Visited:
     raise RowsError.kind(name, nest)
 
 
+def kind_of_device(thing: Any) -> int | None:
+    """DLPack's number for where an array lies; None where it lends nothing."""
+    device = getattr(thing, "__dlpack_device__", None)
+    try:
+        return None if device is None else int(device()[0])
+    except (BufferError, RuntimeError, TypeError, ValueError):
+        return None  # PyTorch's meta tensors lie nowhere
+
+
 def is_elsewhere(thing: Any) -> bool:
     """Whether a thing is an array that lies on a device."""
-    device = getattr(thing, "__dlpack_device__", None)
-    return device is not None and int(device()[0]) != ON_HOST
+    return kind_of_device(thing) not in (None, ON_HOST)
 
 
 @lru_cache(maxsize=64)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import PrintingError
+from ...program.rows import kind_of_device
 from .driver import DeviceFullError
 
 OPTIONS = ("--std=c++17", "--fmad=false", "--disable-warnings")
@@ -143,9 +144,7 @@ class CupyDriver:
         if isinstance(thing, cupy().ndarray):
             found = thing
         else:
-            if not hasattr(thing, "__dlpack_device__") or isinstance(thing, np.ndarray):
-                return None
-            if int(thing.__dlpack_device__()[0]) != ON_DEVICE:
+            if isinstance(thing, np.ndarray) or kind_of_device(thing) != ON_DEVICE:
                 return None
             found = cupy().from_dlpack(thing)
         if found.device.id != cupy().cuda.runtime.getDevice():
