@@ -497,6 +497,6 @@ def test_threads_of_the_function_may_compute(rg: Any) -> None:
 
 
 def test_identity_with_true_cannot_be_caught(rg: Any) -> None:
-    """As docs/compile.md says: ``is`` asks nobody, and a condition is not True."""
+    """As docs/compile.md says: ``is`` calls no method, and a condition is not True."""
     f = rg.compile(lambda x: x if (x > 0) is True else -x)
     assert f(1.0) == -1.0
