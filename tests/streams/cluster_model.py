@@ -8,13 +8,12 @@ from typing import Any
 
 import retrograde as rg
 
-NOTES = os.environ.get("RETROGRADE_TEST_NOTES", "")
-
 
 def noted(what: str) -> None:
     """Note that a process runs the function itself: it records."""
-    if NOTES:
-        with open(Path(NOTES) / f"{os.getpid()}.txt", "a", encoding="utf-8") as file:
+    folder = os.environ.get("RETROGRADE_TEST_NOTES", "")
+    if folder:
+        with open(Path(folder) / f"{os.getpid()}.txt", "a", encoding="utf-8") as file:
             file.write(what + "\n")
 
 
