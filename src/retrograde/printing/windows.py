@@ -188,7 +188,7 @@ class _Finder:
                 reads = self._node_reads(part)
             else:
                 reads = self._body_reads(part)
-                self._check(self._start_reads(part), low, low)
+                self._check(self._start_reads(part, ()), low, low)
             if not reads:
                 continue
             if not done:
@@ -199,17 +199,20 @@ class _Finder:
     def _end_reads(self, index: int) -> Iterator[Read]:
         return self._reads_of(Reference(index), ())
 
-    def _start_reads(self, body: Body) -> list[Read]:
+    def _start_reads(self, body: Body, around: tuple[Around, ...]) -> list[Read]:
+        """How a window is read before the first rounds of a loop that stands in others."""
         carries = self.places.carries.get((body.loop, False), []) if body.loop else []
         starts = [start for carry in carries for start in carry.starts]
-        return [read for start in starts for read in self._reads_of(start, ())]
+        return [read for start in starts for read in self._reads_of(start, around)]
 
-    def _body_reads(self, body: Body) -> list[Read]:
+    def _body_reads(self, body: Body, around: tuple[Around, ...] = ()) -> list[Read]:
+        assert body.loop is not None
+        inside = (*around, body.loop)
         found: list[Read] = []
         for part in body.parts:
             if isinstance(part, Node):
                 found += self._node_reads(part)
-            elif self._body_reads(part) or self._start_reads(part):
+            elif self._body_reads(part, inside) or self._start_reads(part, inside):
                 raise UnfitError  # loops in loops
         return found
 
