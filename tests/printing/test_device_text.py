@@ -151,7 +151,7 @@ def test_random_loops(tmp_path, seed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(10, 60))
+@pytest.mark.parametrize("seed", [*range(10, 60), 267])
 def test_more_random_loops(tmp_path, seed):
     function, _ = random_function(rg, seed)
     check(function, rows_for(seed, count=30), tmp_path)

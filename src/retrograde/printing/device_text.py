@@ -52,7 +52,7 @@ class DevicePrinter(Printer):
     def before_loop(self, loop: Around, depth: int) -> None:
         """The place of the window when the loop is done."""
         window = self._window_of(loop)
-        if window is not None:
+        if window is not None and window.fills:
             self.out(f"int low{loop.number} = {window.low};", depth)
 
     def before_round(self, body: Body, depth: int) -> None:

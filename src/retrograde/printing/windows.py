@@ -122,7 +122,8 @@ class _Finder:
         window = self.window
         window.low = -(-(last + 1 - window.size) // window.rounds) * window.rounds
         self._walk()
-        self._slice()
+        if window.fills:  # else all that is read is still there: nothing is computed again
+            self._slice()
         return window
 
     def _members(self) -> int:
