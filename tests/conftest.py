@@ -12,6 +12,7 @@ import os
 import signal
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -21,6 +22,8 @@ from hypothesis import HealthCheck, settings
 
 import retrograde
 from retrograde import value
+
+from .browser import running_browser
 
 settings.register_profile("steady", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("steady")  # nothing depends on the clock
@@ -156,3 +159,10 @@ def reference() -> Any:
 def rg(request: pytest.FixtureRequest) -> Any:
     """The package, once on each core."""
     return _load_native() if request.param == "native" else _load_reference()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """One Chromium for all tests of a process: its driver allows no second one beside it."""
+    with running_browser() as running:
+        yield running

@@ -1,4 +1,4 @@
-"""One browser for the tests of pages, started when the first of them asks for it."""
+"""Pages in the browser that all tests share."""
 
 from __future__ import annotations
 
@@ -10,14 +10,8 @@ import pytest
 
 from retrograde.explain.html import page_html
 
-from .browser import Opened, running_browser
+from ..browser import Opened
 from .stories import walkthroughs
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    with running_browser() as running:
-        yield running
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from typing import Any
 from retrograde.explain.html import page_html
 from retrograde.explain.phrases import seed_words
 
-from .browser import Opened
+from ..browser import Opened
 from .stories import walkthroughs
 
 CONTRIBUTIONS = """

@@ -11,7 +11,7 @@ import pytest
 
 from retrograde.explain.html import page_html
 
-from .browser import Opened
+from ..browser import Opened
 from .stories import walkthroughs
 
 WIDTHS = {1440: 900, 1138: 720, 1000: 900, 390: 844}

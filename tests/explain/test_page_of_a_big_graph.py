@@ -9,7 +9,7 @@ import pytest
 
 from retrograde.explain.html import page_html
 
-from .browser import Opened
+from ..browser import Opened
 from .stories import layers
 
 

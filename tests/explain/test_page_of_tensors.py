@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from .browser import Opened
+from ..browser import Opened
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from retrograde.ops import OPS
 from retrograde.ops.emit.javascript import law
 
 from ..law.test_engines_agree import awkward_points
-from .browser import Opened
+from ..browser import Opened
 from .stories import every_op
 
 NUMBERS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}

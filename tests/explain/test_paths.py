@@ -14,7 +14,7 @@ import pytest
 from retrograde.explain.html import page_html
 from retrograde.explain.page_data import columns_of
 
-from .browser import Opened
+from ..browser import Opened
 
 BRANCHING = """\
 import retrograde as rg

@@ -13,8 +13,6 @@ from typing import Any
 
 import pytest
 
-from ..explain.browser import running_browser
-
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 1000
 
@@ -53,19 +51,18 @@ def address(site: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def playground(address: str) -> Iterator[Any]:
+def playground(address: str, browser: Any) -> Iterator[Any]:
     """The playground, Python loaded; it must have asked nobody but its own server."""
     asked: list[str] = []
     complaints: list[str] = []
-    with running_browser() as browser:
-        page = browser.new_page(viewport={"width": 1138, "height": 900})
-        page.on("request", lambda request: asked.append(request.url))
-        page.on("console", lambda message: complaints.append(message.text))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.goto(address)
-        page.wait_for_selector("body[data-ready]", timeout=120 * SECONDS)
-        yield page
-        page.close()
+    page = browser.new_page(viewport={"width": 1138, "height": 900})
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.goto(address)
+    page.wait_for_selector("body[data-ready]", timeout=120 * SECONDS)
+    yield page
+    page.close()
     own = address.rpartition("/playground")[0]
     assert complaints == []
     assert {url for url in asked if not url.startswith((own, "data:", "about:"))} == set()
