@@ -189,6 +189,28 @@ def test_a_pass_over_values_lent_to_a_closure_is_refused(rg):
     assert "Call it after the outer backward() has returned" in str(problem)
 
 
+def test_a_pass_over_tensors_above_a_closure_is_refused_in_words(rg):
+    x, t = rg.Value(3.0), rg.Tensor([1.0, 2.0])
+    out = rg.Value(6.0, (x,), "twice")
+    root = (t * out).sum()
+    problems = []
+
+    def backward():
+        x.grad += 2.0 * out.grad
+        try:
+            root.backward()
+        except RuntimeError as error:
+            problems.append(error)
+
+    out._backward = backward
+    root.backward()
+    assert x.grad == 6.0
+    assert list(t.grad) == [6.0, 6.0]
+    [problem] = problems
+    assert type(problem).__name__ == "PassInProgressError"
+    assert "is part of a backward pass that is still running" in str(problem)
+
+
 @pytest.mark.parametrize(
     "change",
     [

@@ -108,4 +108,4 @@ def refuse_lent(values: Sequence[Any], others_only: bool = False) -> None:
             if id(value) in loan.ids:
                 mine = loan.thread == here
                 error = PassInProgressError.here if mine else PassInProgressError.elsewhere
-                raise error(value)
+                raise error(value._shown())
