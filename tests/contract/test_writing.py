@@ -92,6 +92,22 @@ def test_the_draft_of_a_writer_that_lives_stays(tmp_path):
         writer.stdout.close()
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes and links of POSIX")
+def test_what_only_has_the_name_of_a_draft_stops_nobody(tmp_path):
+    """In a folder that others may write to: a pipe that never speaks, a link that leads away."""
+    path = tmp_path / "file"
+    (tmp_path / "other").write_bytes(b"other")
+    (tmp_path / f".file.{'a' * 12}.part").symlink_to(tmp_path / "other")
+    os.mkfifo(tmp_path / f".file.{'b' * 12}.part")
+    signal.alarm(20)
+    try:
+        write_whole(path, b"new")
+    finally:
+        signal.alarm(0)
+    assert path.read_bytes() == b"new"
+    assert (tmp_path / "other").read_bytes() == b"other"
+
+
 def test_an_error_leaves_the_file_as_it_was(tmp_path, monkeypatch):
     path = tmp_path / "file"
     path.write_bytes(b"old")

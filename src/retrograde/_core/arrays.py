@@ -57,12 +57,10 @@ class TensorNode(Node):
             total = np.zeros(self._shape)
         return np.array(hooks.run_on_array(self._shown(), total))
 
-    def _settle(self, old: Any, new: Any) -> None:
+    def _settled(self, old: Any, new: Any) -> Any:
         if self._op_name == "leaf":
-            if new is not None:
-                self._grad = read_only(new if old is None else old + new)
-        else:
-            self._grad = read_only(new) if self._retains and new is not None else None
+            return old if new is None else read_only(new if old is None else old + new)
+        return read_only(new) if self._retains and new is not None else None
 
     def _shown(self) -> Any:
         from .tensor import handle

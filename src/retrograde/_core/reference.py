@@ -22,7 +22,7 @@ from threading import local
 from typing import Any, TypeVar
 
 from .._shared import hooks
-from .._shared.lending import Loan, refuse_lent, settling
+from .._shared.lending import Loan, refuse_lent, settle
 from .._shared.sites import calling_instruction
 from ..errors import (
     AnomalyError,
@@ -125,9 +125,9 @@ class Node:
         """The node as a user sees it."""
         return self
 
-    def _settle(self, old: Any, new: Any) -> None:
-        """Take the total of a whole pass: a leaf adds it to what it had."""
-        self._grad = (old if self._op_name == "leaf" else 0.0) + new
+    def _settled(self, old: Any, new: Any) -> Any:
+        """The gradient after a whole pass: a leaf adds its total to what it had."""
+        return (old if self._op_name == "leaf" else 0.0) + new
 
     def _contribute(self, roots: Sequence[Node] = ()) -> None:
         """Hand each input its contribution: the whole of backward, for one node.
@@ -282,11 +282,7 @@ def run_backward(roots: Sequence[Node], seeds: Sequence[Any]) -> None:
             loan.keep()
         return
     totals = _walk_aside(values, roots, seeds)
-    with settling:
-        refuse_lent(values)
-        for value in values:
-            if value._requires_grad:
-                value._settle(value._grad, totals[id(value)])
+    settle(values, [totals[id(value)] for value in values])
 
 
 def _walk_aside(

@@ -7,16 +7,50 @@ would add to numbers that are about to be replaced: it is refused. ``native/lent
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
-from threading import Lock, get_ident
+from itertools import repeat
+from operator import is_
+from threading import RLock, get_ident
 from typing import Any
 
 from ..errors import PassInProgressError
 
 #: Held while gradients are put in place, so that threads do not lose each other's.
-settling = Lock()
+settling = RLock()
 
 _loans: list[Loan] = []
+
+
+def put(values: Sequence[Any], gradients: Sequence[Any]) -> None:
+    """Set the gradients of all these values, or of none.
+
+    No Python code runs inside, so neither another thread nor an interrupt comes in between.
+    """
+    deque(map(object.__setattr__, values, repeat("_grad"), gradients), maxlen=0)
+
+
+def settle(values: Sequence[Any], totals: Sequence[Any]) -> None:
+    """Take the totals of a whole pass: all of them, or none where an interrupt raises.
+
+    A handler of signals may run another pass meanwhile: then what it left is added to.
+    """
+    with settling:
+        refuse_lent(values)
+        while True:
+            before = [value._grad for value in values]
+            after = _settled(values, before, totals)
+            if all(map(is_, [value._grad for value in values], before)):
+                put(values, after)
+                return
+
+
+def _settled(values: Sequence[Any], before: Sequence[Any], totals: Sequence[Any]) -> list[Any]:
+    """A leaf's gradient is old + new, an interior one's is new."""
+    return [
+        value._settled(old, new) if value._requires_grad else old
+        for value, old, new in zip(values, before, totals)
+    ]
 
 
 class Loan:
@@ -29,30 +63,37 @@ class Loan:
         self._kept = False
 
     def __enter__(self) -> Loan:
-        with settling:
-            refuse_lent(self.values, self._others_only)
-            self.before = [value._grad for value in self.values]
-            self.ids = set(map(id, self.values))
-            for value in self.values:
-                value._grad = value._nothing()
-            _loans.append(self)
+        try:
+            with settling:
+                refuse_lent(self.values, self._others_only)
+                self.before = [value._grad for value in self.values]
+                self.ids = set(map(id, self.values))
+                nothing = [value._nothing() for value in self.values]
+                _loans.append(self)
+                put(self.values, nothing)
+        except BaseException:  # an interrupt may come when the loan has begun
+            self._give_back()
+            raise
         return self
 
     def keep(self) -> None:
-        """The pass is whole: a leaf's gradient is old + new, an interior one's is new."""
-        for value, old in zip(self.values, self.before):
-            if not value._requires_grad:
-                value._grad = old
-            else:
-                value._settle(old, value._grad)
+        """The pass is whole: its totals are in place, and stay."""
+        put(self.values, _settled(self.values, self.before, [it._grad for it in self.values]))
         self._kept = True
 
     def __exit__(self, *exception: object) -> None:
+        try:
+            self._give_back()
+        except BaseException:  # an interrupt: what it cut short is done again
+            self._give_back()
+            raise
+
+    def _give_back(self) -> None:
         with settling:
-            if not self._kept:
-                for value, old in zip(self.values, self.before):
-                    value._grad = old
-            _loans.remove(self)
+            if self in _loans:
+                if not self._kept:
+                    put(self.values, self.before)
+                _loans.remove(self)
 
 
 def refuse_lent(values: Sequence[Any], others_only: bool = False) -> None:
@@ -67,4 +108,4 @@ def refuse_lent(values: Sequence[Any], others_only: bool = False) -> None:
             if id(value) in loan.ids:
                 mine = loan.thread == here
                 error = PassInProgressError.here if mine else PassInProgressError.elsewhere
-                raise error(value)
+                raise error(value._shown())

@@ -94,9 +94,12 @@ def _take_away(draft: str) -> None:
         if time.time() - os.stat(draft).st_mtime > _STALE:
             os.unlink(draft)
         return
-    with open(draft, "rb") as file:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # raises while its writer lives
+    handle = os.open(draft, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)  # a pipe would wait
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)  # raises while its writer lives
         os.unlink(draft)
+    finally:
+        os.close(handle)
 
 
 def _mode(target: str) -> int:

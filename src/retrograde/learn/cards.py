@@ -13,6 +13,7 @@ from .._values.elementwise import exp, log, relu, tanh
 from ..value import Value
 from .drawing import BACKWARD, FAINT, MONO, svg_page, svg_text
 from .exhibits import exhibit_svg
+from .plain import plain
 from .samples import Program, drawn
 
 LEVELS = (
@@ -124,7 +125,7 @@ def card(student: str, number: int) -> Card:
         if all(names[leaf].grad for leaf in numbers):
             break  # a card where nothing counts teaches little
     return Card(
-        student, number, it.text, numbers,
+        plain(student), number, it.text, numbers,
         {name: value.data for name, value in names.items()},
         {name: value.grad for name, value in names.items()},
     )  # fmt: skip

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-import random
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
@@ -22,7 +21,7 @@ from .misconceptions import MISCONCEPTIONS
 from .plain import plain
 from .questions import Asker, Engine, ask_engine, ask_program, local
 from .rubric import Rubric
-from .samples import Answer, Program, drawn, ops_in, program
+from .samples import Answer, Program, chance_of, drawn, ops_in, program
 from .sandbox import SECONDS, run
 
 REQUIRED: Final = ("add", "mul", "reuse", "diamond", "order", "expressions")
@@ -134,7 +133,7 @@ class Grade:
 @lru_cache(8)
 def capabilities(seed: str) -> dict[str, tuple[Program, ...]]:
     """The questions of every capability for one student."""
-    chance = random.Random(f"grade {seed}")
+    chance = chance_of(f"grade {seed}")
     sizes = chance.sample([x / 10 for x in range(3, 25) if x not in (5, 10, 20)], 3)
     a, b, c = (chance.choice((-1, 1)) * size for size in sizes)
     found: dict[str, tuple[Program, ...]] = {

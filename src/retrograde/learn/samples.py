@@ -76,13 +76,22 @@ def program(text: str, session: str = "once", **leaves: float) -> Program:
     return Program(text, tuple(leaves.items()), session)
 
 
+def chance_of(text: str) -> random.Random:
+    """Numbers drawn from a text, whatever it holds: names of files need not be proper Unicode.
+
+    >>> chance_of("ada").random() == chance_of("ada").random() != chance_of("\\udce9").random()
+    True
+    """
+    return random.Random(text.encode("utf-8", "surrogatepass"))
+
+
 def drawn(seed: object, ops: Sequence[str], steps: int = 4, leaves: int = 3) -> Program:
     """A program drawn from a seed: its leaves and results are reused, so that order matters.
 
     >>> drawn("ada", ["add", "mul"]) == drawn("ada", ["add", "mul"])
     True
     """
-    chance = random.Random(f"program {seed}")
+    chance = chance_of(f"program {seed}")
     sizes = chance.sample([x for x in range(4, 20) if x not in (5, 10)], leaves)
     numbers = {name: chance.choice((-1, 1)) * size / 10 for name, size in zip(LEAVES, sizes)}
     names, statements = list(numbers), []

@@ -134,6 +134,25 @@ for place in ("/proc", "/proc/$pid/fd", "/proc/self/fd", "/proc/$pid/root", "/pr
 for place in ("/dev/zero", "/dev/mem", "/dev/sda", "/dev/vda", "/dev/tty", "/dev/ptmx", "/dev/null"):
     must_fail(lambda: open(place, "rb").read(1))
 """,
+    "asks where links lead": """
+must_fail(os.readlink, "$link")
+for place in ("/proc/$pid/exe", "/proc/$pid/cwd", "/proc/$pid/fd/1", "/proc/self/exe"):
+    must_fail(os.readlink, place)
+""",
+    "finds other people's packages": """
+folder = os.path.dirname(os.__file__)
+for name in ("site-packages", "dist-packages"):
+    for place, _, files in os.walk(os.path.join(folder, name)):
+        for file in files[:3]:
+            must_fail(open, os.path.join(place, file))
+""",
+    "reads with NumPy": """
+import numpy as np
+must_fail(np.fromfile, "$secret")
+must_fail(np.memmap, "$secret")
+must_fail(np.loadtxt, "$secret")
+must_fail(np.save, "$folder/new.npy", 1)
+""",
     "goes through inherited descriptors": """
 import stat
 for fd in range(3, 1024):
@@ -197,6 +216,23 @@ import encodings
 must_fail(open, encodings.__file__, "a")
 must_fail(open, os.__file__, "a")
 must_fail(open, os.path.join(os.path.dirname(os.__file__), "antigravity2.py"), "w")
+""",
+    "locks and leases": """
+import fcntl
+for fd in range(8):
+    for action in (lambda: fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB),
+                   lambda: fcntl.lockf(fd, fcntl.LOCK_EX | fcntl.LOCK_NB),
+                   lambda: fcntl.fcntl(fd, 1024, 1), lambda: fcntl.fcntl(fd, 1033, 1)):
+        must_fail(action)
+""",
+    "moves bytes between pipes": CALLS
+    + """
+r, w = os.pipe()
+call(275, 76, r, 0, w, 0, 10, 0)
+call(276, 77, r, w, 10, 0)
+call(278, 75, w, 0, 0, 0)
+call(40, 71, w, r, 0, 10)
+call(326, 285, r, 0, w, 0, 10, 0)
 """,
     "writes a database": """
 import sqlite3
@@ -308,6 +344,19 @@ call(310, 270, $pid, 0, 0, 0, 0, 0)
 call(311, 271, $pid, 0, 0, 0, 0, 0)
 call(312, 272, $pid, $pid, 0, 0, 0)
 """,
+    "hides another process in high bits": CALLS
+    + """
+for high in (1 << 32, 0xffffffff << 32):
+    call(62, 129, high | $pid, 10)
+    call(302, 261, high | $pid, 7, ctypes.create_string_buffer(16), 0)
+call(16, 29, 0, 0x15412, ctypes.create_string_buffer(b"x"))
+""",
+    "types into the terminal": """
+import fcntl
+for fd in range(8):
+    for command in (0x5412, 0x540E, 0x5411, 0x541E, 0x8901, 0x8902, 0x5452):
+        must_fail(fcntl.ioctl, fd, command, b"x" * 8)
+""",
     "changes the limits of others": CALLS
     + """
 import resource
@@ -401,6 +450,16 @@ if X86:
     call(0x40000000 + 2, -1, ctypes.c_char_p(b"$secret"), 0)
     call(0x40000000 + 57, -1)
     call(0x40000000 + 41, -1, 2, 1, 0)
+""",
+    "calls the kernel in its own machine code": CALLS
+    + """
+if X86:  # mov rax, 57 (fork); syscall; ret
+    import mmap
+    page = mmap.mmap(-1, 4096, prot=7)
+    page.write(b"\\x48\\xc7\\xc0\\x39\\x00\\x00\\x00\\x0f\\x05\\xc3")
+    address = ctypes.addressof(ctypes.c_char.from_buffer(page))
+    got = ctypes.CFUNCTYPE(ctypes.c_long)(address)()
+    if got >= 0: escaped(got)
 """,
     "calls the kernel in 32 bits": CALLS
     + """
@@ -507,6 +566,24 @@ raise error
     "crashes": "import ctypes; ctypes.string_at(0)",
     "kills itself": "os.kill(os.getpid(), 9)",
     "closes everything": "os.closerange(0, 100)",
+    "talks past the channels": """
+for fd in range(3, 32):
+    r, w = os.pipe()
+    try: os.dup2(r, fd)
+    except OSError: pass
+""",
+    "lets no channel wait": """
+for fd in range(32):
+    try: os.set_blocking(fd, False)
+    except OSError: pass
+""",
+    "a name that is a formula": """
+class Meta(type):
+    @property
+    def __name__(cls): return "=HYPERLINK(1)\\x00\\x1b"
+class Value(metaclass=Meta):
+    def __init__(self, data): raise ValueError("@SUM(1)\\u2028")
+""",
     "reads standard input": "x = input()",
     "replaces builtins": """
 import builtins
@@ -581,6 +658,39 @@ forge({"engine": {"class": "Value", "data": "data", "gradient": "grad", "backwar
 for _ in range(200):
     forge({"numbers": []})
 import time; time.sleep(0.5)
+os._exit(0)
+""",
+    "takes over the conversation": """
+import json
+fds = range(3, 32)
+def reply(it):
+    for fd in fds:
+        try: os.write(fd, (json.dumps(it) + "\\n").encode())
+        except OSError: pass
+def heard():
+    for fd in fds:
+        try: return os.read(fd, 65536)
+        except OSError: pass
+reply({"loaded": True})
+while more := heard():
+    for question in map(json.loads, filter(None, more.split(b"\\n"))):
+        if question["ask"] == "engine":
+            reply({"engine": dict.fromkeys(("class", "data", "gradient", "backward"), "v"),
+                   "ops": ["add", "mul", "sub", "div", "pow", "neg", "exp", "log", "tanh", "relu"], "lines": {}})
+        else:
+            reply({"numbers": [1.0] * (len(question["leaves"]) + 1 + (question["session"] == "once"))})
+os._exit(0)
+""",
+    "describes itself in nested lists": """
+def forge(text):
+    for fd in range(3, 20):
+        try: os.write(fd, text.encode() + b"\\n")
+        except OSError: pass
+forge('{"loaded": true}')
+forge('{"engine": {"class": %s, "data": "x", "gradient": "(a*)*[", "backward": %s}, "ops": ["add"], '
+      '"lines": {"add": 999999}}' % ("[" * 960 + "]" * 960, "9" * 4000))
+for _ in range(60): forge('{"numbers": [1e999, -1e999, NaN, 3]}')
+import time; time.sleep(0.3)
 os._exit(0)
 """,
     "gives empty answers": "import inside.asking as a; a.run = lambda *them, **how: []",

@@ -58,6 +58,7 @@ class World:
         self.secret.write_text(f"{SECRET}\n= = (\n")
         self.secret.chmod(0o640)
         (folder / "answers_of_the_teacher.py").write_text(f"WORDS = {SECRET!r}\n")
+        (folder / "link").symlink_to(self.secret)
         self.tcp = socket.create_server(("127.0.0.1", 0))
         self.unix = socket.socket(socket.AF_UNIX)
         self.unix.bind(str(folder / "s"))
@@ -70,6 +71,7 @@ class World:
     def names(self):
         return {
             "secret": self.secret, "folder": self.folder, "pid": os.getpid(),
+            "link": self.folder / "link",
             "port": self.tcp.getsockname()[1], "socket": self.folder / "s",
             "abstract": self.hidden.getsockname()[1:].decode(),
             "package": Path(retrograde.__file__).parent, "path": ":".join(sys.path),
@@ -223,6 +225,16 @@ def test_words_the_output_has_no_letters_for_stop_nobody(tmp_path, monkeypatch, 
         ada, bob = json.loads(told)
         assert ada["problem"] == "ValueError: \u4e2d\xe9"
         assert bob["score"] == 1.0
+
+
+@pytest.mark.parametrize("form", [(), ("--csv",), ("--json",)])
+def test_a_name_that_is_no_unicode_costs_nobody_marks(tmp_path, capsys, form):
+    """Archives from elsewhere hold names such as these."""
+    for name in (b"caf\xe9.py", b"\xff\xfe.py"):
+        (tmp_path / os.fsdecode(name)).write_text(RIGHT)
+    assert main(["grade", str(tmp_path), *form]) == 0
+    assert "caf\\udce9" in capsys.readouterr().out.replace("\\\\", "\\")
+    assert main(["grade", "cards", "--seed", "caf\udce9"]) == 0
 
 
 FORMULAS = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")

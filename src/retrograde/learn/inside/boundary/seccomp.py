@@ -36,14 +36,14 @@ _CALLS: Final = {  # on x86-64, on aarch64
     "futex": (202, 98), "sched_getaffinity": (204, 123), "getdents64": (217, 61),
     "restart_syscall": (219, 128), "clock_gettime": (228, 113), "clock_getres": (229, 114),
     "clock_nanosleep": (230, 115), "exit_group": (231, 94), "openat": (257, 56),
-    "newfstatat": (262, 79), "readlinkat": (267, 78), "faccessat": (269, 48),
+    "newfstatat": (262, 79), "faccessat": (269, 48),
     "pselect6": (270, 72), "ppoll": (271, 73), "set_robust_list": (273, 99), "dup3": (292, 24),
     "pipe2": (293, 59), "getrandom": (318, 278), "statx": (332, 291), "rseq": (334, 293),
     "close_range": (436, 436), "faccessat2": (439, 439), "getcpu": (309, 168),
 }  # fmt: skip
 _OLD_CALLS: Final = {
     "open": 2, "stat": 4, "lstat": 6, "poll": 7, "access": 21, "pipe": 22, "select": 23,
-    "dup2": 33, "alarm": 37, "readlink": 89, "getpgrp": 111, "time": 201,
+    "dup2": 33, "alarm": 37, "getpgrp": 111, "time": 201,
 }  # fmt: skip
 """Calls that only x86-64 still has."""
 
