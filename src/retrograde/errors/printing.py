@@ -33,7 +33,9 @@ class PrintingError(RetrogradeError, RuntimeError):
     @classmethod
     def compiler(cls, compiler: str, message: str) -> Self:
         lines = message.splitlines()
-        shown = "\n  ".join(line[:400] for line in lines[:12]) + ("\n  …" if len(lines) > 12 else "")
+        shown = "\n  ".join(line[:400] for line in lines[:12]) + (
+            "\n  …" if len(lines) > 12 else ""
+        )
         return cls(f"{compiler} failed:\n  {shown}")
 
     @classmethod

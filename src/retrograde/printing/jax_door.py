@@ -128,9 +128,7 @@ class _Batch:
             for leaf in self.leaves
         ]
 
-    def stacked(
-        self, made: Sequence[Any], call: Callable[[list[Any]], Sequence[Any]]
-    ) -> list[Any]:
+    def stacked(self, made: Sequence[Any], call: Callable[[list[Any]], Sequence[Any]]) -> list[Any]:
         """What a call makes of each of the batch, in arrays of what is ``made``."""
         found = [np.empty(self.shape + it.shape, it.dtype) for it in made]
         pairs = list(zip(self.leaves, self.ranks))
