@@ -38,9 +38,9 @@ _LIBRARY = frozenset(
     "ldiv lgamma llrint llround localtime log log10 log1p log2 logb longjmp lrint lround malloc "
     "memchr memcmp memcpy memmove memset mktime modf nan nearbyint nextafter perror pow printf "
     "putc putchar puts qsort raise rand random read realloc remainder remove remquo rename rewind "
-    "rindex rint round scalbn scanf select setbuf setjmp signal signbit significand sin sincos sinh "
-    "sprintf sqrt srand strcat strchr strcmp strcpy strlen strncmp strncpy strstr strtod strtol system tan "
-    "tanh tgamma time tmpfile tolower toupper trunc ungetc write y0 y1 yn".split()
+    "rindex rint round scalbn scanf select setbuf setjmp signal signbit significand sin sincos "
+    "sinh sprintf sqrt srand strcat strchr strcmp strcpy strlen strncmp strncpy strstr strtod "
+    "strtol system tan tanh tgamma time tmpfile tolower toupper trunc ungetc write y0 y1 yn".split()
 )
 """Functions of the C library, which a program may call beside a printed one."""
 
