@@ -161,6 +161,7 @@ class Run:
         """Every row of every program, on the device and from the host, stored and added up."""
         for name in ("black-scholes", "asian", "heston", "barrier"):
             self.attempt(f"bits {name}", lambda name=name: self.bits_of(name))
+        self.attempt("bits of twins", self.bits_of_twins)
         self.attempt("bits of every op", self.bits_of_ops)
         self.attempt("bits with little memory", self.bits_with_little_memory)
 
@@ -190,6 +191,19 @@ class Run:
         self.note(f"{name}: differing, host, added up", differing(found, summed))
         self.note(f"{name}: traces", len(fast.traces))
         self.note(f"{name}: target", fast._target.words)
+
+    def bits_of_twins(self) -> None:
+        """Two functions whose kernels are the same, called in turn on different rows."""
+        twins = [rg.compile(programs.black_scholes, backend="cuda") for _ in range(2)]
+        given = [self.columns(), [column[::-1].copy() for column in self.columns()]]
+        plain = rg.compile(programs.black_scholes)
+        expected = [plain.value_and_grad(*each) for each in given]
+        device = [self.there(each) for each in given]
+        found = []
+        for _ in range(3):
+            for fast, there, wanted in zip(twins, device, expected):
+                found.append(differing(fast.value_and_grad(*there), wanted))
+        self.note("twins: differing", sum(found))
 
     def bits_of_ops(self) -> None:
         """All ops at once, at awkward points."""
@@ -256,7 +270,9 @@ class Run:
         self.note("as_torch: differing", differing([t.grad for t in tensors], expected))
         slopes = torch.vmap(torch.func.grad(door, argnums=(0, 1, 2, 3, 4)))(*tensors)
         assert all(slope.is_cuda for slope in slopes)
-        self.note("as_torch under vmap: differing", differing([s.detach() for s in slopes], expected))
+        self.note(
+            "as_torch under vmap: differing", differing([s.detach() for s in slopes], expected)
+        )
 
     def jax_arrays(self) -> None:
         """Arrays in and out by DLPack."""
