@@ -59,6 +59,17 @@ class PrintingError(RetrogradeError, RuntimeError):
         )
 
     @classmethod
+    def not_source(cls, path: str) -> Self:
+        return cls(
+            f"-o {path} is the name of the C file, and its header and library go beside it. Give it "
+            "another ending: -o price.c."
+        )
+
+    @classmethod
+    def flags(cls, given: str, why: str) -> Self:
+        return cls(f"--flags {given!r} cannot be taken apart: {why}. Close its quotes.")
+
+    @classmethod
     def library(cls, message: str) -> Self:
         return cls(f"the compiled library cannot be used: {message}")
 
