@@ -61,8 +61,8 @@ class PrintingError(RetrogradeError, RuntimeError):
     @classmethod
     def not_source(cls, path: str) -> Self:
         return cls(
-            f"-o {path} is the name of the C file, and its header and library go beside it. Give it "
-            "another ending: -o price.c."
+            f"-o {path} is the name of the C file, and its header and library go beside it. Give "
+            "it another ending: -o price.c."
         )
 
     @classmethod
