@@ -126,6 +126,22 @@ def test_choices():
         check(function, (draws(133), draws(133, seed=1), 0.7), choices=True)
 
 
+def test_guards_that_rows_made_up_never_hold():
+    w, x = rg.Value(31.7), draws(300)
+
+    def function(x, top):
+        return rg.exp(x) * w if 31.0 < w < 32.0 and top == 123.0 else x
+
+    check(
+        function, (x, 123.0),
+        lambda it: (it(x, 123.0), it.value_and_grad(x, 123.0, reduce="sum")),
+    )  # fmt: skip
+    compiled = rg.compile(function, backend="cc")
+    compiled.value_and_grad(x, 123.0, reduce="sum")
+    assert compiled.wait(60)
+    assert compiled._target.failed == 0
+
+
 def test_calls_go_on_by_the_quick_way():
     compiled = check(lambda x, y: x * y + 1.0, (0.5, 0.7))
     assert compiled(2.0, 3.0) == 7.0
