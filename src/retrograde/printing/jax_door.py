@@ -46,14 +46,14 @@ def as_jax(function: Replayable, named: Sequence[str]) -> Callable[..., Any]:
     def outside(call: Callable[..., Any], made: Any, *leaves: Any) -> Any:
         """What a call of ours makes, for JAX to differentiate no further."""
 
-        @jax.custom_jvp
-        def once(*given: Any) -> Any:
+        def computed(*given: Any) -> Any:
             return jax.pure_callback(call, made, *given, vmap_method="expand_dims")
 
-        @once.defjvp
-        def twice(primals: Any, tangents: Any) -> Any:
+        def differentiated(primals: Any, tangents: Any) -> Any:
             raise NotTwiceDifferentiable.door(function._name, "JAX")
 
+        once = jax.custom_jvp(computed)
+        once.defjvp(differentiated)
         return once(*leaves)
 
     def forward(named: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
@@ -65,7 +65,7 @@ def as_jax(function: Replayable, named: Sequence[str]) -> Callable[..., Any]:
         slopes = [next(found) if _floating(leaf) else _nothing(leaf) for leaf in leaves]
         return (rebuilt(named, iter(slopes)),)
 
-    def slopes_of(named: dict[str, Any], upstream: Any, leaves: list[Any]) -> list[Any]:
+    def slopes_of(named: dict[str, Any], upstream: Any, leaves: list[Any]) -> Any:
         needed = [_floating(leaf) for leaf in leaves]
         made = [
             jax.ShapeDtypeStruct(leaf.shape, leaf.dtype)

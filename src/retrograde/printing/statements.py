@@ -365,13 +365,13 @@ class RowPrinter(Printer):
 
     def before_round(self, body: Body, depth: int) -> None:
         """A round's part of the next tile."""
-        for node in body.parts:
-            for reference in node.operands if isinstance(node, Node) and self._mine(node) else ():
-                place = self.places.place(reference, node.nest, self.once)
-                if not isinstance(place, Given) or place.base not in self.layout.listed:
-                    continue
-                array, first = self.layout.listed[place.base]
-                if array not in self.fetched and any(it is body.loop for it, _ in place.moves):
-                    self.fetched.add(array)
-                    at = affine(first, place.moves)
-                    self.out(f"rg_ahead(a[{array}], row, {at});", depth)
+        mine = [part for part in body.parts if isinstance(part, Node) and self._mine(part)]
+        read = [(reference, node.nest) for node in mine for reference in node.operands]
+        for reference, nest in read:
+            place = self.places.place(reference, nest, self.once)
+            if not isinstance(place, Given) or place.base not in self.layout.listed:
+                continue
+            array, first = self.layout.listed[place.base]
+            if array not in self.fetched and any(it is body.loop for it, _ in place.moves):
+                self.fetched.add(array)
+                self.out(f"rg_ahead(a[{array}], row, {affine(first, place.moves)});", depth)

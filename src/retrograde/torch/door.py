@@ -37,7 +37,7 @@ def as_torch(function: Replayable, named: Sequence[str]) -> Callable[..., Any]:
         if "torch._dynamo" not in sys.modules:  # it takes seconds to import
             return computed(*args, **kwargs)
         if not untraced:
-            untraced.append(torch.compiler.disable(computed))
+            untraced.append(torch.compiler.disable(computed))  # type: ignore[no-untyped-call]
         return untraced[0](*args, **kwargs)
 
     return called
