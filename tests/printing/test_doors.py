@@ -131,6 +131,8 @@ def test_torch_transforms(torch, pair):
         )
 
 
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor:UserWarning")  # of its tracing
 def test_torch_compile_calls_it_as_it_is(torch, pair):
     mine, theirs = pair
     x = torch.linspace(0.1, 2.0, 4, dtype=torch.float64, requires_grad=True)

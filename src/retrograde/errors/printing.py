@@ -154,10 +154,10 @@ class BackendWarning(UserWarning):
     """A backend cannot do what it was asked for; the interpreter does it."""
 
     @staticmethod
-    def absent(name: str, why: str) -> str:
+    def absent(name: str, why: str, cure: str) -> str:
         return (
             f"{name} is compiled with backend='cc', but {why}; the interpreter runs it, with the "
-            "same results. Install gcc or clang, or name a compiler in the variable CC."
+            f"same results. {cure}"
         )
 
     @staticmethod
