@@ -16,8 +16,9 @@ from replay_memory import Extra
 from results import Machine, Presence
 
 ENGINE = "retrograde"
+COMPILED = "retrograde-cc"
 LIMIT = "c"
-NOT_PEERS = (ENGINE, LIMIT, "c-kept", "c-plain")
+NOT_PEERS = (ENGINE, COMPILED, LIMIT, "c-kept", "c-plain")
 LINEAR = 1.3
 """How much dearer an operation may be in a program ten times as long."""
 FLAT_BYTES_A_ROW = 1.0
@@ -58,6 +59,8 @@ def replay_goals(results: ReplayResults) -> list[Goal]:
         _at_least("Black-Scholes: faster than the fastest peer", 1, _advantage(calls)),
         _at_most("Asian: times tuned C", 1.35, _ratio(paths, ENGINE, LIMIT)),
         _at_most("Asian: times tuned C, the craft's aim", 1.15, _ratio(paths, ENGINE, LIMIT)),
+        _at_most("Black-Scholes, backend cc: times tuned C", 1.15, _ratio(calls, COMPILED, LIMIT)),
+        _at_most("Asian, backend cc: times tuned C", 1.25, _ratio(paths, COMPILED, LIMIT)),
         _at_least("Asian: faster than JAX at its best", 3, _advantage(paths, "jax")),
         _at_least("Asian: faster than torch at its best", 3, _advantage(paths, "torch")),
         *(

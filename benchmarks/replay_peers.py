@@ -115,6 +115,24 @@ class Retrograde(Peer):
         return lambda: compiled.value_and_grad(*arguments, wrt=wrt, threads=threads)
 
 
+class RetrogradeCompiled(Retrograde):
+    """The same, its recording compiled by the system's compiler."""
+
+    key = "retrograde-cc"
+    title = "retrograde, backend cc"
+
+    def prepare(self, rows: Rows) -> Replay:
+        compiled = self._rg.compile(rows.function, backend="cc")
+        arguments, wrt, threads = rows.arguments, rows.wrt, self.threads
+
+        def replay() -> Results:
+            found = compiled.value_and_grad(*arguments, wrt=wrt, threads=threads)
+            compiled.wait()
+            return found
+
+        return replay
+
+
 class RetrogradeTwoThreads(Retrograde):
     """The same with two threads."""
 
@@ -493,6 +511,7 @@ def all_peers() -> list[Peer]:
     """Everyone, in the order of the tables."""
     return [
         Retrograde(),
+        RetrogradeCompiled(),
         TunedC(),
         TunedCKept(),
         PlainC(),

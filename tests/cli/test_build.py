@@ -102,3 +102,17 @@ def test_misuse_is_told(build, model, monkeypatch):
     monkeypatch.setenv("CC", "no-such-compiler")
     monkeypatch.chdir(model.parent)
     assert "--so needs a C compiler" in build("price", "--so")[2]
+
+
+@pytest.mark.parametrize("name", ["price.h", "price.so"])
+def test_a_name_that_its_header_or_library_would_take(build, tmp_path, name):
+    code, _, error = build("price", "-o", str(tmp_path / name), "--so")
+    assert code == 1
+    assert "the name of the C file" in error
+    assert not (tmp_path / name).exists()
+
+
+def test_flags_whose_quotes_stay_open(build, tmp_path):
+    code, _, error = build("price", "-o", str(tmp_path / "p.c"), "--so", "--flags", "-O2 '")
+    assert code == 1
+    assert "no closing quotation. Close its quotes." in error

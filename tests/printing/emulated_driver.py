@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from retrograde.errors import PrintingError
-from retrograde.printing.cuda.driver import DeviceFullError
+from retrograde.printing.cuda.driver import DeviceFullError, Memory
 from retrograde.printing.device_text import emulated
 
 from .support import build
@@ -75,7 +75,7 @@ class Buffer:
 
 class Module:
     def __init__(self, library: ctypes.CDLL, driver: Emulated) -> None:
-        self.library, self.driver = library, driver
+        self.library, self.driver, self.memory = library, driver, Memory()
 
     def launch(
         self, kernel: str, threads: int, block: int, arguments: Sequence[int], stream: Any
@@ -108,6 +108,7 @@ class Emulated:
         self.used = self.overrun = 0
         self.launched: list[tuple[str, int]] = []
         self.modules: list[tuple[str, ...]] = []
+        self.loaded: dict[tuple[str, tuple[str, ...]], Module] = {}
 
     def module(self, text: str, defined: Sequence[str] = ()) -> Module:
         self.modules.append(tuple(defined))
@@ -115,8 +116,11 @@ class Emulated:
             text = text.replace("RG_IN + (n)) = (value)", "RG_IN + (n)) = (value) + 1.0")
         if self.bend == "fail":
             raise PrintingError.compiler("NVRTC", "it does not want to")
-        flags = (*FLAGS, *[f"-D{each}" for each in defined])
-        return Module(build(emulated(text), self.folder, flags=flags), self)
+        key = (text, tuple(defined))
+        if key not in self.loaded:
+            flags = (*FLAGS, *[f"-D{each}" for each in defined])
+            self.loaded[key] = Module(build(emulated(text), self.folder, flags=flags), self)
+        return self.loaded[key]
 
     def buffer(self, count: int) -> Buffer:
         if self.used + count > self.room:

@@ -50,6 +50,7 @@ def test_a_loop_over_columns(tmp_path, compiler):
     arguments = (draws(1030, 40), 100.0, 100.0, 0.03, 0.2, 1.0)
     file, _ = check(asian, arguments, tmp_path, ("S0", "sigma", "K"), compiler=compiler)
     assert "for (int k" in file.source  # forty steps are printed once
+    assert "rg_ahead(a[0], row, k0);" in file.source  # and fetch the next tile's
 
 
 def test_at_default_flags_and_with_vectors(tmp_path):
@@ -210,6 +211,38 @@ def test_arrays_in_any_order_and_rows_that_are_sums(tmp_path):
 
     w = [0.1 * i for i in range(12)]
     check(function, (draws(2100, 12), w), tmp_path, flags=("-O1",))
+
+
+@pytest.mark.parametrize(
+    ("function", "parameters", "names"),
+    [
+        ("exp", ("x",), ("exp_", "x")),
+        ("main", ("main",), ("main_", "main")),
+        ("status", ("status", "value"), ("status_", "status__", "value_")),
+        ("f", ("d_x", "x"), ("f", "d_x", "x_")),
+        ("f", ("x", "v_x", "f"), ("f", "x", "v_x_", "f_")),
+        ("été", ("σ", "Δt", "ñ"), ("ete", "sigma", "Deltat", "n")),
+        ("X", ("i", "lost"), ("X_", "i", "lost")),
+        ("rg_call", ("NULL", "linux", "errno"), ("rg_call_", "NULL_", "linux_", "errno_")),
+    ],
+)
+def test_names_that_c_has_already(tmp_path, function, parameters, names):
+    space = {}
+    text = f"def {function}({', '.join(parameters)}):\n    return {' * '.join(parameters)}\n"
+    exec(text, space)
+    given = [draws(9, seed=i) for i in range(len(parameters))]
+    file, _ = check(rg.compile(space[function]), given, tmp_path, hessian=True, flags=PLAIN)
+    assert (file.name, *[each.name for each in file.entries[0].parameters]) == names
+    program = f"#include <math.h>\n#include <errno.h>\n#include <complex.h>\n{file.header}"
+    build(program + f"double my(double x) {{ return exp(x) + sizeof {file.name}_one; }}", tmp_path,
+          flags=("-O0", "-Wno-pointer-arith"))  # fmt: skip
+
+
+def test_names_of_leaves_and_keys_stay_in_comments(tmp_path):
+    w = rg.Value(2.0, label="*/ #error out /*\n#error below")
+    compiled = rg.compile(lambda p: p["*/ #error key"] * w)
+    file = compiled.c_file({"*/ #error key": draws(3)})
+    build(file.source, tmp_path, flags=PLAIN)
 
 
 # ---- rows that no path serves --------------------------------------------------------------------

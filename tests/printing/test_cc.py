@@ -7,11 +7,13 @@ import os
 import subprocess
 import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import retrograde as rg
+from retrograde import printing
 from retrograde.errors import BackendWarning, PrintingError
 from retrograde.printing import cache, cc
 from retrograde.printing.cache import Cache
@@ -124,6 +126,22 @@ def test_choices():
         check(function, (draws(133), draws(133, seed=1), 0.7), choices=True)
 
 
+def test_guards_that_rows_made_up_never_hold():
+    w, x = rg.Value(31.7), draws(300)
+
+    def function(x, top):
+        return rg.exp(x) * w if 31.0 < w < 32.0 and top == 123.0 else x
+
+    check(
+        function, (x, 123.0),
+        lambda it: (it(x, 123.0), it.value_and_grad(x, 123.0, reduce="sum")),
+    )  # fmt: skip
+    compiled = rg.compile(function, backend="cc")
+    compiled.value_and_grad(x, 123.0, reduce="sum")
+    assert compiled.wait(60)
+    assert compiled._target.failed == 0
+
+
 def test_calls_go_on_by_the_quick_way():
     compiled = check(lambda x, y: x * y + 1.0, (0.5, 0.7))
     assert compiled(2.0, 3.0) == 7.0
@@ -185,6 +203,16 @@ def test_a_folder_that_cannot_be_used_is_done_without(monkeypatch, tmp_path):
     nowhere.write_text("no folder")
     monkeypatch.setenv("RETROGRADE_CACHE", str(nowhere / "cache"))
     assert used(compiled_once()) == 1
+
+
+def test_a_relative_folder_stays_where_it_is(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RETROGRADE_CACHE", "near")
+    assert used(compiled_once()) == 1
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert used(compiled_once(lambda x: x * 2.0 + x)) == 1
+    assert len(list((tmp_path / "near").glob("*.so"))) == 2
 
 
 def test_a_full_disk_leaves_the_interpreter(monkeypatch):
@@ -254,6 +282,34 @@ def test_a_compiler_that_fails_is_told_once(monkeypatch, tmp_path):
         call()
     assert len(told) == 1
     assert made._target.failed >= 2
+
+
+def test_a_compiler_that_hangs_is_stopped_with_all_it_started(monkeypatch, tmp_path):
+    script, told = tmp_path / "hangs", tmp_path / "started"
+    script.write_text(
+        '#!/bin/sh\n[ "$1" = --version ] && echo hangs 1.0 && exit 0\n'
+        f"sleep 600 &\necho $! > {told}\nwait\n"
+    )
+    script.chmod(0o700)
+    monkeypatch.setenv("CC", str(script))
+    monkeypatch.setattr(printing.compiler, "PATIENCE", 2)
+    made = rg.compile(forked, backend="cc")
+    made(0.5, 0.7)
+    with pytest.warns(BackendWarning, match="not done after 2 seconds"):
+        made.wait(60)
+    started = Path(f"/proc/{told.read_text().strip()}/stat")
+    assert not started.exists() or started.read_text().split()[2] == "Z"
+
+
+def test_a_compiler_whose_name_has_no_end_is_none(monkeypatch):
+    monkeypatch.setenv("CC", "gcc 'with a quote")
+    with pytest.warns(BackendWarning, match="no C compiler was found"):
+        assert rg.compile(forked, backend="cc")(0.5, 0.7) == rg.compile(forked)(0.5, 0.7)
+
+
+def test_a_compiler_that_says_much_is_cut_short():
+    message = str(PrintingError.compiler("cc", "\n".join(["x" * 100_000] * 100)))
+    assert len(message) < 6000
 
 
 def test_a_library_with_other_bits_is_not_used(monkeypatch):

@@ -96,6 +96,7 @@ def everything(function, arguments, wrt=None):
     yield function.value_and_grad(*arguments, wrt=wrt)
     yield function.value_and_grad(*arguments, wrt=wrt, reduce="sum")
     yield function.value_and_grad(*arguments, wrt=wrt, weights=weights, reduce="mean")
+    yield function.value_and_grad(*arguments, wrt=wrt, weights=weights)
     yield function.jacobian(*arguments, wrt=wrt)
 
 
@@ -126,6 +127,20 @@ def test_it_has_the_bits_of_the_cpu(emulated, name, place):
             same_bits(flat(found), flat(wanted))
     assert any(kernel == "rg_program_rows" for kernel, _ in device.launched)
     assert fast._target.words.startswith(f"cuda: {fast._target.done} plans compiled; a device")
+
+
+@pytest.mark.parametrize("place", ["host", "device"])
+def test_functions_whose_kernels_are_the_same(emulated, place):
+    emulated()
+    one, two = (rg.compile(lambda x, a: rg.exp(-x) * a, backend="cuda") for _ in range(2))
+    given = [(draws(1100, seed=seed), 0.5 + seed) for seed in range(2)]
+    plain = rg.compile(lambda x, a: rg.exp(-x) * a)
+    expected = [plain.value_and_grad(*each) for each in given]
+    if place == "device":
+        given = [there(list(each)) for each in given]
+    for _ in range(3):
+        for function, arguments, wanted in zip((one, two), given, expected):
+            same_bits(flat(function.value_and_grad(*arguments)), flat(wanted))
 
 
 def test_results_come_in_the_library_of_the_first_array(emulated):

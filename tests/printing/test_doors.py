@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import retrograde as rg
-from retrograde.errors import CompileError, NotTwiceDifferentiable
+from retrograde.errors import CompileError, NotTwiceDifferentiable, RowsError
 
 
 def price(S, K, sigma):
@@ -75,9 +75,91 @@ def test_torch_reads_without_copying_and_answers_in_kind(torch):
     assert function(3.0).tolist() == 6.0
     frozen = function(torch.ones(3, dtype=torch.float64))
     assert not frozen.requires_grad
+    turned = torch._neg_view(torch.ones(3, dtype=torch.float64))
+    assert function(turned).tolist() == [-2.0] * 3
+
+
+def test_torch_differentiates_once(torch):
+    function = rg.compile(lambda x: x * x).as_torch()
     one = torch.ones(3, dtype=torch.float64, requires_grad=True)
-    with pytest.raises(NotTwiceDifferentiable, match=r"create_graph=True.*fn.hvp"):
-        torch.autograd.grad(function(one).sum(), one, create_graph=True)
+    (slope,) = torch.autograd.grad(function(one).sum(), one, create_graph=True)
+    assert slope.tolist() == [2.0] * 3
+    with pytest.raises(NotTwiceDifferentiable, match=r"of PyTorch.*fn.hvp"):
+        torch.autograd.grad(slope.sum(), one)
+
+
+def curve(x, y, exp):
+    return exp(-x) * y + x * x
+
+
+@pytest.fixture
+def pair(torch):
+    """The same function, from retrograde and as PyTorch has it."""
+    mine = rg.compile(lambda x, y: curve(x, y, rg.exp)).as_torch()
+    return mine, lambda x, y: curve(x, y, torch.exp)
+
+
+def torch_ways(torch):
+    def vmap(function, dims=0):
+        return torch.vmap(function, in_dims=dims)
+
+    def grad(function):
+        return torch.func.grad(function, argnums=(0, 1))
+
+    def total(function):
+        return lambda x, y: function(x, y).sum()
+
+    one, table = torch.linspace(0.1, 2.0, 4, dtype=torch.float64), torch.rand(3, 4).double()
+    return {
+        "a batch of numbers": (vmap, one, 2 * one),
+        "one of them the same": (lambda it: vmap(it, (0, None)), one, one[1]),
+        "a batch of rows": (lambda it: vmap(it, (1, None)), table, one[:3]),
+        "gradients of a batch": (lambda it: vmap(grad(it)), one, 2 * one),
+        "gradients, one the same": (lambda it: vmap(grad(it), (0, None)), one, one[1]),
+        "a batch of batches": (lambda it: vmap(vmap(grad(it))), table, 2 * table),
+        "gradients of rows": (lambda it: vmap(grad(total(it))), table, 2 * table),
+        "the gradient of a batch": (lambda it: grad(total(vmap(it))), one, 2 * one),
+        "Jacobians": (lambda it: torch.func.jacrev(it, argnums=(0, 1)), one, 2 * one),
+    }
+
+
+def test_torch_transforms(torch, pair):
+    mine, theirs = pair
+    for name, (way, *arguments) in torch_ways(torch).items():
+        torch.testing.assert_close(
+            way(mine)(*arguments), way(theirs)(*arguments), msg=lambda text, name=name: name + text
+        )
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor:UserWarning")  # of its tracing
+def test_torch_compile_calls_it_as_it_is(torch, pair):
+    mine, theirs = pair
+    x = torch.linspace(0.1, 2.0, 4, dtype=torch.float64, requires_grad=True)
+    compiled = torch.compile(lambda x: mine(x * 2.0, x) + 1.0, backend="eager")
+    compiled(x).sum().backward()
+    (slope,) = torch.autograd.grad((theirs(x * 2.0, x) + 1.0).sum(), x)
+    torch.testing.assert_close(x.grad, slope)
+
+
+def shaped(W: rg.Tensor, b: rg.Tensor):
+    return (rg.tanh(W) @ b).sum()
+
+
+def test_torch_differentiates_functions_on_tensors(torch, tmp_path):
+    compiled = rg.compile(shaped)
+    W = torch.rand(3, 4, dtype=torch.float64, requires_grad=True)
+    b = torch.rand(4, dtype=torch.float64, requires_grad=True)
+    function = compiled.as_torch()
+    assert torch.autograd.gradcheck(lambda W, b: 3.0 * function(W, b) ** 2, (W, b))
+    compiled.save(tmp_path / "shaped.rgp")
+    assert torch.autograd.gradcheck(rg.load(tmp_path / "shaped.rgp").as_torch(), (W, b))
+
+    def vector(W: rg.Tensor):
+        return rg.tanh(W)
+
+    with pytest.raises(CompileError, match="several results"):
+        rg.compile(vector).as_torch()(W)
 
 
 def test_jax_has_the_gradients_of_a_call(jax):
@@ -109,6 +191,82 @@ def test_jax_nests_whole_numbers_and_vmap(jax):
     assert np.asarray(slope[1]).tolist() == expected[1].tolist()
     square = rg.compile(lambda x: x * x).as_jax()
     assert jax.vmap(jax.grad(square))(np.array([1.0, 2.0])).tolist() == [2.0, 4.0]
+
+
+def jax_ways(jax):
+    vmap = jax.vmap
+
+    def grad(function):
+        return jax.grad(function, argnums=(0, 1))
+
+    def total(function):
+        return lambda x, y: function(x, y).sum()
+
+    def scanned(function):
+        def step(carried, x):
+            return carried + function(x, 2.0) * carried, carried
+
+        return jax.grad(lambda xs: jax.lax.scan(step, 1.0, xs)[0])
+
+    one, table = np.linspace(0.1, 2.0, 4), np.random.default_rng(0).random((3, 4))
+    return {
+        "a batch of numbers": (vmap, one, 2 * one),
+        "one of them the same": (lambda it: vmap(it, (0, None)), one, 2.0),
+        "a batch of rows": (lambda it: vmap(it, (1, None)), table, one[:3]),
+        "gradients of a batch": (lambda it: vmap(grad(it)), one, 2 * one),
+        "gradients, one the same": (lambda it: vmap(grad(it), (0, None)), one, 2.0),
+        "a batch of batches": (
+            lambda it: vmap(vmap(grad(it), (0, None)), (None, 0)), one, 2 * one,
+        ),
+        "gradients of rows": (lambda it: vmap(grad(total(it))), table, 2 * table),
+        "the gradient of a batch": (lambda it: grad(total(vmap(it))), one, 2 * one),
+        "Jacobians": (lambda it: jax.jacrev(it, argnums=(0, 1)), one, 2 * one),
+        "a scan": (scanned, one),
+    }  # fmt: skip
+
+
+def test_jax_transforms(jax):
+    mine = rg.compile(lambda x, y: curve(x, y, rg.exp)).as_jax()
+
+    def theirs(x, y):
+        return curve(x, y, jax.numpy.exp)
+
+    for name, (way, *arguments) in jax_ways(jax).items():
+        expected = jax.tree.leaves(way(theirs)(*arguments))
+        for found in (way(mine)(*arguments), jax.jit(way(mine))(*arguments)):
+            for one, other in zip(jax.tree.leaves(found), expected, strict=True):
+                np.testing.assert_allclose(one, other, rtol=1e-12, err_msg=name)
+
+
+def test_jax_calls_a_batch_of_numbers_once(jax, monkeypatch):
+    compiled, calls = rg.compile(lambda x: x * x), []
+    ask = type(compiled).value_and_grad
+    monkeypatch.setattr(
+        type(compiled), "value_and_grad", lambda *a, **k: calls.append(1) or ask(*a, **k)
+    )
+    found = jax.vmap(jax.grad(compiled.as_jax()))(np.linspace(0.0, 1.0, 1000))
+    assert found[-1] == 2.0
+    assert len(calls) == 1
+
+
+def test_jax_differentiates_once_and_functions_on_tensors(jax):
+    square = rg.compile(lambda x: x * x).as_jax()
+    for second in (jax.grad(jax.grad(square)), jax.hessian(square)):
+        with pytest.raises(NotTwiceDifferentiable, match=r"of JAX.*fn.hvp"):
+            second(1.0)
+    W, b = np.ones((3, 4)), np.arange(4.0)
+    slopes = jax.jit(jax.grad(rg.compile(shaped).as_jax(), argnums=(0, 1)))(W, b)
+    expected = rg.compile(shaped).grad(W, b)
+    for one, other in zip(slopes, expected):
+        np.testing.assert_allclose(one, other, rtol=1e-15)
+
+
+def test_jax_refuses_what_does_not_fit(jax):
+    function = rg.compile(price).as_jax()
+    with pytest.raises(RowsError, match=r"K has 2 rows but S has 3"):
+        function(S, K[:2], 0.3)
+    with pytest.raises(RowsError, match="S is "):
+        function(S + 1j, K, 0.3)
 
 
 def test_misuse_is_told(torch):

@@ -45,6 +45,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
+    flags = _flags(options.flags)
+    if options.out and Path(options.out).suffix in (".h", ".so"):
+        raise PrintingError.not_source(options.out)
     module, name, function = function_of(options.target)
     made = function if isinstance(function, Replayable) else compiled_function(function)
     wrt = None if options.wrt is None else tuple(filter(None, options.wrt.split(",")))
@@ -61,11 +64,19 @@ def run(options: argparse.Namespace) -> int:
         write_whole(path, text.encode())
     if options.so:
         library = out.with_suffix(".so")
-        _build(file, shlex.split(options.flags), library)
+        _build(file, flags, library)
         written[library] = ""
     for path in written:
         print(path)
     return 0
+
+
+def _flags(given: str) -> list[str]:
+    """Flags one by one, as a shell takes them apart."""
+    try:
+        return shlex.split(given)
+    except ValueError as error:
+        raise PrintingError.flags(given, str(error).lower()) from None
 
 
 def _arguments(options: argparse.Namespace, module: Any, name: str, made: Replayable) -> list[Any]:

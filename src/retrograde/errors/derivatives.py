@@ -41,11 +41,11 @@ class NotTwiceDifferentiable(RetrogradeError, RuntimeError):
     """A derivative of a derivative was asked for through a node that has only numbers."""
 
     @classmethod
-    def door(cls, name: str) -> Self:
+    def door(cls, name: str, library: str) -> Self:
         return cls(
-            f"{name}, as a function of PyTorch, is differentiable once, and create_graph=True asks "
-            "for its gradient as something to differentiate. Take second derivatives with fn.hvp "
-            "or fn.hessian of the compiled function."
+            f"{name}, as a function of {library}, is differentiable once, and its gradient is "
+            "differentiated again here. Take second derivatives with fn.hvp or fn.hessian of the "
+            "compiled function."
         )
 
     @classmethod

@@ -33,7 +33,9 @@ class PrintingError(RetrogradeError, RuntimeError):
     @classmethod
     def compiler(cls, compiler: str, message: str) -> Self:
         lines = message.splitlines()
-        shown = "\n  ".join(lines[:12]) + ("\n  …" if len(lines) > 12 else "")
+        shown = "\n  ".join(line[:400] for line in lines[:12]) + (
+            "\n  …" if len(lines) > 12 else ""
+        )
         return cls(f"{compiler} failed:\n  {shown}")
 
     @classmethod
@@ -55,6 +57,17 @@ class PrintingError(RetrogradeError, RuntimeError):
         return cls(
             f"a test of {name} needs rows to compare: give --at, and --rows where there are arrays."
         )
+
+    @classmethod
+    def not_source(cls, path: str) -> Self:
+        return cls(
+            f"-o {path} is the name of the C file, and its header and library go beside it. Give "
+            "it another ending: -o price.c."
+        )
+
+    @classmethod
+    def flags(cls, given: str, why: str) -> Self:
+        return cls(f"--flags {given!r} cannot be taken apart: {why}. Close its quotes.")
 
     @classmethod
     def library(cls, message: str) -> Self:
@@ -141,10 +154,10 @@ class BackendWarning(UserWarning):
     """A backend cannot do what it was asked for; the interpreter does it."""
 
     @staticmethod
-    def absent(name: str, why: str) -> str:
+    def absent(name: str, why: str, cure: str) -> str:
         return (
             f"{name} is compiled with backend='cc', but {why}; the interpreter runs it, with the "
-            "same results. Install gcc or clang, or name a compiler in the variable CC."
+            f"same results. {cure}"
         )
 
     @staticmethod

@@ -49,7 +49,7 @@ class Cache:
     """A folder of libraries; one of this process alone where the usual one cannot be used."""
 
     def __init__(self, folder: Path | None = None) -> None:
-        self.folder = self._usable(folder or default_folder())
+        self.folder = self._usable((folder or default_folder()).absolute())
         self.is_shared = self.folder is not None
         if self.folder is None:
             self.folder = Path(tempfile.mkdtemp(prefix="retrograde-"))

@@ -32,6 +32,16 @@ from .trial import differences, made_up
 if TYPE_CHECKING:
     from ..program.rows import Bound
 
+NO_COMPILER = (
+    "no C compiler was found",
+    "Install gcc or clang, or name a compiler in the variable CC.",
+)
+NO_CORE = (
+    "the native core is not here, which would run it",
+    "retrograde info says why; install the package where it can be built, or leave backend out.",
+)
+"""Why nothing is compiled, and what to do about it."""
+
 _MADE: WeakSet[CC] = WeakSet()
 """Those of this process."""
 
@@ -72,8 +82,7 @@ class CC:
         found = compiler()
         self.compiler: Compiler | None = found if core_name == "native" else None
         if self.compiler is None:
-            why = "no C compiler was found" if found is None else "the native core is not here"
-            self._tell(BackendWarning.absent(name, why))
+            self._tell(BackendWarning.absent(name, *(NO_COMPILER if found is None else NO_CORE)))
 
     @cached_property
     def cache(self) -> Cache:

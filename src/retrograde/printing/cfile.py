@@ -11,6 +11,7 @@ from ..value import Value
 from . import kernels
 from .entries import Entry
 from .functions import Sites, quoted
+from .names import comment
 from .programs import Printed
 from .statements import number_text
 
@@ -107,7 +108,7 @@ def _status(name: str, sites: Sites) -> list[str]:
 def _header(name: str, title: str, entries: Sequence[Entry], parameters: dict[str, Value]) -> str:
     guard = f"RG_PRINTED_{name.upper()}_H"
     lines = [
-        f"/* {title}",
+        f"/* {comment(title)}",
         " *",
         " * Printed by retrograde from recorded Python: one C17 file, no libraries. Batch",
         " * functions return how many rows no recorded path serves (their results are NaN, their",
@@ -124,7 +125,7 @@ def _header(name: str, title: str, entries: Sequence[Entry], parameters: dict[st
     ]
     if parameters:
         lines.append("/* What the function had captured; set them between calls:")
-        lines += [f" *   [{place}] {each}" for place, each in enumerate(parameters)]
+        lines += [f" *   [{place}] {comment(each)}" for place, each in enumerate(parameters)]
         lines[-1] += " */"
         lines.append(f"extern double {name}_parameters[{len(parameters)}];")
     for entry in entries:

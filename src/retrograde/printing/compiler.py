@@ -7,8 +7,10 @@ import os
 import platform
 import shlex
 import shutil
+import signal
 import subprocess
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -44,38 +46,67 @@ class Compiler:
         self, source: str, folder: Path, to: Path, flags: Sequence[str] | None = None
     ) -> None:
         """Compile a source to a shared library; ``folder`` is for what it writes on the way."""
-        path = folder / "program.c"
+        path = folder.absolute() / "program.c"
         path.write_text(source, encoding="utf-8")
         chosen = self.flags if flags is None else flags
-        command = [*self.command, *chosen, str(path), "-o", str(to)]
+        command = [*self.command, *chosen, str(path), "-o", str(to.absolute())]
         try:
-            done = subprocess.run(
-                command, capture_output=True, text=True, errors="replace", timeout=PATIENCE,
-                stdin=subprocess.DEVNULL, cwd=folder, check=False,
-            )  # fmt: skip
+            done = _run(command, PATIENCE, folder)
+        except subprocess.TimeoutExpired:
+            message = f"it was not done after {PATIENCE} seconds, and was stopped"
+            raise PrintingError.compiler(self.words, message) from None
         except (OSError, subprocess.SubprocessError) as error:
             raise PrintingError.compiler(self.words, str(error)) from None
         if done.returncode != 0 or not to.is_file():
             raise PrintingError.compiler(self.words, done.stderr.strip() or "it made no file")
 
 
+def _run(
+    command: Sequence[str], patience: float, folder: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a compiler; one that takes too long is stopped with all that it has started."""
+    with subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        text=True, errors="replace", cwd=folder, start_new_session=True,
+    ) as running:  # fmt: skip
+        try:
+            out, err = running.communicate(timeout=patience)
+        except BaseException:
+            _stop(running)
+            raise
+    return subprocess.CompletedProcess(command, running.returncode, out, err)
+
+
+def _stop(running: subprocess.Popen[str]) -> None:
+    """End a process of a session of its own, and what it has started."""
+    if hasattr(os, "killpg"):
+        with suppress(ProcessLookupError):
+            os.killpg(running.pid, signal.SIGKILL)
+    running.kill()
+
+
 def _version(command: Sequence[str]) -> str | None:
     """What a compiler calls itself; None where it does not run."""
     try:
-        done = subprocess.run(
-            [*command, "--version"], capture_output=True, text=True, errors="replace", timeout=20,
-            stdin=subprocess.DEVNULL, check=False,
-        )  # fmt: skip
+        done = _run([*command, "--version"], 20)
     except (OSError, subprocess.SubprocessError):
         return None
     lines = done.stdout.strip().splitlines()
     return lines[0].strip() if done.returncode == 0 and lines else None
 
 
+def _split(wanted: str) -> list[str]:
+    """The words of a command; none where its quotes do not match."""
+    try:
+        return shlex.split(wanted)
+    except ValueError:
+        return []
+
+
 @cache
 def _found(wanted: str, _path: str) -> Compiler | None:
     for name in [wanted] if wanted else NAMES:
-        command = shlex.split(name)
+        command = _split(name)
         if command and shutil.which(command[0]):
             version = _version(command)
             if version is not None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import CompileError
+from ..errors import CompileError, RowsError
 from ..program.rows import is_elsewhere, uniform
 
 if TYPE_CHECKING:
@@ -78,32 +78,66 @@ class Door:
             given[name] = rebuilt(nest, iter(mine))
         return given
 
-    def rows(self, named: dict[str, Any]) -> int | None:
-        """How many rows the arguments have; None where they are numbers."""
+    def rows(self, named: dict[str, Any], leaves: Sequence[Any]) -> int | None:
+        """How many rows the arguments have; None where they are numbers, or tensors."""
+        given, first = iter(leaves), None
         for name, nest in named.items():
-            for leaf in flattened(nest) if name not in self.uniform else ():
-                if np.ndim(leaf):
-                    return int(np.shape(leaf)[0])
-        return None
+            for leaf in _some(nest, given):
+                if not np.ndim(leaf) or name in self.uniform or name in self.function._whole:
+                    continue
+                rows = int(np.shape(leaf)[0])
+                if first is not None and rows != first[1] and not self.function._on_tensors:
+                    raise RowsError.mismatch(*first, name, rows)
+                first = first or (name, rows)
+        return None if first is None else first[1]
 
     def value(self, named: dict[str, Any], arrays: Sequence[Any]) -> Any:
         """The value, as an array over the rows or as a number."""
         value = self.function(**self.arguments(named, arrays))
-        if isinstance(value, (list, tuple, dict)):
+        has_rows = self.rows(named, arrays) is not None
+        if isinstance(value, (list, tuple, dict)) or np.ndim(value) > has_rows:
             raise CompileError.call(
                 self.function._name, "it has several results; a front door takes one"
             )
         return value if is_elsewhere(value) else np.asarray(value)
 
-    def gradients(self, named: dict[str, Any], arrays: Sequence[Any], upstream: Any) -> list[Any]:
-        """The gradients of every leaf, with what arrives at each row's value as its seed."""
-        arguments = self.arguments(named, arrays)
+    def gradients(
+        self,
+        named: dict[str, Any],
+        arrays: Sequence[Any],
+        upstream: Any,
+        needed: Sequence[bool],
+        apart: bool = False,
+    ) -> list[Any]:
+        """The gradients of the leaves that are ``needed``, with what arrives at each row's value as
+        its seed: added up for what is the same for all rows, or ``apart``, row by row."""
+        flags = iter(needed)
+        asked = {name: [next(flags) for _ in flattened(nest)] for name, nest in named.items()}
+        wrt = tuple(name for name, mine in asked.items() if any(mine))
+        found = flattened(list(self._slopes(named, arrays, upstream, wrt, apart)))
+        leaves = [next(found) if name in wrt else None for name in asked for _ in asked[name]]
+        return [leaf if leaf is None or is_elsewhere(leaf) else np.asarray(leaf) for leaf in leaves]
+
+    def _slopes(
+        self,
+        named: dict[str, Any],
+        arrays: Sequence[Any],
+        upstream: Any,
+        wrt: tuple[str, ...],
+        apart: bool,
+    ) -> Any:
+        """The gradients by some arguments, in their nests."""
+        arguments, call = self.arguments(named, arrays), self.function.value_and_grad
         weights = upstream if is_elsewhere(upstream) else np.asarray(upstream)
-        _, slopes = self.function.value_and_grad(
-            **arguments, wrt=tuple(named), weights=weights, reduce="sum"
-        )
-        found = flattened(list(slopes))
-        return [leaf if is_elsewhere(leaf) else np.asarray(leaf) for leaf in found]
+        if self.function._on_tensors and not np.ndim(weights):  # without rows they have no weights
+            _, slopes = call(**arguments, wrt=wrt)
+            return [np.asarray(leaf) * weights for leaf in flattened(list(slopes))]
+        return call(**arguments, wrt=wrt, weights=weights, reduce=None if apart else "sum")[1]
+
+    def takes_rows(self, ranks: Sequence[int]) -> bool:
+        """Whether leaves of so many axes are numbers, so that a batch of them is a call over rows;
+        where they are not, its parts are called one after another."""
+        return not (any(ranks) or self.uniform or self.function._on_tensors)
 
     @property
     def on_device(self) -> bool:

@@ -76,24 +76,24 @@ class Entry:
         added = sum(each.count for each in self.results if self._is_added(each))
         lines = [
             self._head + " {",
-            f"    double arguments[{numbers + 1}] = {{0}};",
-            f"    rg_column in[{columns + 1}] = {{{{NULL, 0}}}};",
-            f"    rg_column out[{outputs - added + 1}] = {{{{NULL, 0}}}};",
+            f"    double rg_arguments[{numbers + 1}] = {{0}};",
+            f"    rg_column rg_in[{columns + 1}] = {{{{NULL, 0}}}};",
+            f"    rg_column rg_out[{outputs - added + 1}] = {{{{NULL, 0}}}};",
         ]
         for each in self.parameters:
             lines += _bound(each, each.first)
         at = numbers
         for each in self.seeds:
-            lines += _column("in", at, each.name, each.count)
+            lines += _column("rg_in", at, each.name, each.count)
             at += each.count
         at, sums = 0, []
         for result in self.results:
             if self._is_added(result):
                 sums += [(result.name, place) for place in range(result.count)]
                 continue
-            lines += _column("out", at, result.name, result.count)
+            lines += _column("rg_out", at, result.name, result.count)
             at += result.count
-        call = f"rg_call(&{self.function.name}, rows, arguments, {parameters}, in, out"
+        call = f"rg_call(&{self.function.name}, rows, rg_arguments, {parameters}, rg_in, rg_out"
         if not self.summed:
             return [*lines, f"    return {call}, NULL, 0, NULL, status);", "}", *self._one()]
         numbered, done = [], 0
@@ -102,13 +102,13 @@ class Entry:
             numbered += list(mine) or [-1] * result.count
             done += len(mine)
         lines += [
-            f"    static const int sum[] = {{{', '.join(map(str, numbered))}}};",
-            f"    double totals[{len(sums) + 1}];",
-            f"    int64_t lost = {call}, sum, {len(sums)}, totals, status);",
+            f"    static const int rg_sum[] = {{{', '.join(map(str, numbered))}}};",
+            f"    double rg_totals[{len(sums) + 1}];",
+            f"    int64_t rg_lost = {call}, rg_sum, {len(sums)}, rg_totals, status);",
         ]
         for place, (name, inside) in enumerate(sums):
-            lines.append(f"    {name}[{inside}] = totals[{place}];")
-        return [*lines, "    return lost;", "}"]
+            lines.append(f"    {name}[{inside}] = rg_totals[{place}];")
+        return [*lines, "    return rg_lost;", "}"]
 
     def _one(self) -> list[str]:
         """The same for one row."""
@@ -117,12 +117,12 @@ class Entry:
             given.append(f"&{each.name}" if each.rows and each.count == 1 else each.name)
         given += [f"&{each.name}" if each.count == 1 else each.name for each in self.seeds]
         given += [each.name for each in self.results]
-        call = _wrapped(f"    int64_t lost = {self.name}(", ["1", *given, "&status"], ");")
+        call = _wrapped(f"    int64_t rg_lost = {self.name}(", ["1", *given, "&status"], ");")
         return [
             self._head_of_one + " {",
             "    int32_t status = 0;",
             call,
-            "    return lost < 0 ? RG_NO_MEMORY : status;",
+            "    return rg_lost < 0 ? RG_NO_MEMORY : status;",
             "}",
         ]
 
@@ -138,20 +138,20 @@ def _column(table: str, first: int, name: str, count: int) -> list[str]:
     if count == 1:
         return [f"    {table}[{first}] = (rg_column){{(char *){name}, sizeof(double)}};"]
     return [
-        f"    for (int i = 0; i < {count}; i++)",
-        f"        {table}[{first} + i] = (rg_column){{(char *)({name} + i), "
+        f"    for (int rg_i = 0; rg_i < {count}; rg_i++)",
+        f"        {table}[{first} + rg_i] = (rg_column){{(char *)({name} + rg_i), "
         f"{count} * sizeof(double)}};",
     ]
 
 
 def _bound(parameter: Parameter, first: int) -> list[str]:
     if parameter.rows:
-        return _column("in", first, parameter.name, parameter.count)
+        return _column("rg_in", first, parameter.name, parameter.count)
     if parameter.bare:
-        return [f"    arguments[{first}] = {parameter.name};"]
+        return [f"    rg_arguments[{first}] = {parameter.name};"]
     return [
-        f"    for (int i = 0; i < {parameter.count}; i++) "
-        f"arguments[{first} + i] = {parameter.name}[i];"
+        f"    for (int rg_i = 0; rg_i < {parameter.count}; rg_i++) "
+        f"rg_arguments[{first} + rg_i] = {parameter.name}[rg_i];"
     ]
 
 

@@ -108,5 +108,5 @@ class Sites:
 
 def quoted(text: str) -> str:
     """A text as a literal of C."""
-    plain = text.encode("ascii", "replace").decode()
+    plain = "".join(each if each.isprintable() and each.isascii() else "?" for each in text)
     return '"' + plain.replace("\\", "\\\\").replace('"', '\\"').replace("?", "\\?") + '"'

@@ -2,28 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ..program.shapes import Entries, Items, Number, Row, Rows, Shape, numbers_in
-
-_TAKEN = frozenset(
-    "auto break case char const continue default do double else enum extern float for goto if "
-    "inline int long register restrict return short signed sizeof static struct switch typedef "
-    "union unsigned void volatile while rows status value weights bool true false class this new "
-    "delete template typename namespace private public protected virtual operator catch try throw "
-    "using friend and or not xor asm explicit export mutable signed nullptr totals".split()
-)
-"""Words of C and C++, and names that every printed function has."""
-
-
-def c_name(name: str) -> str:
-    """A name that C and C++ allow, as near as possible to one of Python's."""
-    plain = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_") or "program"
-    if plain[0].isdigit():
-        plain = f"n{plain}"
-    return f"{plain}_" if plain in _TAKEN else plain
+from .names import free_name
 
 
 @dataclass(frozen=True)
@@ -82,19 +65,24 @@ def _walk(name: str, shape: Shape, first: int) -> Iterator[tuple[str, int, int, 
             yield name, first, numbers_in(shape), False, False
 
 
-def parameters_of(arguments: Sequence[tuple[str, Shape]]) -> dict[str, list[Parameter]]:
-    """The parameters of each argument: one, or one an entry of a dict and of a list with rows."""
-    taken: set[str] = set()
+def _others(name: str) -> list[str]:
+    """Parameters that are named after one: its gradient, and what a Hessian is multiplied by."""
+    return [f"d_{name}", f"v_{name}"]
+
+
+def parameters_of(
+    arguments: Sequence[tuple[str, Shape]], function: str = ""
+) -> dict[str, list[Parameter]]:
+    """The parameters of each argument: one, or one an entry of a dict and of a list with rows. None
+    has the name of the ``function``, which calls itself."""
+    taken = {function}
     found: dict[str, list[Parameter]] = {}
     at = 0
     for argument, shape in arguments:
         mine = found.setdefault(argument, [])
         begins, at = at, at + numbers_in(shape)
         for name, first, count, rows, bare in _walk(argument, shape, begins):
-            plain = c_name(name)
-            while plain in taken:
-                plain += "_"
-            taken.add(plain)
+            plain = free_name(name, taken, _others)
             if count:
                 mine.append(Parameter(plain, first, count, rows, bare))
     return found

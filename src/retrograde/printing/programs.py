@@ -17,7 +17,7 @@ from ..program.replay import Ready
 from .kernels import names_in
 from .nodes import IrregularError, Nodes, Reference
 from .places import Places
-from .statements import Answer, Layout, Printer, Wanted, by_rule, number_text
+from .statements import Answer, Layout, Printer, RowPrinter, Wanted, by_rule, number_text
 
 MOST_OPERANDS = 40_000
 """Operands of a program that are printed; loops count once. Past this compilers take minutes."""
@@ -94,7 +94,7 @@ def _check_size(rolled: Rolled, name: str) -> None:
 class ProgramText:
     """A program while it is printed: its outputs, guards and inputs sorted, its two sides."""
 
-    printer = Printer
+    printer: type[Printer] = RowPrinter
     """What prints what is done for every row."""
 
     def __init__(self, rolled: Rolled, name: str, arguments: int, vectors: int) -> None:

@@ -13,7 +13,8 @@ from ..value import Value
 from .cfile import CFile, c_file
 from .entries import Entry, Result
 from .functions import Function
-from .parameters import Parameter, c_name, parameters_of
+from .names import function_name
+from .parameters import Parameter, parameters_of
 
 VECTORS = 1
 """Vectors that one tile of rows has."""
@@ -51,7 +52,7 @@ def chosen(recorded: Sequence[Recorded], name: str) -> Recorded:
 
 def c_source_of(recorded: Recorded, wrt: str | Sequence[str] | None, hessian: bool) -> CFile:
     """The file of a function: its value, gradients and their sums, and Hessian products."""
-    return _Source(recorded, c_name(recorded.name), wrt, hessian).file()
+    return _Source(recorded, function_name(recorded.name), wrt, hessian).file()
 
 
 class _Source:
@@ -59,7 +60,7 @@ class _Source:
         self, recorded: Recorded, name: str, wrt: str | Sequence[str] | None, hessian: bool
     ) -> None:
         self.recorded, self.name, self.hessian = recorded, name, hessian
-        self.parameters = parameters_of(recorded.arguments)
+        self.parameters = parameters_of(recorded.arguments, name)
         self.all = [each for mine in self.parameters.values() for each in mine]
         self.numbers = sum(numbers_in(shape) for _, shape in recorded.arguments)
         self.outputs = len(recorded.family.traces[0].outputs.items)

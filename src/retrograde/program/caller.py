@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cached_property
 from numbers import Integral
 from typing import Any
@@ -40,6 +40,11 @@ class Caller:
     _on_tensors = False
     _fixed: tuple[str, ...] = ()
     """Parameters that have their values already."""
+
+    @property
+    def _whole(self) -> Collection[str]:
+        """Parameters whose arrays are not rows: tensors, by their annotations."""
+        return ()
 
     def _family(self, bound: Bound, shapes: list[Argument], traced: bool = False) -> Family:
         """The traces for these arguments: at least one."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import update_wrapper, wraps
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, overload
@@ -95,6 +95,10 @@ class Compiled(Replayable, PerObject):
         self._target = target_of(backend, self._name)
         self._recordings = Recordings(subject, trace_budget, choices, self._sites, self._target)
         update_wrapper(self, self._function)
+
+    @property
+    def _whole(self) -> Collection[str]:
+        return self._wanted
 
     def _made_for(self, function: Any) -> Compiled:
         return Compiled(function, *self._settings)

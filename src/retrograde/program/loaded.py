@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import wraps
 from types import MappingProxyType
 from typing import Any
@@ -141,10 +141,16 @@ class Loaded(Replayable):
 class LoadedTensors(Loaded):
     """A function on tensors loaded from a file; made by :func:`load`."""
 
+    _on_tensors = True
+
     def __init__(self, stored: StoredTensors) -> None:
         self._on_file = stored
         super().__init__(Stored(stored.name, stored.signature, stored.parameters, []))
         self._tensors = StoredCalls(stored)
+
+    @property
+    def _whole(self) -> Collection[str]:
+        return self._on_file.wanted
 
     @property
     def parameters(self) -> Mapping[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -40,7 +39,7 @@ class Code:
     """The kernels of one plan, for columns that are packed or not.
 
     What they read of a call besides its rows (places of columns, uniform numbers) lies in memory of
-    their own, so one launch is set up at a time, each after the one before on the device.
+    theirs, which they share with other plans of the same text.
     """
 
     def __init__(self, ready: Ready, title: str, driver: Driver) -> None:
@@ -48,11 +47,8 @@ class Code:
         self.kernels: Kernels = device_source(ready, title)
         self.program = self.kernels.program
         self.given = given_places(ready)
-        self.lock = RLock()
         self._modules: dict[bool, Module] = {}
         self._uniforms: Buffer | None = None
-        self._now: dict[bool, tuple[bytes, bytes]] = {}
-        self._last: tuple[Any, Any] | None = None
 
     def module(self, packed: bool) -> Module:
         """The kernels, compiled."""
@@ -71,20 +67,23 @@ class Code:
         stream: Any,
     ) -> None:
         """Have rows computed: ``arguments`` are those of the kernel, the number of rows first."""
-        with self.lock:
-            module, driver = self.module(packed), self.driver
-            if self._last is not None and self._last[0] is not stream:
-                driver.wait(stream, self._last[1])
+        module, driver = self.module(packed), self.driver
+        memory = module.memory
+        with memory.lock:
+            if memory.last is not None and memory.last[0] is not stream:
+                driver.wait(stream, memory.last[1])
             given = np.ascontiguousarray(uniforms[self.given], dtype=np.float64)
-            now = (places.tobytes(), given.tobytes())
-            before = self._now.get(packed, (None, None))
-            if now[0] != before[0] and places.size:
+            now, numbers = places.tobytes(), given.tobytes()
+            if now != memory.places and places.size:
+                memory.places = None
                 driver.copy(module.symbol("rg_places"), places.ctypes.data, places.nbytes, stream)
-            if now[1] != before[1]:
+                memory.places = now
+            if numbers != memory.uniforms:
+                memory.uniforms = None
                 self._compute_uniforms(module, given, stream)
-            self._now[packed] = now
+                memory.uniforms = numbers
             module.launch(f"{NAME}_rows", arguments[0], self.program.block, arguments, stream)
-            self._last = stream, driver.mark(stream)
+            memory.last = stream, driver.mark(stream)
 
     def _compute_uniforms(self, module: Module, given: Any, stream: Any) -> None:
         """Compute what is the same for all rows, once, on the device."""

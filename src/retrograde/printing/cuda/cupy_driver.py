@@ -11,7 +11,7 @@ import numpy as np
 
 from ...errors import PrintingError
 from ...program.rows import kind_of_device
-from .driver import DeviceFullError
+from .driver import DeviceFullError, Memory
 
 OPTIONS = ("--std=c++17", "--fmad=false", "--disable-warnings")
 """Contraction is off, as in every target: that is what makes the bits the same."""
@@ -46,6 +46,7 @@ class CupyModule:
         except cupy().cuda.compiler.CompileException as error:
             raise PrintingError.compiler("NVRTC", str(error)) from None
         self._kernels: dict[str, Any] = {}
+        self.memory = Memory()
 
     def launch(
         self, kernel: str, threads: int, block: int, arguments: Sequence[int], stream: Any
@@ -80,6 +81,7 @@ class CupyDriver:
             raise PrintingError.no_gpu(str(error)) from None
         if not count:
             raise PrintingError.no_gpu("there is no device")
+        self._modules: dict[tuple[int, str, tuple[str, ...]], CupyModule] = {}
 
     @property
     def words(self) -> str:
@@ -90,8 +92,12 @@ class CupyDriver:
         return f"{said} (CuPy {cupy().__version__})"
 
     def module(self, text: str, defined: Sequence[str] = ()) -> CupyModule:
-        """Compile kernels."""
-        return CupyModule(text, defined)
+        """Compile kernels; CuPy loads the same text once on a device, and so it is kept once."""
+        key = (cupy().cuda.runtime.getDevice(), text, tuple(defined))
+        found = self._modules.get(key)
+        if found is None:
+            found = self._modules.setdefault(key, CupyModule(text, defined))
+        return found
 
     def buffer(self, count: int) -> CupyBuffer:
         """Memory for so many doubles."""

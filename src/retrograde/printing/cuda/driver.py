@@ -7,7 +7,10 @@ Work is put into streams, each done in order; what one stream waits for in anoth
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from functools import cache
+from threading import RLock
 from typing import Any, Protocol
 
 from ...errors import PrintingError
@@ -23,8 +26,22 @@ class Buffer(Protocol):
     address: int
 
 
+@dataclass(eq=False)
+class Memory:
+    """What the memory of some kernels has of the last launch: places of columns, uniform numbers.
+    One launch is set up at a time, each after the one before on the device."""
+
+    lock: AbstractContextManager[Any] = field(default_factory=RLock)
+    places: bytes | None = None
+    uniforms: bytes | None = None
+    last: tuple[Any, Any] | None = None
+    """The stream of the last launch, and its mark there."""
+
+
 class Module(Protocol):
-    """Compiled kernels."""
+    """Compiled kernels, and the memory that belongs to them."""
+
+    memory: Memory
 
     def launch(
         self, kernel: str, threads: int, block: int, arguments: Sequence[int], stream: Any
@@ -43,7 +60,7 @@ class Driver(Protocol):
         """Which it is, in one line."""
 
     def module(self, text: str, defined: Sequence[str] = ()) -> Module:
-        """Compile kernels."""
+        """Compile kernels; the same text is the same module, and has its memory once."""
 
     def buffer(self, count: int) -> Buffer:
         """Memory for so many doubles, or ``DeviceFullError``."""

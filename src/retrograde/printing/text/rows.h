@@ -161,6 +161,23 @@ static inline __attribute__((unused)) void rg_columns(vd *xs, rg_array a, size_t
     }
 }
 
+/* Part `i` of what the next tile reads of an array, on its way while this one is computed: a line of
+ * the cache for every vector, along rows or down columns, as they lie. */
+SIMD void rg_ahead(rg_array a, size_t row, int i) {
+#if RG_LANES > 1
+    uintptr_t next = (uintptr_t)a.base + (row + RG_TILE) * (uintptr_t)a.down;
+    if (a.across == sizeof(double))
+        next += (uintptr_t)(i % RG_LANES) * (uintptr_t)a.down +
+                (uintptr_t)(i / RG_LANES * RG_LANES) * sizeof(double);
+    else
+        next += (uintptr_t)i * (uintptr_t)a.across;
+    for (int j = 0; j < RG_VECTORS; j++)
+        __builtin_prefetch((const void *)(next + (uintptr_t)(j * RG_LANES) * (uintptr_t)a.down));
+#else
+    (void)a, (void)row, (void)i;
+#endif
+}
+
 /* ---- a program over rows ---- */
 
 static inline const char *rg_at(rg_column column, const int64_t *index, size_t row) {
