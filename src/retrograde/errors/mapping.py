@@ -10,7 +10,7 @@ from .wording import RetrogradeError, closest
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-_MOST = 8
+_MOST, _LONGEST = 8, 40
 
 
 def _listed(names: Sequence[Any]) -> str:
@@ -69,6 +69,19 @@ class MapError(RetrogradeError, ValueError):
     def unreadable(cls, path: str, problem: str) -> Self:
         said = problem.partition("\n")[0].rstrip(".")
         return cls(f"{path} cannot be read: {said}. It may be cut off, or no such file at all.")
+
+    @classmethod
+    def cell(cls, path: str, name: str, kind: str, text: str) -> Self:
+        shown = text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
+        return cls(
+            f"{path}: the column {name!r} holds {shown!r}, which is no {kind}. Parameters are read "
+            "as numbers, and columns to keep in the type of their first rows. Correct it, leave it "
+            "empty where there is no number, or write a Parquet file."
+        )
+
+    @classmethod
+    def repeated(cls, path: str, name: str) -> Self:
+        return cls(f"{path} has several columns {name!r}. Rename all but one.")
 
     @classmethod
     def missing(cls, path: str, missing: Sequence[str], names: Sequence[str], first: str) -> Self:
