@@ -235,6 +235,20 @@ class MapError(RetrogradeError, ValueError):
         )
 
     @classmethod
+    def lost(cls) -> Self:
+        return cls(
+            "The Dask scheduler was lost on the way. Call the map again once it is back, or "
+            "without a scheduler: the file comes out the same."
+        )
+
+    @classmethod
+    def environment(cls, problem: str) -> Self:
+        return cls(
+            f"The cluster cannot read what it is sent: {problem.rstrip('.')}. Install the packages "
+            "that are here for its scheduler and its workers, too."
+        )
+
+    @classmethod
     def no_scheduler(cls, address: str, problem: str) -> Self:
         return cls(
             f"There is no Dask scheduler at {address}: {problem.rstrip('.')}. Start one with "
