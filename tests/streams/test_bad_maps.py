@@ -132,6 +132,19 @@ def test_files_that_are_cut_off(
     assert f"{path} cannot be read" in refused(rg, path, out)
 
 
+def test_streams_whose_writer_died_between_batches(rg: Any, tmp_path: Path, out: Path) -> None:
+    path = tmp_path / "a.arrow"
+    with pa.ipc.new_stream(str(path), book(1).schema) as writer:
+        writer.write_table(book(5_000), max_chunksize=500)
+    data = path.read_bytes()
+    price_of(rg).map_batches(path, tmp_path / "o.parquet", arguments={"r": 0.03})
+    for left in (8, 16, 2_000):
+        path.write_bytes(data[:-left])
+        assert f"{path} cannot be read" in refused(rg, path, out)
+    path.write_bytes(data[:-8])
+    assert "cannot be read: the end of the stream is missing." in refused(rg, path, out)
+
+
 def test_pages_that_are_damaged(rg: Any, tmp_path: Path, out: Path) -> None:
     path = written(book(5_000), tmp_path / "a.parquet", row_group_size=1_000)
     data = bytearray(path.read_bytes())

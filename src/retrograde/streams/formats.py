@@ -12,6 +12,9 @@ from ..frames.tables import ArrowTable
 
 _BUFFER = 1 << 16
 """Bytes of a column that are read at a time."""
+_STREAM_END = b"\xff\xff\xff\xff\0\0\0\0"
+"""What stands behind the last message of an Arrow stream. Each message begins with the first half,
+since Arrow 0.15."""
 _NOT_OF_ITS_TYPE = re.compile(
     r"In CSV column #(\d+): CSV conversion error to ([^:]+): invalid value '(.*)'", re.DOTALL
 )
@@ -118,10 +121,15 @@ class ArrowReader(Reader):
             self._stream = False
         except arrow.ArrowInvalid:
             file.seek(0)
-            if file.read(6) == b"ARROW1":  # a file, and cut off
+            head = file.read(6)
+            if head == b"ARROW1":  # a file, and cut off
                 raise
+            file.seek(max(file.size() - 8, 0))
+            whole = file.read() == _STREAM_END or head[:4] != _STREAM_END[:4]
             file.seek(0)
             self._file, self._stream = arrow.ipc.open_stream(file), True
+            if not whole:
+                raise arrow.ArrowInvalid("the end of the stream is missing") from None
         self._describe(self._file.schema)
         self._sizes: list[int] = []
         self._first, self.rows = 0, None
