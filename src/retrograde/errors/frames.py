@@ -141,6 +141,14 @@ class FrameError(RetrogradeError, ValueError):
         )
 
     @classmethod
+    def protocol(cls, function: str, problem: str) -> Self:
+        said = problem.partition("\n")[0].rstrip(".")
+        return cls(
+            f"{function}: the frame cannot be read through the dataframe protocol: {said}. Convert "
+            "it to pandas, polars or Arrow, or pass its columns as arrays."
+        )
+
+    @classmethod
     def no_table(cls, got: str) -> Self:
         return cls(
             f"rg.columns takes a frame (pandas, polars, Arrow), a dict of arrays or a structured "

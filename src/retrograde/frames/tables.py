@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import FrameError
+from ..errors import FrameError, MissingPackageError
 from .arrow import STRUCT, Exported, offers_arrow
 from .reading import array_numbers, arrow_numbers, pandas_numbers
 
@@ -113,6 +113,27 @@ class ArrowTable(Table):
         return numbers if arrow is None else arrow.array(numbers)
 
 
+class ProtocolTable(ArrowTable):
+    """What offers a table through the dataframe protocol alone: pyarrow reads it."""
+
+    def __init__(self, frame: Any) -> None:
+        self._frame = frame.__dataframe__()
+        self._exported, self._library = None, ""
+        self.names = list(self._frame.column_names())
+
+    def numbers(self, names: Sequence[str], function: str, nulls: str) -> list[Any]:
+        """Those columns, as an Arrow table."""
+        try:
+            from pyarrow.interchange import from_dataframe
+        except ImportError:
+            raise MissingPackageError.of("pyarrow", "A frame without Arrow's interface") from None
+        try:
+            self._table = from_dataframe(self._frame.select_columns_by_name(list(names)))
+        except (NotImplementedError, RuntimeError, TypeError, ValueError) as error:
+            raise FrameError.protocol(function, str(error)) from error
+        return super().numbers(names, function, nulls)
+
+
 class DictTable(Table):
     """A dict of arrays; what it holds may be anything that is a column itself."""
 
@@ -195,6 +216,8 @@ def table_of(thing: Any) -> Table | None:
             return ArrowTable(thing) if hasattr(thing, "columns") else None
         if Exported(thing).field.format == STRUCT:
             return ArrowTable(thing)
+    elif hasattr(type(thing), "__dataframe__"):
+        return ProtocolTable(thing)
     return None
 
 
