@@ -109,6 +109,9 @@ def test_a_column_missing_in_the_second_file(rg: Any, tmp_path: Path, out: Path)
     with pytest.raises(rg.errors.MapError, match="'r' would be left to the default"):
         price_of(rg).map_batches(paths[0], out)
     assert "has a column of that name" in refused(rg, paths[0], out, arguments={"S": 1.0, "r": 0.0})
+    assert "'r' is a Value, and files hold numbers" in refused(
+        rg, paths[0], out, arguments={"r": [rg.Value(0.0)]}
+    )
     assert "no parameter 'rate'" in refused(rg, paths[0], out, arguments={"rate": 1.0})
     assert "no column of" in refused(
         rg, written(pa.table({"a": [1.0]}), tmp_path / "n.parquet"), out,

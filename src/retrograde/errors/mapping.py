@@ -121,6 +121,13 @@ class MapError(RetrogradeError, ValueError):
         )
 
     @classmethod
+    def value(cls, name: str) -> Self:
+        return cls(
+            f"arguments: {name!r} is a Value, and files hold numbers alone. Pass {name}.data, or "
+            "let the function read the Value by its name: a map captures it."
+        )
+
+    @classmethod
     def unfilled(
         cls, function: str, path: str, missing: Sequence[str], extra: Sequence[str]
     ) -> Self:
