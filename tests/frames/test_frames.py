@@ -396,6 +396,20 @@ def test_functions_on_tensors_say_to_pass_columns(rg: Any) -> None:
     assert f(frame.x, frame.y) == f(S, K)
 
 
+def test_frames_beside_values_say_what_to_pass(rg: Any, make: Any) -> None:
+    price, frame = priced(rg), make({"S": S, "K": K})
+    if isinstance(frame, dict):
+        frame = rg.columns(frame)
+    for call in (
+        lambda: price(frame, sigma=rg.Value(0.2)),
+        lambda: rg.compile(lambda sigma: price(frame, sigma=sigma))(0.2),
+    ):
+        with pytest.raises(rg.errors.FrameError, match=r"given a frame beside a Value, or while"):
+            call()
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'sigma'"):
+        price(rg.Value(1.0), K=rg.Value(1.0))
+
+
 def test_series_mark_rows_seed_and_point(rg: Any) -> None:
     frame = pandas.DataFrame({"x": S, "y": K})
     f = rg.compile(lambda x, y: x * y)

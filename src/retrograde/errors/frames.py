@@ -95,6 +95,14 @@ class FrameError(RetrogradeError, ValueError):
         )
 
     @classmethod
+    def values(cls, function: str) -> Self:
+        return cls(
+            f"{function} was given a frame beside a Value, or while another function is recorded. "
+            "The function itself runs then, and knows no columns. Pass the Value's number (.data), "
+            f"or columns by themselves: {function}(frame['x'].to_numpy(), …)."
+        )
+
+    @classmethod
     def nothing(cls, function: str) -> Self:
         return cls(
             f"{function}: none of the frame's columns is an argument, since all were given by "
