@@ -239,7 +239,7 @@ def test_a_method_may_call_its_object_as_it_likes(rg: Any) -> None:
     assert (one.loss(3.0), other.loss(3.0), one.power(2.0, 3)) == (18.0, 45.0, 16.0)
     assert one.loss.grad(X).tolist() == (4.0 * X).tolist()
     assert (one.twice(2.0), Model.twice(2.0), one.thrice(2.0)) == (4.0, 4.0, 6.0)
-    with pytest.raises(rg.errors.RetrogradeError, match="made"):
+    with pytest.raises(rg.errors.RetrogradeError, match=r"made is a class method|cls is type"):
         Model.made(1.0)
 
 
