@@ -6,6 +6,8 @@ import gc
 import inspect
 import subprocess
 import sys
+from importlib.machinery import ModuleSpec
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -455,6 +457,18 @@ def test_frames_that_the_protocol_cannot_carry(rg: Any) -> None:
     frame = ByProtocol(arrow.table({"x": arrow.array([1, 2]).cast(arrow.decimal128(21, 2))}))
     with pytest.raises(rg.errors.FrameError, match=r"through the dataframe protocol: .*decimal"):
         rg.compile(lambda x: x)(frame)
+
+
+def test_a_library_that_another_thread_is_loading_is_not_there_yet(
+    rg: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    f, table = rg.compile(lambda x: x * x), arrow.table({"x": S})
+    loading = ModuleType("pandas")
+    loading.__spec__ = ModuleSpec("pandas", None)
+    loading.__spec__._initializing = True
+    monkeypatch.setitem(sys.modules, "pandas", loading)
+    assert numbers(f(table)).tolist() == numbers(f(table["x"])).tolist() == (S * S).tolist()
+    assert numbers(f(rg.columns({"x": S}))).tolist() == (S * S).tolist()
 
 
 def test_calls_on_arrays_load_no_frames() -> None:

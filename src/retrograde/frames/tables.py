@@ -15,6 +15,7 @@ import numpy as np
 
 from ..errors import FrameError, MissingPackageError
 from .arrow import STRUCT, Exported, offers_arrow
+from .libraries import loaded
 from .reading import array_numbers, arrow_numbers, pandas_numbers
 
 
@@ -99,7 +100,7 @@ class ArrowTable(Table):
         """A frame of polars, a table or record batch of pyarrow; else a dict of arrays."""
         if self._library == "polars":
             return sys.modules["polars"].DataFrame(columns)
-        arrow = sys.modules.get("pyarrow")
+        arrow = loaded("pyarrow")
         if arrow is None:
             return columns
         batch = self._library and isinstance(self._table, arrow.RecordBatch)
@@ -109,7 +110,7 @@ class ArrowTable(Table):
         """A Series of polars, an array of pyarrow; else an array."""
         if self._library == "polars":
             return sys.modules["polars"].Series(name, numbers)
-        arrow = sys.modules.get("pyarrow")
+        arrow = loaded("pyarrow")
         return numbers if arrow is None else arrow.array(numbers)
 
 
@@ -144,7 +145,7 @@ class DictTable(Table):
 
     def indexes(self, names: Sequence[str]) -> list[tuple[str, Any]]:
         """Those of the entries that are Series."""
-        pandas = sys.modules.get("pandas")
+        pandas = loaded("pandas")
         if pandas is None:
             return []
         found = [(name, self._columns[name]) for name in names]
@@ -206,7 +207,7 @@ def table_of(thing: Any) -> Table | None:
     """A thing as a table; None where it is none. A dict is one only where that is said."""
     if isinstance(thing, np.ndarray):
         return StructuredTable(thing) if thing.dtype.names and thing.ndim == 1 else None
-    pandas = sys.modules.get("pandas")
+    pandas = loaded("pandas")
     if pandas is not None and isinstance(thing, pandas.DataFrame):
         return PandasTable(thing)
     if type(thing).__name__ == "LazyFrame":
