@@ -6,6 +6,8 @@ import gc
 import inspect
 import subprocess
 import sys
+from importlib.machinery import ModuleSpec
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -36,7 +38,18 @@ def chunked(columns: dict[str, Any]) -> Any:
     return arrow.concat_tables([whole.slice(0, 1), whole.slice(1)])
 
 
+class ByProtocol:
+    """A frame that offers the dataframe protocol and nothing else."""
+
+    def __init__(self, frame: Any) -> None:
+        self.frame = frame
+
+    def __dataframe__(self, nan_as_null: bool = False, allow_copy: bool = True) -> Any:
+        return self.frame.__dataframe__(allow_copy=allow_copy)
+
+
 MAKE = {
+    "dataframe protocol": lambda columns: ByProtocol(arrow.table(columns)),
     "pandas": lambda columns: pandas.DataFrame(columns, index=INDEX),
     "pandas nullable": lambda columns: pandas.DataFrame(
         {name: pandas.array(part) for name, part in columns.items()}, index=INDEX
@@ -63,6 +76,10 @@ MAKE = {
 }
 
 
+KIND_BACK: dict[type, type] = {ByProtocol: arrow.Table}
+"""Kinds of results that are not the frame's own."""
+
+
 @pytest.fixture(params=MAKE)
 def make(request: pytest.FixtureRequest) -> Any:
     return MAKE[request.param]
@@ -86,7 +103,7 @@ def test_every_kind_gives_the_bits_of_arrays_in_its_own_kind(rg: Any, make: Any)
     frame = make({"S": S, "K": K})
     value, (by_s, by_sigma) = price.value_and_grad(S, K, 0.2, wrt=("S", "sigma"))
     found = price.value_and_grad(frame, sigma=0.2, wrt=("S", "sigma"))
-    assert type(found) is type(frame)
+    assert type(found) is KIND_BACK.get(type(frame), type(frame))
     for name, expected in (("value", value), ("d_S", by_s), ("d_sigma", by_sigma)):
         assert numbers(found[name]).tobytes() == expected.tobytes()
     if isinstance(frame, pandas.DataFrame):
@@ -381,6 +398,20 @@ def test_functions_on_tensors_say_to_pass_columns(rg: Any) -> None:
     assert f(frame.x, frame.y) == f(S, K)
 
 
+def test_frames_beside_values_say_what_to_pass(rg: Any, make: Any) -> None:
+    price, frame = priced(rg), make({"S": S, "K": K})
+    if isinstance(frame, dict):
+        frame = rg.columns(frame)
+    for call in (
+        lambda: price(frame, sigma=rg.Value(0.2)),
+        lambda: rg.compile(lambda sigma: price(frame, sigma=sigma))(0.2),
+    ):
+        with pytest.raises(rg.errors.FrameError, match=r"given a frame beside a Value, or while"):
+            call()
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'sigma'"):
+        price(rg.Value(1.0), K=rg.Value(1.0))
+
+
 def test_series_mark_rows_seed_and_point(rg: Any) -> None:
     frame = pandas.DataFrame({"x": S, "y": K})
     f = rg.compile(lambda x, y: x * y)
@@ -420,6 +451,24 @@ def test_anything_that_exports_arrow_is_a_table(rg: Any) -> None:
     f = rg.compile(lambda x, y: x * y)
     found = f.value_and_grad(Stranger(arrow.table({"y": K, "name": INDEX, "x": S})))
     assert numbers(found["d_x"]).tolist() == K.tolist()
+
+
+def test_frames_that_the_protocol_cannot_carry(rg: Any) -> None:
+    frame = ByProtocol(arrow.table({"x": arrow.array([1, 2]).cast(arrow.decimal128(21, 2))}))
+    with pytest.raises(rg.errors.FrameError, match=r"through the dataframe protocol: .*decimal"):
+        rg.compile(lambda x: x)(frame)
+
+
+def test_a_library_that_another_thread_is_loading_is_not_there_yet(
+    rg: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    f, table = rg.compile(lambda x: x * x), arrow.table({"x": S})
+    loading = ModuleType("pandas")
+    loading.__spec__ = ModuleSpec("pandas", None)
+    loading.__spec__._initializing = True
+    monkeypatch.setitem(sys.modules, "pandas", loading)
+    assert numbers(f(table)).tolist() == numbers(f(table["x"])).tolist() == (S * S).tolist()
+    assert numbers(f(rg.columns({"x": S}))).tolist() == (S * S).tolist()
 
 
 def test_calls_on_arrays_load_no_frames() -> None:

@@ -210,6 +210,39 @@ def test_objects_without_room_say_so(rg: Any) -> None:
         Slotted().price(1.0)
 
 
+def test_a_method_may_call_its_object_as_it_likes(rg: Any) -> None:
+    class Model:
+        def __init__(this, weight: float) -> None:
+            this.weight = weight
+
+        @rg.compile
+        def loss(this, x: Any) -> Any:
+            return this.weight * x * x
+
+        @rg.compile(static="n")
+        def power(_, x: Any, n: int) -> Any:
+            return _.weight * x**n
+
+        @staticmethod
+        @rg.compile
+        def twice(x: Any) -> Any:
+            return x * 2.0
+
+        thrice = rg.compile(staticmethod(lambda x: x * 3.0))
+
+        @classmethod
+        @rg.compile
+        def made(cls, x: Any) -> Any:
+            return x
+
+    one, other = Model(2.0), Model(5.0)
+    assert (one.loss(3.0), other.loss(3.0), one.power(2.0, 3)) == (18.0, 45.0, 16.0)
+    assert one.loss.grad(X).tolist() == (4.0 * X).tolist()
+    assert (one.twice(2.0), Model.twice(2.0), one.thrice(2.0)) == (4.0, 4.0, 6.0)
+    with pytest.raises(rg.errors.RetrogradeError, match=r"made is a class method|cls is type"):
+        Model.made(1.0)
+
+
 def test_a_function_in_a_class_that_is_no_method_stays_one(rg: Any) -> None:
     class Holder:
         twice = rg.compile(lambda x: x * 2.0)
@@ -261,6 +294,11 @@ def test_dataclasses_are_nests(rg: Any) -> None:
     assert f.hessian(given, Pair(1.0, 2.0), wrt="trade").market.spot.strike.tolist() == [1.0] * 3
     eager = rg.grad(lambda trade: worth(trade, Pair(1.0, 2.0)))(Trade(Market(3.0, 0.5), 4.0))
     assert (eager.market.spot, eager.strike) == (4.0, 3.0)
+
+
+def test_gradients_in_a_dataclass_can_be_printed(rg: Any) -> None:
+    by_trade = rg.compile(worth).grad(Trade(Market(2.0, 0.5), 4.0), Pair(1.0, 2.0), wrt="trade")
+    assert repr(by_trade).endswith("strike=2.0, twice=None)")
 
 
 def test_dataclasses_are_written_into_where_told(rg: Any) -> None:

@@ -62,19 +62,38 @@ def test_columns_without_numbers(rg: Any, tmp_path: Path, out: Path) -> None:
     assert "T holds times" in refused(rg, written(days, tmp_path / "d.parquet"), out)
     pa.csv.write_csv(text, tmp_path / "a.csv")
     said = refused(rg, tmp_path / "a.csv", out)
-    assert "a.csv cannot be read" in said
-    assert "'x'" in said
+    assert "a.csv: the column 'S' holds 'x', which is no double. Parameters are read as" in said
+
+
+def test_lines_of_csv_that_do_not_fit(rg: Any, tmp_path: Path, out: Path) -> None:
+    path = tmp_path / "a.csv"
+    later = with_column(book(60_000), "id", pa.array(["7"] * 59_999 + ["x" * 50]))
+    pa.csv.write_csv(later, path)
+    said = refused(rg, path, out, keep="id")
+    assert f"a.csv: the column 'id' holds '{'x' * 40}…', which is no int64." in said
+    path.write_text("S,K,sigma,T\n1,1,1,1\n1,1,1\n")
+    assert "a.csv cannot be read: CSV parse error: Expected 4 columns, got 3" in refused(
+        rg, path, out
+    )
+
+
+def test_columns_of_one_name(rg: Any, tmp_path: Path, out: Path) -> None:
+    table = pa.table([[1.0], [2.0], [0.1], [1.0], [3.0]], names=["S", "K", "sigma", "T", "S"])
+    pa.csv.write_csv(table, tmp_path / "a.csv")
+    with pa.ipc.new_file(str(tmp_path / "a.arrow"), table.schema) as writer:
+        writer.write_table(table)
+    for path in (written(table, tmp_path / "a.parquet"), tmp_path / "a.csv", tmp_path / "a.arrow"):
+        assert f"{path} has several columns 'S'. Rename all but one." in refused(rg, path, out)
 
 
 def test_types_that_do_not_go_together(rg: Any, tmp_path: Path, out: Path) -> None:
-    first = with_column(book(3), "S", pa.array([1, 2, 3]))
-    paths = [written(first, tmp_path / "a.parquet"), written(book(3), tmp_path / "b.parquet")]
-    said = refused(rg, paths, out)
-    assert f"{paths[1]}: the column 'S' is double, and in {paths[0]} it is int64" in said
-    price_of(rg).map_batches(paths[::-1], tmp_path / "o.parquet", keep="S", arguments={"r": 0.03})
+    path = written(book(3), tmp_path / "a.parquet")
     other = with_column(book(3), "id", pa.array(["a", "b", "c"]))
-    said = refused(rg, [paths[0], written(other, tmp_path / "c.parquet")], out, keep="id")
-    assert "the column 'id' is string" in said
+    said = refused(rg, [path, written(other, tmp_path / "b.parquet")], out, keep="id")
+    assert f"b.parquet: the column 'id' is string, and in {path} it is int64" in said
+    large = with_column(book(3), "S", pa.array([2**53 + 1, 2, 3]))
+    said = refused(rg, [path, written(large, tmp_path / "c.parquet")], out)
+    assert "c.parquet: the column 'S' is int64" in said
 
 
 def test_a_column_missing_in_the_second_file(rg: Any, tmp_path: Path, out: Path) -> None:
@@ -90,6 +109,9 @@ def test_a_column_missing_in_the_second_file(rg: Any, tmp_path: Path, out: Path)
     with pytest.raises(rg.errors.MapError, match="'r' would be left to the default"):
         price_of(rg).map_batches(paths[0], out)
     assert "has a column of that name" in refused(rg, paths[0], out, arguments={"S": 1.0, "r": 0.0})
+    assert "'r' is a Value, and files hold numbers" in refused(
+        rg, paths[0], out, arguments={"r": [rg.Value(0.0)]}
+    )
     assert "no parameter 'rate'" in refused(rg, paths[0], out, arguments={"rate": 1.0})
     assert "no column of" in refused(
         rg, written(pa.table({"a": [1.0]}), tmp_path / "n.parquet"), out,
@@ -111,6 +133,19 @@ def test_files_that_are_cut_off(
     data = path.read_bytes()
     path.write_bytes(data[: int(len(data) * part)])
     assert f"{path} cannot be read" in refused(rg, path, out)
+
+
+def test_streams_whose_writer_died_between_batches(rg: Any, tmp_path: Path, out: Path) -> None:
+    path = tmp_path / "a.arrow"
+    with pa.ipc.new_stream(str(path), book(1).schema) as writer:
+        writer.write_table(book(5_000), max_chunksize=500)
+    data = path.read_bytes()
+    price_of(rg).map_batches(path, tmp_path / "o.parquet", arguments={"r": 0.03})
+    for left in (8, 16, 2_000):
+        path.write_bytes(data[:-left])
+        assert f"{path} cannot be read" in refused(rg, path, out)
+    path.write_bytes(data[:-8])
+    assert "cannot be read: the end of the stream is missing." in refused(rg, path, out)
 
 
 def test_pages_that_are_damaged(rg: Any, tmp_path: Path, out: Path) -> None:

@@ -324,3 +324,45 @@ def test_a_scheduler_that_is_not_there(tmp_path: Path, monkeypatch: pytest.Monke
         with pytest.raises(rg.errors.MapError, match=f"no Dask scheduler at {address}"):
             price_of(rg).map_batches(rows, out, scheduler=address, **asked)
     assert [path.name for path in tmp_path.iterdir()] == ["in.parquet"]
+
+
+def test_a_scheduler_that_is_lost_on_the_way(tmp_path: Path) -> None:
+    import retrograde as rg
+    from retrograde.streams import journal, spread
+
+    rows, out = written(book(100_000), tmp_path / "in.parquet"), tmp_path / "out.parquet"
+    asked: dict[str, Any] = {"arguments": {"r": 0.03}, "batch_rows": 1_000, "keep": ("id", "desk")}
+    before = spread.TASK_ROWS, journal.SYNC_BYTES
+    spread.TASK_ROWS, journal.SYNC_BYTES = 2_000, 1
+    try:
+        with distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None
+        ) as cluster:
+
+            def stop() -> None:
+                """Close the cluster once some batches are written."""
+                path = tmp_path / "out.parquet.journal"
+                while not path.exists() or path.read_text().count("\n") < 5:
+                    time.sleep(0.01)
+                cluster.close()
+
+            stopper = threading.Thread(target=stop, daemon=True)
+            stopper.start()
+            with pytest.raises(rg.errors.MapError, match="scheduler was lost on the way") as caught:
+                price_of(rg).map_batches(rows, out, scheduler=cluster.scheduler_address, **asked)
+            stopper.join(20.0)
+    finally:
+        spread.TASK_ROWS, journal.SYNC_BYTES = before
+    assert "rows are safe in" in str(caught.value)
+    assert price_of(rg).map_batches(rows, out, **asked) == 100_000
+
+
+def test_a_cluster_without_what_it_needs() -> None:
+    from retrograde.errors import MapError
+    from retrograde.streams import spread
+
+    said = "sent: No module named 'retrograde'. Install the packages"
+    with pytest.raises(MapError, match=said), spread._reached():
+        raise RuntimeError("of the graph") from ImportError("No module named 'retrograde'")
+    with pytest.raises(RuntimeError, match="of its own"), spread._reached():
+        raise RuntimeError("of its own")

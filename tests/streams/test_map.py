@@ -137,6 +137,28 @@ def test_types_that_can_be_one(rg: Any, tmp_path: Path) -> None:
     assert pa.ipc.open_file(tmp_path / "out.arrow").read_all().to_pydict() == found.to_pydict()
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("float", "double"), ("int8", "int64"), ("int64", "double"), ("bool", "int16"),
+     ("null", "double"), ("uint8", "float")],
+)  # fmt: skip
+def test_no_digit_is_lost_where_files_have_other_types(
+    rg: Any, tmp_path: Path, one: str, other: str
+) -> None:
+    narrow = pa.nulls(1) if one == "null" else pa.array([1]).cast(one)
+    wide = pa.array([1.1 if other in ("float", "double") else 1000]).cast(other)
+    paths = [
+        written(pa.table({"x": column}), tmp_path / f"{number}.parquet")
+        for number, column in enumerate((narrow, wide))
+    ]
+    square = rg.compile(lambda x: x * x)
+    rows = [np.nan if one == "null" else 1.0, float(wide[0].as_py())]
+    for order in (1, -1):
+        square.map_batches(paths[::order], tmp_path / "out.parquet", nulls="nan")
+        found = pq.read_table(tmp_path / "out.parquet")["value"].to_numpy()
+        np.testing.assert_array_equal(found, square(np.array(rows[::order])))
+
+
 def test_other_readers_read_it(rg: Any, tmp_path: Path) -> None:
     polars = pytest.importorskip("polars")
     rows, out = written(book(ROWS), tmp_path / "in.parquet"), tmp_path / "out.parquet"

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from .books import HERE, book, price_of, written
@@ -81,7 +82,9 @@ def broken(rg: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     work = importlib.import_module(f"{streams}.work").Work
     results = work.results
 
-    def broken(kind: type[BaseException], out: str, **asked: Any) -> tuple[Path, Path]:
+    def broken(
+        kind: type[BaseException], out: str, function: Any = None, **asked: Any
+    ) -> tuple[Path, Path]:
         def some(self: Any, table: Any, row: int) -> Any:
             if row >= 1_500:
                 raise kind
@@ -91,7 +94,9 @@ def broken(rg: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         with monkeypatch.context() as patch:
             patch.setattr(work, "results", some)
             with pytest.raises(kind):
-                price_of(rg).map_batches(rows, tmp_path / out, batch_rows=500, **asked)
+                (function or price_of(rg)).map_batches(
+                    rows, tmp_path / out, batch_rows=500, **asked
+                )
         return rows, tmp_path / out
 
     return broken
@@ -151,6 +156,37 @@ def test_a_map_of_something_else_is_not_gone_on_with(rg: Any, broken: Any) -> No
     written(book(2_000), rows)
     assert price_of(rg).map_batches(rows, target, batch_rows=500, restart=True, **ASKED) == 2_000
     assert not partial.exists()
+
+
+def test_an_argument_is_known_again_by_its_numbers(rg: Any, tmp_path: Path) -> None:
+    import importlib
+
+    _told = importlib.import_module(f"{rg.__name__}.streams.work")._told
+    numbers = np.arange(3_000.0)
+    other = np.where(numbers == 1_500.0, 0.0, numbers)
+
+    def told(w: Any) -> dict[str, str]:
+        return dict(_told("w", w))
+
+    assert told(rg.uniform(numbers)) == told(rg.uniform(numbers.copy())) == told(numbers)
+    assert told(numbers) != told(other)
+    assert told(numbers) != told(numbers.astype(np.float32))
+    assert told({"a": 1.0, "b": [2.0, object()]}) == {
+        'w["a"]': "1.0", 'w["b"][0]': "2.0", 'w["b"][1]': "object"
+    }  # fmt: skip
+    assert told(0.03) == {"w": "0.03"}
+    assert told(np.sum) == {"w": "sum"}
+
+
+def test_a_map_with_an_array_among_its_arguments_goes_on(rg: Any, broken: Any) -> None:
+    def asked() -> dict[str, Any]:
+        return {**ASKED, "arguments": {"r": [0.01, 0.02], "w": rg.uniform(np.arange(3.0))}}
+
+    def weighted(S: Any, K: Any, sigma: Any, T: Any, r: Any, w: Any) -> Any:
+        return S * K * sigma * T * rg.sum(w) * rg.sum(r)
+
+    rows, target = broken(Stop, "out.parquet", function=rg.compile(weighted), **asked())
+    assert rg.compile(weighted).map_batches(rows, target, batch_rows=500, **asked()) == 2_000
 
 
 def test_a_damaged_journal_is_named(rg: Any, broken: Any) -> None:

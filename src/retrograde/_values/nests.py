@@ -161,10 +161,13 @@ def field_names(thing: Any) -> tuple[str, ...] | None:
 
 def with_fields(make: type, names: Sequence[str], parts: Iterable[Any]) -> Any:
     """An object of a dataclass around results or gradients: nothing checks them, as its
-    ``__post_init__`` would."""
+    ``__post_init__`` would, and the fields that it would compute are None."""
     made: Any = object.__new__(make)
     for name, part in zip(names, parts):
         object.__setattr__(made, name, part)
+    for each in fields(make):
+        if not each.init:
+            object.__setattr__(made, each.name, None)
     return made
 
 

@@ -95,6 +95,14 @@ class FrameError(RetrogradeError, ValueError):
         )
 
     @classmethod
+    def values(cls, function: str) -> Self:
+        return cls(
+            f"{function} was given a frame beside a Value, or while another function is recorded. "
+            "The function itself runs then, and knows no columns. Pass the Value's number (.data), "
+            f"or columns by themselves: {function}(frame['x'].to_numpy(), …)."
+        )
+
+    @classmethod
     def nothing(cls, function: str) -> Self:
         return cls(
             f"{function}: none of the frame's columns is an argument, since all were given by "
@@ -138,6 +146,14 @@ class FrameError(RetrogradeError, ValueError):
         return cls(
             f"{place} cannot be read through DLPack: {problem}. Pass tensor.detach(), since the "
             "gradients of a compiled function are its own, or convert it to float64."
+        )
+
+    @classmethod
+    def protocol(cls, function: str, problem: str) -> Self:
+        said = problem.partition("\n")[0].rstrip(".")
+        return cls(
+            f"{function}: the frame cannot be read through the dataframe protocol: {said}. Convert "
+            "it to pandas, polars or Arrow, or pass its columns as arrays."
         )
 
     @classmethod

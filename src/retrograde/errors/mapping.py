@@ -10,7 +10,7 @@ from .wording import RetrogradeError, closest
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-_MOST = 8
+_MOST, _LONGEST = 8, 40
 
 
 def _listed(names: Sequence[Any]) -> str:
@@ -71,6 +71,19 @@ class MapError(RetrogradeError, ValueError):
         return cls(f"{path} cannot be read: {said}. It may be cut off, or no such file at all.")
 
     @classmethod
+    def cell(cls, path: str, name: str, kind: str, text: str) -> Self:
+        shown = text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
+        return cls(
+            f"{path}: the column {name!r} holds {shown!r}, which is no {kind}. Parameters are read "
+            "as numbers, and columns to keep in the type of their first rows. Correct it, leave it "
+            "empty where there is no number, or write a Parquet file."
+        )
+
+    @classmethod
+    def repeated(cls, path: str, name: str) -> Self:
+        return cls(f"{path} has several columns {name!r}. Rename all but one.")
+
+    @classmethod
     def missing(cls, path: str, missing: Sequence[str], names: Sequence[str], first: str) -> Self:
         meant = [closest(name, list(names)) for name in missing]
         hints = "; ".join(f"{name}: {hint}" for name, hint in zip(missing, meant) if hint)
@@ -105,6 +118,13 @@ class MapError(RetrogradeError, ValueError):
         return cls(
             f"arguments: {function} has no parameter {_listed(unknown)}. Its parameters are "
             f"{_listed(names)}."
+        )
+
+    @classmethod
+    def value(cls, name: str) -> Self:
+        return cls(
+            f"arguments: {name!r} is a Value, and files hold numbers alone. Pass {name}.data, or "
+            "let the function read the Value by its name: a map captures it."
         )
 
     @classmethod
@@ -219,6 +239,20 @@ class MapError(RetrogradeError, ValueError):
         return cls(
             f"Workers of the cluster died of the same rows several times: {problem} Memory is the "
             "usual reason: try fewer batch_rows, or workers with more memory."
+        )
+
+    @classmethod
+    def lost(cls) -> Self:
+        return cls(
+            "The Dask scheduler was lost on the way. Call the map again once it is back, or "
+            "without a scheduler: the file comes out the same."
+        )
+
+    @classmethod
+    def environment(cls, problem: str) -> Self:
+        return cls(
+            f"The cluster cannot read what it is sent: {problem.rstrip('.')}. Install the packages "
+            "that are here for its scheduler and its workers, too."
         )
 
     @classmethod

@@ -514,6 +514,13 @@ class CompileError(RetrogradeError, TypeError):
         )
 
     @classmethod
+    def class_method(cls, function: str) -> Self:
+        return cls(
+            f"{function} is a class method, and a compiled method belongs to an object. Leave it "
+            f"plain in its class, and compile it where it is called: rg.compile(Model.{function})."
+        )
+
+    @classmethod
     def slots(cls, function: str, kind: str) -> Self:
         return cls(
             f"{function} is a compiled method, and what is recorded for an object is kept in it: "

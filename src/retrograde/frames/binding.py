@@ -86,6 +86,11 @@ def taken(
     return _in_place(function, signature, args, kwargs)
 
 
+def is_frame(thing: Any) -> bool:
+    """Whether a thing is a frame, or was said to be one."""
+    return isinstance(thing, Columns) or is_lazy(thing) or table_of(thing) is not None
+
+
 def _table(thing: Any, dicts: bool) -> tuple[Table | None, str]:
     if isinstance(thing, Columns):
         return thing.table, thing.nulls

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import FrameError
 from .arrow import STRUCT, Exported, offers_arrow
+from .libraries import loaded
 from .reading import arrow_numbers, pandas_numbers
 
 _CPU = (1, 3)
@@ -106,7 +107,7 @@ def column_of(thing: Any) -> Column | None:
     """A thing as a column; None where it is none."""
     if isinstance(thing, (np.ndarray, np.generic, float, int)):
         return None
-    pandas = sys.modules.get("pandas")
+    pandas = loaded("pandas")
     if pandas is not None and isinstance(thing, (pandas.Series, pandas.Index)):
         return PandasColumn(thing)
     if offers_arrow(thing) and not (pandas is not None and isinstance(thing, pandas.DataFrame)):

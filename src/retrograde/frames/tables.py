@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import FrameError
+from ..errors import FrameError, MissingPackageError
 from .arrow import STRUCT, Exported, offers_arrow
+from .libraries import loaded
 from .reading import array_numbers, arrow_numbers, pandas_numbers
 
 
@@ -99,7 +100,7 @@ class ArrowTable(Table):
         """A frame of polars, a table or record batch of pyarrow; else a dict of arrays."""
         if self._library == "polars":
             return sys.modules["polars"].DataFrame(columns)
-        arrow = sys.modules.get("pyarrow")
+        arrow = loaded("pyarrow")
         if arrow is None:
             return columns
         batch = self._library and isinstance(self._table, arrow.RecordBatch)
@@ -109,8 +110,29 @@ class ArrowTable(Table):
         """A Series of polars, an array of pyarrow; else an array."""
         if self._library == "polars":
             return sys.modules["polars"].Series(name, numbers)
-        arrow = sys.modules.get("pyarrow")
+        arrow = loaded("pyarrow")
         return numbers if arrow is None else arrow.array(numbers)
+
+
+class ProtocolTable(ArrowTable):
+    """What offers a table through the dataframe protocol alone: pyarrow reads it."""
+
+    def __init__(self, frame: Any) -> None:
+        self._frame = frame.__dataframe__()
+        self._exported, self._library = None, ""
+        self.names = list(self._frame.column_names())
+
+    def numbers(self, names: Sequence[str], function: str, nulls: str) -> list[Any]:
+        """Those columns, as an Arrow table."""
+        try:
+            from pyarrow.interchange import from_dataframe
+        except ImportError:
+            raise MissingPackageError.of("pyarrow", "A frame without Arrow's interface") from None
+        try:
+            self._table = from_dataframe(self._frame.select_columns_by_name(list(names)))
+        except (NotImplementedError, RuntimeError, TypeError, ValueError) as error:
+            raise FrameError.protocol(function, str(error)) from error
+        return super().numbers(names, function, nulls)
 
 
 class DictTable(Table):
@@ -123,7 +145,7 @@ class DictTable(Table):
 
     def indexes(self, names: Sequence[str]) -> list[tuple[str, Any]]:
         """Those of the entries that are Series."""
-        pandas = sys.modules.get("pandas")
+        pandas = loaded("pandas")
         if pandas is None:
             return []
         found = [(name, self._columns[name]) for name in names]
@@ -185,7 +207,7 @@ def table_of(thing: Any) -> Table | None:
     """A thing as a table; None where it is none. A dict is one only where that is said."""
     if isinstance(thing, np.ndarray):
         return StructuredTable(thing) if thing.dtype.names and thing.ndim == 1 else None
-    pandas = sys.modules.get("pandas")
+    pandas = loaded("pandas")
     if pandas is not None and isinstance(thing, pandas.DataFrame):
         return PandasTable(thing)
     if type(thing).__name__ == "LazyFrame":
@@ -195,6 +217,8 @@ def table_of(thing: Any) -> Table | None:
             return ArrowTable(thing) if hasattr(thing, "columns") else None
         if Exported(thing).field.format == STRUCT:
             return ArrowTable(thing)
+    elif hasattr(type(thing), "__dataframe__"):
+        return ProtocolTable(thing)
     return None
 
 

@@ -123,7 +123,7 @@ class Compiled(Replayable, PerObject):
             self._on_tensors = True
             return result
         if core.in_recording() or _holds_nodes((args, kwargs)):
-            return self._calls(*args, **kwargs)
+            return self._itself(args, kwargs)
         try:
             return self._value(args, kwargs, threads, out)
         except ArraysRecorded:
@@ -136,6 +136,17 @@ class Compiled(Replayable, PerObject):
         result = self._called_on_tensors(args, kwargs, threads=threads, out=out)
         self._on_tensors = True
         return result
+
+    def _itself(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The function itself, as on values; it knows nothing of frames."""
+        try:
+            return self._calls(*args, **kwargs)
+        except TypeError:
+            from ..frames.binding import is_frame
+
+            if len(args) == 1 and is_frame(args[0]):
+                raise FrameError.values(self._name) from None
+            raise
 
     def _picks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         """Whether all arguments annotated as NumPy arrays are whole numbers: they pick places."""

@@ -46,11 +46,20 @@ class PerObject:
     _name: str
     _function: Any
 
+    def __set_name__(self, owner: type, name: str) -> None:
+        """A function written in this class takes the object first, whatever it calls it."""
+        place, _, own = getattr(self._function, "__qualname__", "").rpartition(".")
+        written_here = place == owner.__qualname__ and own != "<lambda>"
+        if written_here and not isinstance(self._function, staticmethod):
+            self._method = True
+
     def _made_for(self, function: Any) -> Any:
         """The same around another function."""
         raise NotImplementedError
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
+        if isinstance(instance, type):  # as classmethod does, up to Python 3.12
+            raise CompileError.class_method(self._name)
         if instance is None or not self._method:
             return self
         attributes = getattr(instance, "__dict__", None)

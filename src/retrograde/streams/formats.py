@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -11,6 +12,13 @@ from ..frames.tables import ArrowTable
 
 _BUFFER = 1 << 16
 """Bytes of a column that are read at a time."""
+_STREAM_END = b"\xff\xff\xff\xff\0\0\0\0"
+"""What stands behind the last message of an Arrow stream. Each message begins with the first half,
+since Arrow 0.15."""
+_NOT_OF_ITS_TYPE = re.compile(
+    r"In CSV column #(\d+): CSV conversion error to ([^:]+): invalid value '(.*)'", re.DOTALL
+)
+"""What Arrow says of a cell that it cannot read."""
 
 
 class Reader:
@@ -19,6 +27,7 @@ class Reader:
     texts = False
     """Whether it says nothing of types, so that they are asked for."""
 
+    names: list[str]
     types: dict[str, Any]
     rows: int | None
 
@@ -29,6 +38,10 @@ class Reader:
 
     def _open(self) -> None:
         raise NotImplementedError
+
+    def _describe(self, schema: Any) -> None:
+        """Take note of the columns; of two with one name it is not said which is meant."""
+        self.names, self.types = list(schema.names), dict(zip(schema.names, schema.types))
 
     def seek(self, row: int) -> int:
         """Leave out rows before a row, as many as need not be read; how many these are."""
@@ -70,8 +83,7 @@ class ParquetReader(Reader):
         self._file = parquet.ParquetFile(
             self._system.open_input_file(self.path), buffer_size=_BUFFER, pre_buffer=False
         )
-        schema = self._file.schema_arrow
-        self.types = dict(zip(schema.names, schema.types))
+        self._describe(self._file.schema_arrow)
         self.rows = self._file.metadata.num_rows
         self._groups = list(range(self._file.metadata.num_row_groups))
 
@@ -109,12 +121,16 @@ class ArrowReader(Reader):
             self._stream = False
         except arrow.ArrowInvalid:
             file.seek(0)
-            if file.read(6) == b"ARROW1":  # a file, and cut off
+            head = file.read(6)
+            if head == b"ARROW1":  # a file, and cut off
                 raise
+            file.seek(max(file.size() - 8, 0))
+            whole = file.read() == _STREAM_END or head[:4] != _STREAM_END[:4]
             file.seek(0)
             self._file, self._stream = arrow.ipc.open_stream(file), True
-        schema = self._file.schema
-        self.types = dict(zip(schema.names, schema.types))
+            if not whole:
+                raise arrow.ArrowInvalid("the end of the stream is missing") from None
+        self._describe(self._file.schema)
         self._sizes: list[int] = []
         self._first, self.rows = 0, None
         if not self._stream:
@@ -150,7 +166,23 @@ class CsvReader(Reader):
         from pyarrow import csv
 
         with csv.open_csv(self._stream()) as found:
-            self.types = dict(zip(found.schema.names, found.schema.types))
+            self._describe(found.schema)
+
+    @contextmanager
+    def said(self) -> Iterator[None]:
+        """Say which column holds what is not of its type, rather than its number."""
+        import pyarrow as arrow
+
+        try:
+            with super().said():
+                yield
+        except MapError as error:
+            cause = error.__cause__
+            wrong = _NOT_OF_ITS_TYPE.match(str(cause))
+            if wrong is None or not isinstance(cause, arrow.ArrowInvalid):
+                raise
+            number, kind, text = wrong.groups()
+            raise MapError.cell(self.path, self.names[int(number)], kind, text) from cause
 
     def _stream(self) -> Any:
         return self._system.open_input_stream(self.path, compression="detect")

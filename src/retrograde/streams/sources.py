@@ -62,6 +62,9 @@ class Source:
             missing = [name for name in columns if name not in types]
             if missing:
                 raise MapError.missing(file.path, missing, list(types), self.files[0].path)
+            for name in columns:
+                if reader.names.count(name) > 1:
+                    raise MapError.repeated(file.path, name)
             for name in numbers:
                 if reader.texts and name in reader.types:
                     types[name] = arrow.float64()
@@ -69,8 +72,11 @@ class Source:
             for name in columns:
                 kind = _plain(types[name])
                 first = self.types.setdefault(name, kind)
-                if name not in numbers and kind != first:
+                if kind == first:
+                    continue
+                if name not in numbers:
                     raise MapError.differs(file.path, name, kind, first, self.files[0].path)
+                self.types[name] = _both(first, kind)
             self._counts.append(reader.rows)
         return self
 
@@ -143,7 +149,7 @@ class Source:
             self._counts[number] = read
 
     def _fitted(self, file: File, piece: Any) -> Any:
-        """A piece with all columns, of the types that the first file has them in."""
+        """A piece with all columns, of the types that hold what all files have in them."""
         import pyarrow as arrow
 
         columns = []
@@ -168,6 +174,15 @@ def _plain(kind: Any) -> Any:
     import pyarrow as arrow
 
     return kind.value_type if arrow.types.is_dictionary(kind) else kind
+
+
+def _both(one: Any, other: Any) -> Any:
+    """A type of numbers that holds those of two types."""
+    import numpy as np
+    import pyarrow as arrow
+
+    kinds = [kind.to_pandas_dtype() for kind in (one, other) if not arrow.types.is_null(kind)]
+    return arrow.from_numpy_dtype(np.result_type(*kinds))
 
 
 def source_of(thing: Any) -> Source:

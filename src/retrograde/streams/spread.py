@@ -36,7 +36,7 @@ def computed_on(
     """The batches that are still to be written, computed by a cluster."""
     done = len(draft.lines)
     compared = not done
-    with _client(scheduler) as client:
+    with _client(scheduler) as client, _reached():
         label = f"{work.function._name.strip('<>')}.map"
         token = uuid4().hex
         # as a task: a worker that has it may die, and then it is sent to another
@@ -132,6 +132,23 @@ def _put(encoded: Any, sink: Sink) -> str:
 
 def _identity(thing: Any) -> Any:
     return thing
+
+
+@contextmanager
+def _reached() -> Iterator[None]:
+    """Say so where the scheduler is lost on the way, or is no match for what it is sent."""
+    from concurrent.futures import CancelledError
+
+    from distributed.comm import CommClosedError
+
+    try:
+        yield
+    except (CommClosedError, CancelledError) as error:
+        raise MapError.lost() from error
+    except RuntimeError as error:
+        if not isinstance(error.__cause__, ImportError):
+            raise
+        raise MapError.environment(str(error.__cause__)) from error
 
 
 @contextmanager

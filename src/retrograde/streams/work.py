@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
 from typing import Any
 
+import numpy as np
+
+from .._values.nests import flatten, is_array, leaves
 from ..errors import FrameError, MapError, RetrogradeError
 from ..frames.binding import ERROR, NAN, Columns
+from ..program.rows import Uniform
+from ..tensor import in_graph
 from .sources import Source
 
 Names = str | Sequence[str]
@@ -49,6 +55,9 @@ class Work:
         unknown = [name for name in self.arguments if name not in parameters]
         if unknown:
             raise MapError.arguments(function, unknown, list(parameters))
+        for name, nest in self.arguments.items():
+            if any(in_graph(leaf) for leaf in leaves(nest)):
+                raise MapError.value(name)
         twice = [name for name in self.arguments if name in names]
         if twice:
             raise MapError.twice(function, path, twice)
@@ -75,7 +84,9 @@ class Work:
             "hessian": self.hessian,
             "keep": self.keep,
             "nulls": self._nulls,
-            "arguments": {name: repr(it) for name, it in self.arguments.items()},
+            "arguments": {
+                place: text for it in self.arguments.items() for place, text in _told(*it)
+            },
         }
 
     def schema(self) -> Any:
@@ -152,6 +163,23 @@ class Work:
                 first = compute.index(column.is_null(), True).as_py()
                 path, at = self.source.place(row + first)
                 raise MapError.null(path, name, at)
+
+
+def _told(name: str, nest: Any) -> Iterator[tuple[str, str]]:
+    """The parts of an argument in words that are the same in another process."""
+    found, structure = flatten(nest, is_array)
+    places = structure.places(name) if len(found) > 1 else [name]
+    for place, part in zip(places, found):
+        kind: Any = type(part)
+        if kind is Uniform:
+            part = part.given
+        if is_array(part):
+            digest = sha256(np.ascontiguousarray(part).data).hexdigest()[:16]
+            yield place, f"{part.dtype} {part.shape} {digest}"
+        elif kind.__repr__ is object.__repr__ or callable(part):  # that would say where it lies
+            yield place, getattr(part, "__qualname__", kind.__qualname__)
+        else:
+            yield place, repr(part)
 
 
 def _tuple(names: Names) -> tuple[str, ...]:
