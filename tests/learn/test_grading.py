@@ -42,7 +42,7 @@ class Value(ClosureEngine):
         s = 1 / (1 + 2.718281828459045 ** -self.data)
         out = ClosureEngine(s, (self,))
         def push():
-            self.grad += {slope} * out.grad
+            self.grad += ({slope}) * out.grad
         out._backward = push
         return out
 ClosureEngine.sigmoid = Value.sigmoid
@@ -50,7 +50,7 @@ Value = ClosureEngine
 """
 
 
-@pytest.mark.parametrize("slope", ["s", "1 - s", "s * (1 + s)", "(1 - s * s)", "s * (1 - s) * 1.001"])
+@pytest.mark.parametrize("slope", ["s", "1 - s", "s * (1 + s)", "1 - s * s", "1.001 * s * (1 - s)"])
 def test_a_wrong_sigmoid_is_told_beside_another_fault(slope, tmp_path, capsys):
     source = ENGINES.read_text() + SIGMOID.format(slope=slope)
     (line,) = [at for at, text in enumerate(source.splitlines(), 1) if "def sigmoid" in text]

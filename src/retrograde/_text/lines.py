@@ -47,15 +47,19 @@ def line_width(line: Iterable[Span]) -> int:
 def folded(line: Sequence[Span], width: int, indent: int = 0) -> list[Line]:
     """A line folded at spaces so that none is wider than ``width``; later lines are indented.
 
-    A word may change its style on the way: it is not folded there.
+    A word may change its style on the way: it is not folded there. One that is too wide is folded
+    before a dot, if there is one in its second half.
     """
     lines: list[Line] = [[]]
     taken, full = 0, False
     for word in _words(line):
         size = line_width(word)
+        begins_here = size > width - indent and word[0][0].rfind(".", 0, width - taken) > 0
         if word[0][0].isspace():
             full = taken + size > width  # the spaces at which a line is folded are left out
-        elif full or (taken + size > width and taken > (indent if len(lines) > 1 else 0)):
+        elif full or (
+            taken + size > width and taken > (indent if len(lines) > 1 else 0) and not begins_here
+        ):
             lines.append([(" " * indent, "")] if indent else [])
             taken, full = indent, False
         if full or (len(lines) > 1 and taken == indent and word[0][0].isspace()):
@@ -63,6 +67,8 @@ def folded(line: Sequence[Span], width: int, indent: int = 0) -> list[Line]:
         for text, style in word:
             while taken + width_of(text) > width > indent:
                 room = max(width - taken, 1)
+                if (dot := text.rfind(".", 0, room + 1)) > room // 2:
+                    room = dot
                 lines[-1].append((text[:room], style))
                 text = text[room:]
                 lines.append([(" " * indent, "")] if indent else [])
@@ -129,8 +135,8 @@ def shortened(name: str, width: int) -> str:
     """A name no wider than that: the words of a path give way to its numbers, which tell names
     apart; what is still too wide is cut in the middle, since names differ at their ends.
 
-    >>> shortened("model.layers[0].neurons[2].w[1]", 24), shortened("model.layers[0].neurons[2].b", 18)
-    ('mo….la…[0].ne…[2].w[1]', 'm….l…[0].n…[2].b')
+    >>> shortened("model.layers[0].neurons[2].w[1]", 24)
+    'mo….la…[0].ne…[2].w[1]'
     >>> shortened("a_result_with_a_long_name", 16)
     'a_resul…ong_name'
     """
