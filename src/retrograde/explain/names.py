@@ -130,9 +130,13 @@ def _spelled(expression: ast.expr) -> str:
     """An expression as a name, where it is one: ``loss``, ``self.loss``, ``losses[-1]``."""
     while isinstance(expression, ast.Call):
         expression = expression.func
-    if not isinstance(expression, (ast.Name, ast.Attribute, ast.Subscript)):
+    base = expression
+    while isinstance(base, (ast.Attribute, ast.Subscript)):
+        base = base.value
+    if not isinstance(base, ast.Name):
         return ""
-    text = ast.unparse(expression).removeprefix("self.")
+    parts = ast.unparse(expression).split(".")
+    text = ".".join(parts[parts[0] in ("self", *_MODULES) and len(parts) > 1 :])
     return text if len(text) <= _LONGEST_NAME else ""
 
 
