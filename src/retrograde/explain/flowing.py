@@ -106,7 +106,8 @@ def refined(nodes: Sequence[Node], given: Sequence[Path]) -> list[Path]:
 def turns_of(nodes: Sequence[Node], values: Sequence[int]) -> dict[int, int]:
     """By value made on one line: the turn of the loop that runs through the line; nothing where no
     loop does, or several. What a turn does not compute from the turn before is of its first use."""
-    lines = {(it.file, it.line) for value in values if (it := nodes[value].site)}
+    sites = [site for value in values if (site := nodes[value].site) is not None]
+    lines = {(site.file, site.line) for site in sites}
     if len(lines) != 1:
         return {}
     keys: dict[int, Hashable] = {it: id(nodes[it].site) for it in values}  # one an instruction
