@@ -343,7 +343,7 @@ def test_consequences_are_told_under_their_cause(shell, script, tmp_path):
     done = shell("doctor", script(DEAD), COLUMNS="80")
     assert "1 alarm: 5 parameters" in done.stdout
     assert "dead since pass 3 of 12" in done.stdout
-    assert "    so too: dead gate (" in done.stdout
+    assert "    consequences: dead gate (" in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 110
     shell("doctor", script(DEAD), "--html", str(page))
     assert "<summary>So too: dead gate (" in page.read_text(encoding="utf-8")

@@ -264,6 +264,6 @@ def _print_boundary(page: Console, grades: Sequence[Grade]) -> None:
     """What kept the students' code apart; said aloud where nothing did."""
     kinds = list(dict.fromkeys(it.boundary for it in grades if it.boundary))
     if "none" in kinds:
-        print_line(page, ("Nothing kept this code apart: it was trusted.", NOTICE))
+        print_line(page, ("This code was trusted: nothing isolated it.", NOTICE))
     elif kinds:
-        print_line(page, (f"kept apart by {', '.join(kinds)}", QUIET))
+        print_line(page, (f"isolated by {', '.join(kinds)}", QUIET))
