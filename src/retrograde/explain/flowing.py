@@ -103,7 +103,7 @@ def refined(nodes: Sequence[Node], given: Sequence[Path]) -> list[Path]:
     return paths
 
 
-def turns_of(nodes: Sequence[Node], values: Sequence[int]) -> dict[int, int]:
+def turns_of(nodes: Sequence[Node], values: Sequence[int], depths: Sequence[int]) -> dict[int, int]:
     """By value made on one line: the turn of the loop that runs through the line; nothing where no
     loop does, or several. What a turn does not compute from the turn before is of its first use."""
     sites = [site for value in values if (site := nodes[value].site) is not None]
@@ -111,7 +111,7 @@ def turns_of(nodes: Sequence[Node], values: Sequence[int]) -> dict[int, int]:
     if len(lines) != 1:
         return {}
     keys: dict[int, Hashable] = {it: id(nodes[it].site) for it in values}  # one an instruction
-    circles, turns = _turns(nodes, values, keys, depths_of(nodes), within=True)
+    circles, turns = _turns(nodes, values, keys, depths, within=True)
     if len(set(circles.values())) != 1 or max(turns.values()) < FEW_TURNS:
         return {}
     looping = set(turns)

@@ -93,7 +93,8 @@ class _Folding:
 
     def __init__(self, nodes: Sequence[Node], limit: int) -> None:
         self.nodes, self.limit = nodes, max(limit, 4)
-        self.flow = Flow([node.inputs for node in nodes], depths_of(nodes))
+        self.depths = depths_of(nodes)
+        self.flow = Flow([node.inputs for node in nodes], self.depths)
 
     def fold(self, paths: Sequence[Path]) -> Group:
         root = _Branch("everything")
@@ -193,7 +194,7 @@ class _Folding:
         if len(values) <= self.limit or len(self.pieces(values)) > 1:
             return []
         inside: dict[int, list[int]] = {}
-        for value, turn in turns_of(self.nodes, values).items():
+        for value, turn in turns_of(self.nodes, values, self.depths).items():
             inside.setdefault(turn, []).append(value)
         return [self.piece(sorted(inside[it]), f"{TURN} {it + 1}") for it in sorted(inside)]
 
