@@ -343,7 +343,7 @@ def test_consequences_are_told_under_their_cause(shell, script, tmp_path):
     done = shell("doctor", script(DEAD), COLUMNS="80")
     assert "1 alarm: 5 parameters" in done.stdout
     assert "dead since pass 3 of 12" in done.stdout
-    assert "    so too: dead gate (" in done.stdout
+    assert "    consequences: dead gate (" in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 110
     shell("doctor", script(DEAD), "--html", str(page))
     assert "<summary>So too: dead gate (" in page.read_text(encoding="utf-8")
@@ -404,3 +404,32 @@ def test_objects_of_the_scripts_own_classes_are_one_model_each(shell, script):
     reports = json.loads(done.stdout)["reports"]
     groups = [[(it["name"], it["parameters"]) for it in report["groups"]] for report in reports]
     assert [sorted(each) for each in groups] == [[("net.b", 1), ("net.w", 2)]] * 2
+
+
+NAMED = """
+from retrograde import Value
+theta = {"first": {"W": [[Value(0.1), Value(0.2)]], "b": [Value(0.3)]}, "last": [Value(0.5)]}
+B = {"a": Value(0.1)}
+
+class Net:
+    def __init__(self):
+        self.layers = [[Value(0.2), Value(0.4)]]
+
+net = Net()
+hidden = sum(w * x for w, x in zip(theta["first"]["W"][0], net.layers[0])) + theta["first"]["b"][0]
+loss = (hidden.tanh() * theta["last"][0] + B["a"]) ** 2
+loss.backward()
+"""
+
+
+def test_parameters_have_the_names_that_explain_gives_them(rg, cli, capsys, script):
+    path = script(NAMED.replace("retrograde", rg.__name__))
+    assert cli.main(["doctor", path, "--json"]) == 0
+    (report,) = json.loads(capsys.readouterr().out)["reports"]
+    groups = {group["name"] for group in report["groups"]}
+    assert cli.main(["explain", path, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    leaves = [it["name"] for it in told["nodes"] if it["op"] == "leaf"]
+    assert len(leaves) == 7
+    for leaf in leaves:
+        assert any(leaf.startswith(group) for group in groups), (leaf, groups)

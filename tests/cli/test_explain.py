@@ -79,6 +79,7 @@ def test_an_expression_is_the_same_as_the_program_it_stands_for(cli, capsys, rg)
         ("ln(a) + arctan(a)", {"a": 0.5}, math.log(0.5) + math.atan(0.5)),
         ("a*pi - a*math.pi", {"a": 3.0}, 0.0),
         ("a*pi", {"a": 3.0, "pi": 2.0}, 6.0),
+        ("max(a, 2, 1) + min(a, 5, 3, 4)", {"a": 7.0}, 10.0),
         (" + ".join(["a"] * 400), {"a": 1.0}, 400.0),
     ],
 )
@@ -115,6 +116,11 @@ def test_the_grammar(cli, text, numbers, value):
             ["a(b + 1)", "a=3", "b=1"],
             "'a(b + 1)' is not how an expression is written; did you mean 'a*(b + 1)'?",
         ),
+        (
+            ["2sin x", "x=3"],
+            "'2sin x' is not how an expression is written; did you mean '2*sin(x)'?",
+        ),
+        (["a if a > 0 else -a", "a=1"], "an expression holds numbers, names, + - * / ** and"),
         (["2*3"], "'2*3' holds no name, so there is no gradient: write x for a number, x=3."),
         (["sigmod(a)", "a=1"], "there is no function 'sigmod'; did you mean 'sigmoid'?"),
         (["a +", "a=1"], "the expression cannot be read: invalid syntax."),

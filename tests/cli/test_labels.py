@@ -87,3 +87,21 @@ def test_labels_of_deep_wide_and_circular_things(labels, rg, monkeypatch):
     monkeypatch.setattr(labels, "MOST_PARTS", 1000)
     wide = [[rg.Value(0.0)] for _ in range(5_000)]
     assert len(labels.labels_of({"near": {"x": near}, "wide": wide})) <= 1001
+
+
+def test_a_name_of_a_loop_is_no_name_where_the_program_has_another(labels, rg):
+    source = b"""
+a, b = Net(), Net()
+y = [v * a for v, a in zip(x, w)]
+for p in a.parameters: p.grad = 0
+"""
+    passing = labels.passing_names(source)
+    assert passing == {"v": 5, "p": 5}
+
+    class Net:
+        def __init__(self):
+            self.o = [rg.Value(1.0), rg.Value(2.0)]
+
+    a, b = Net(), Net()
+    found = labels.labels_of({"a": a, "b": b, "p": a.o[1]}, passing)
+    assert [label for _, label in found] == ["a.o[0]", "a.o[1]", "b.o[0]", "b.o[1]"]

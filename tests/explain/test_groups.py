@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from typing import Any
 
 import pytest
@@ -81,6 +82,53 @@ def test_lines_of_source_make_groups_where_there_are_no_labels(native: Any) -> N
     titles = [part.title for part in group(nodes_of(native, x), by="line").parts
               if isinstance(part, Group)]  # fmt: skip
     assert titles == ["×60 turns"]
+
+
+def turns_in(everything: Group) -> dict[str, list[int]]:
+    """By turn: how many values it has, of every loop."""
+    found: dict[str, list[int]] = {}
+    for part in every_group(everything):
+        if re.fullmatch(r"turn \d+", part.name):
+            found.setdefault(part.name, []).append(len(part.members))
+    return found
+
+
+def test_a_turn_holds_all_that_it_computes(native: Any) -> None:
+    """Also what comes from no turn before: ``-k`` is made anew each time."""
+    k, x, cost = native.Value(0.7), native.Value(1.0), 0.0
+    for _ in range(50):
+        dx = -k * x + 0.2
+        x = x + 0.1 * dx
+        cost += (x - 0.5) ** 2
+    nodes = nodes_of(native, cost)
+    everything = group(nodes, by="line")
+    check_flow(nodes, everything)
+    turns = turns_in(everything)
+    assert len(turns) == 50
+    assert {len(set(sizes)) for sizes in list(turns.values())[1:-1]} <= {1, 2}
+    assert all(sorted(sizes) in ([4, 7], [5, 7], [4, 8]) for sizes in turns.values()), turns
+
+
+def test_a_loop_on_one_line_has_turns(native: Any) -> None:
+    price, vol = native.Value(100.0, label="S"), native.Value(0.2, label="vol")
+    for step in range(12):
+        price = price * native.exp(0.004 + vol * (0.3 if step % 2 else -0.25))
+    payoff = price - 95.0
+    nodes = nodes_of(native, native.square(payoff))
+    everything = group(nodes)
+    check_flow(nodes, everything)
+    titles = [part.title for part in everything.parts if isinstance(part, Group)]
+    assert any(title.startswith("×12 turns of price = ") for title in titles)
+    assert turns_in(everything) == {f"turn {1 + step}": [6] for step in range(12)}
+
+
+def test_leaves_without_names_are_called_leaves(native: Any) -> None:
+    w = [native.Value(0.1, label=f"m.w[{k}]") for k in range(2)]
+    xs = [native.Value(float(k)) for k in range(30)]
+    nodes = nodes_of(native, native.sum([w[k % 2] * x for k, x in enumerate(xs)]))
+    titles = [part.title for part in every_group(group(nodes))]
+    assert not any(title.strip().startswith("×30") and "leaves" not in title for title in titles)
+    assert "" not in {title.strip() for title in titles}
 
 
 @pytest.mark.parametrize("by", [*WAYS, None])

@@ -101,7 +101,7 @@ def test_the_seed_is_a_step(meeting: Opened) -> None:
 def test_the_second_contribution_says_why_it_is_added(meeting: Opened) -> None:
     meeting.press("End")
     assert meeting.text("#adding") == (
-        "a already holds 4 from a + b: both uses count, so it is added. So it is with b."
+        "a already holds 4 from a + b: both uses count, so it is added. The same goes for b."
     )
     meeting.press("ArrowLeft")
     assert meeting.page.locator("#adding").is_hidden()
@@ -376,3 +376,17 @@ def test_a_saved_picture_looks_like_the_page(
     fill = "getComputedStyle(document.querySelector('.now .frame')).fill"
     assert page.evaluate(fill) == "rgb(253, 235, 220)"
     page.close()
+
+
+def test_a_step_of_a_big_graph_is_large_enough_to_be_presented(
+    native: Any, show: Callable[..., Opened]
+) -> None:
+    page = show(native.story(network(native)), viewport={"width": 1138, "height": 720})
+    page.press("p")
+    for position in (20, 60, 90):
+        page.run("(position) => retrograde.at(position)", position)
+        page.press("PageDown")
+        page.page.wait_for_function(
+            "(document.querySelector('#graph .now .frame') || {getBoundingClientRect: () => ({})})"
+            ".getBoundingClientRect().width >= 150"
+        )

@@ -104,6 +104,8 @@ def pair(x, y): return x * y, x + y
         ("box.loss = helper(a, b)", "box.loss.backward()", "box.loss"),
         ("losses = [helper(a, b)]", "losses[-1].backward()", "losses[0]"),
         ("", "helper(a, b).backward()", "helper"),
+        ("", "rg.square(a - b).backward()", "square"),
+        ("", "(a * b).tanh().backward()", "v2"),
         ("cost = helper(a, b)", "rg.backward(cost)", "cost"),
         ("first = second = helper(a, b)", "second.backward()", "first"),
         ("def run(x):\n    x.backward()\ntotal = helper(a, b)", "run(total)", "total"),

@@ -191,3 +191,30 @@ def test_the_sign_is_shown_by_side_and_shape(rg):
     falls, rises = rg.thermometer(a * b).text().splitlines()
     assert re.search(r"◀█+│ ", falls)
     assert re.search(r" │█+▶", rises)
+
+
+@pytest.mark.parametrize("width", [72, 80, 100])
+def test_long_names_are_folded_at_dots(rg, width):
+    total = rg.Value(0.0, label="total")
+    for layer in range(3):
+        w = rg.Value(0.1 * layer, label=f"model.layers[{layer}].neurons[0].w[1]")
+        total = total + w * rg.Value(2.0, label=f"model.layers[{layer}].neurons[0].b")
+    lines = rg.story(total).text(width).splitlines()
+    assert max(map(len, lines)) <= width
+    at = next(line.index("BACKWARD") for line in lines if "BACKWARD" in line)
+    forward = [line[:at].strip() for line in lines]
+    assert not any(re.search(r"\[\d*$", line) or line.startswith("]") for line in forward)
+    assert "model.layers[2].neurons[0].w[1]" in "".join(forward).replace(" ", "")
+
+
+def test_leaves_of_other_layers_have_other_names_in_the_thermometer(rg):
+    leaves = [rg.Value(1.0, label=f"model.layers[{k}].neurons[0].w[{i}]")
+              for k in range(3) for i in range(4)]  # fmt: skip
+    lines = rg.thermometer(rg.sum(leaves), leaves).text(80).splitlines()
+    assert len({line.split()[0] for line in lines if "rises" in line}) == len(leaves)
+
+
+def test_a_sign_is_not_worked_out_twice(rg):
+    text = rg.story(-rg.Value(0.5, label="x")).text(80)
+    assert "= -0.5 = -0.5" not in text
+    assert "= -0.5" in text

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import retrograde
+from retrograde.cli import main
 from retrograde.learn import faults
 from retrograde.learn.cards import card
 from retrograde.learn.exercises import exercise
@@ -33,6 +34,34 @@ def test_teaching_engines_are_right_but_for_the_interior(source):
     assert wrong == ["zeroing", "second backward"]
     assert names(grade) == ["interior-leak"]
     assert grade.right == grade.counted - 2
+
+
+SIGMOID = """
+class Value(ClosureEngine):
+    def sigmoid(self):
+        s = 1 / (1 + 2.718281828459045 ** -self.data)
+        out = ClosureEngine(s, (self,))
+        def push():
+            self.grad += ({slope}) * out.grad
+        out._backward = push
+        return out
+ClosureEngine.sigmoid = Value.sigmoid
+Value = ClosureEngine
+"""
+
+
+@pytest.mark.parametrize("slope", ["s", "1 - s", "s * (1 + s)", "1 - s * s", "1.001 * s * (1 - s)"])
+def test_a_wrong_sigmoid_is_told_beside_another_fault(slope, tmp_path, capsys):
+    source = ENGINES.read_text() + SIGMOID.format(slope=slope)
+    (line,) = [at for at, text in enumerate(source.splitlines(), 1) if "def sigmoid" in text]
+    grade = grade_source(source, "student.py", "ada")
+    assert names(grade) == ["interior-leak"]
+    assert grade.unexplained == ("sigmoid",)
+    (tmp_path / "student.py").write_text(source)
+    assert main(["grade", str(tmp_path / "student.py")]) == 1
+    assert f"line {line}: y = sigmoid(a)" in capsys.readouterr().out
+    right = grade_source(ENGINES.read_text() + SIGMOID.format(slope="s * (1 - s)"), "student.py")
+    assert right.unexplained == ()
 
 
 def test_an_operation_that_is_not_there_is_absent_and_does_not_count():

@@ -241,7 +241,7 @@ def test_running_means_are_saved_and_loaded(rg):
 
 
 def test_a_batch_of_one_has_no_variance(rg):
-    with pytest.raises(rg.errors.ShapeError, match="has one number a feature"):
+    with pytest.raises(rg.errors.ShapeError, match="has one number per feature"):
         rg.nn.BatchNorm(2)(np.zeros((1, 2)))
 
 

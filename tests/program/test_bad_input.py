@@ -330,7 +330,7 @@ def test_deciding_by_a_row_of_several_names_the_argument_and_its_axes(rg: Any) -
     assert "Write all(q > 0) or any(q > 0)" in text
     assert (
         "spot has 2 axes, so each row of it is a sequence of 3 numbers. Pass its columns, as "
-        "spot[:, 0], for one number a row.\n  at "
+        "spot[:, 0], for one number per row.\n  at "
     ) in text
     assert same(rg.compile(decided)(-np.ones((2, 1))), np.ones((2, 1)))
 

@@ -47,15 +47,19 @@ def line_width(line: Iterable[Span]) -> int:
 def folded(line: Sequence[Span], width: int, indent: int = 0) -> list[Line]:
     """A line folded at spaces so that none is wider than ``width``; later lines are indented.
 
-    A word may change its style on the way: it is not folded there.
+    A word may change its style on the way: it is not folded there. One that is too wide is folded
+    before a dot, if there is one in its second half.
     """
     lines: list[Line] = [[]]
     taken, full = 0, False
     for word in _words(line):
         size = line_width(word)
+        begins_here = size > width - indent and word[0][0].rfind(".", 0, width - taken) > 0
         if word[0][0].isspace():
             full = taken + size > width  # the spaces at which a line is folded are left out
-        elif full or (taken + size > width and taken > (indent if len(lines) > 1 else 0)):
+        elif full or (
+            taken + size > width and taken > (indent if len(lines) > 1 else 0) and not begins_here
+        ):
             lines.append([(" " * indent, "")] if indent else [])
             taken, full = indent, False
         if full or (len(lines) > 1 and taken == indent and word[0][0].isspace()):
@@ -63,6 +67,8 @@ def folded(line: Sequence[Span], width: int, indent: int = 0) -> list[Line]:
         for text, style in word:
             while taken + width_of(text) > width > indent:
                 room = max(width - taken, 1)
+                if (dot := text.rfind(".", 0, room + 1)) > room // 2:
+                    room = dot
                 lines[-1].append((text[:room], style))
                 text = text[room:]
                 lines.append([(" " * indent, "")] if indent else [])
@@ -122,21 +128,44 @@ def clipped(text: str, width: int) -> str:
     return text + "…"
 
 
-def shortened(name: str, width: int) -> str:
-    """A name cut in the middle where it is too wide: names differ at their ends.
+_PATH = re.compile(r"[\w.\[\]#*]*[.\[][\w.\[\]#*]+(?: [·×][ \w.\[\]#*]+)?")
 
-    >>> shortened("m.layers[0].neurons[2].w[1]", 16)
-    'm.layer…[2].w[1]'
+
+def shortened(name: str, width: int) -> str:
+    """A name no wider than that: the words of a path give way to its numbers, which tell names
+    apart; what is still too wide is cut in the middle, since names differ at their ends.
+
+    >>> shortened("model.layers[0].neurons[2].w[1]", 24)
+    'mo….la…[0].ne…[2].w[1]'
+    >>> shortened("a_result_with_a_long_name", 16)
+    'a_resul…ong_name'
     """
     if width_of(name) <= width:
         return name
+    if _PATH.fullmatch(name):
+        name = _with_short_words(name, width)
+        if width_of(name) <= width:
+            return name
     tail = max(width * 5 // 9, 1)
     while tail > 1 and width_of(name[-tail:]) > width - 1:
         tail -= 1
     head = max(width - 1 - tail, 0)
     while head and width_of(name[:head]) + width_of(name[-tail:]) + 1 > width:
         head -= 1
-    return f"{name[:head]}…{name[-tail:]}"
+    return f"{name[:head].rstrip('…')}…{name[-tail:].lstrip('…')}"
+
+
+def _with_short_words(path: str, width: int) -> str:
+    """A path with its words cut to as many letters as there is room for."""
+    pieces = re.split(r"([^\W\d]{3,})", path)  # every other one is a word
+    short = path
+    for letters in range(max(map(len, pieces[1::2]), default=0) - 2, -1, -1):
+        cut = [it if len(it) <= letters + 1 else f"{it[:letters]}…" for it in pieces[1::2]]
+        whole = "".join(map("".join, zip(pieces[::2], [*cut, ""])))
+        short = re.sub(r"…(\.…)+", "…", whole)
+        if width_of(short) <= width:
+            break
+    return short
 
 
 def justified(left: Sequence[Span], right: Sequence[Span], width: int) -> Line | None:

@@ -170,7 +170,7 @@ def _parsed(text: str) -> list[tuple[str | None, ast.expr]]:
 
 def _refused(text: str, node: ast.AST) -> ExpressionError:
     part = ast.get_source_segment(text.strip(), node) or type(node).__name__
-    return ExpressionError.part(text, part, ", ".join(FUNCTIONS))
+    return ExpressionError.part(text, part)
 
 
 class _Evaluator:
@@ -261,7 +261,10 @@ def _is_number(node: ast.expr) -> bool:
 
 def _call(name: str, operands: list[Any]) -> Any:
     """A function of the law, or one of lists, on operands."""
-    name = TYPED.get(name, name)
+    typed, name = name, TYPED.get(name, name)
+    if typed in ("max", "min") and len(operands) > 2:  # as many as Python's own
+        *operands, last = operands
+        operands = [_call(typed, operands), last]
     if name in _LISTS:
         function, lists = _LISTS[name], STRUCTURAL[name].sides if name in STRUCTURAL else 1
         if not all(isinstance(operand, list) for operand in operands) and lists == 1:

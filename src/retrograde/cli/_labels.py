@@ -53,7 +53,7 @@ def passing_names(source: bytes) -> dict[str, int]:
     """The names in a source that stand for one thing after the other, with how little they say:
     arguments, and names of loops, which say less. One that is also assigned to is neither.
 
-    >>> passing_names(b"def f(x, q): return x + q\\nx = 1\\nfor p in params: f(p, 2)")
+    >>> passing_names(b"def f(x, q): return x + q\\nx, y = 1, 2\\nfor p in params: f(p, 2)")
     {'p': 5, 'q': 4}
     """
     found: dict[str, int] = {}
@@ -66,7 +66,9 @@ def passing_names(source: bytes) -> dict[str, int]:
         elif isinstance(node, ast.arg):
             found.setdefault(node.arg, _ARGUMENT)
         elif isinstance(node, ast.Assign):
-            assigned |= {it.id for it in node.targets if isinstance(it, ast.Name)}
+            targets = (it for target in node.targets for it in ast.walk(target))
+            stored = [it for it in targets if isinstance(it, ast.Name)]
+            assigned |= {it.id for it in stored if isinstance(it.ctx, ast.Store)}
     return {name: rank for name, rank in found.items() if name not in assigned}
 
 

@@ -219,11 +219,13 @@ def graded(page: Console, grade: Grade) -> None:
     for it in grade.misconceptions:
         page.print()
         misconception(page, it)
-    if not grade.misconceptions:
-        for wrong in [it for it in grade.counting if it.verdict == "wrong"][:3]:
-            where = f"line {wrong.line}: " if wrong.line else ""
-            print_line(page, (f"{where}{wrong.question}", STRONG), indent=2)
-            print_line(page, (f"theirs {wrong.got}, right {wrong.expected}", NOTICE), indent=4)
+    unexplained = [it for it in grade.counting if it.name in grade.unexplained]
+    if unexplained and grade.misconceptions:
+        page.print()
+    for wrong in unexplained[:3]:
+        where = f"line {wrong.line}: " if wrong.line else ""
+        print_line(page, (f"{where}{wrong.question}", STRONG), indent=2)
+        print_line(page, (f"theirs {wrong.got}, right {wrong.expected}", NOTICE), indent=4)
     page.print()
     style = GOOD if grade.right == grade.counted else NOTICE
     absent = [it for it in grade.capabilities if it.verdict == "absent"]
@@ -244,8 +246,10 @@ def graded_class(page: Console, grades: Sequence[Grade]) -> None:
     for it in grades:
         sign = ("✓", GOOD) if it.whole else ("✗", BAD)
         where = f"line {it.line}: " if it.line else ""
-        names = "; ".join(found.title for found in it.misconceptions)
-        told = f"{where}{it.problem}" if it.problem else names
+        names = [found.title for found in it.misconceptions]
+        if it.unexplained:
+            names.append(f"{'otherwise ' if names else ''}wrong: {', '.join(it.unexplained)}")
+        told = f"{where}{it.problem}" if it.problem else "; ".join(names)
         rows.append((sign, (it.file, STRONG), (f"{it.score:.0%}", ""), (told, NOTICE)))
     print_rows(page, rows, "llrl", indent=1)
     often = Counter(found.title for it in grades for found in it.misconceptions)
@@ -260,6 +264,6 @@ def _print_boundary(page: Console, grades: Sequence[Grade]) -> None:
     """What kept the students' code apart; said aloud where nothing did."""
     kinds = list(dict.fromkeys(it.boundary for it in grades if it.boundary))
     if "none" in kinds:
-        print_line(page, ("Nothing kept this code apart: it was trusted.", NOTICE))
+        print_line(page, ("This code was trusted: nothing isolated it.", NOTICE))
     elif kinds:
-        print_line(page, (f"kept apart by {', '.join(kinds)}", QUIET))
+        print_line(page, (f"isolated by {', '.join(kinds)}", QUIET))

@@ -167,7 +167,7 @@ def ended(outcome: Outcome) -> str:
     if outcome.error is None:
         return ""
     where = f" at line {outcome.line}" if outcome.line else ""
-    return f"The script raised {type(outcome.error).__name__}{where}; this is told up to there."
+    return f"The script raised {type(outcome.error).__name__}{where}; this is its story until then."
 
 
 def _which(seen: LastPass) -> str:

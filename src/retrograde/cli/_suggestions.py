@@ -15,6 +15,7 @@ _CHARACTERS: Final = {
 }  # fmt: skip
 _BARS: Final = re.compile(r"\|([^|]+)\|")
 _ROOT: Final = re.compile(r"sqrt\s*(\w+)")
+_CALL: Final = re.compile(r"\b(\w+)[ \t]+([^\W\d]\w*|\d[\w.]*)(?!\s*\()")
 _TOKEN: Final = re.compile(
     r"(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)|(?P<name>[^\W\d]\w*)|(?P<other>\S)|\s+"
 )
@@ -27,13 +28,22 @@ def meant(text: str, names: Collection[str], functions: Collection[str]) -> str:
     '2*x**2 + 3*(x - y)'
     >>> meant("|xy|", {"x", "y"}, ())
     'abs(x*y)'
+    >>> meant("2sin x + cos(x)", {"x"}, {"sin", "cos"})
+    '2*sin(x) + cos(x)'
     """
     roots = "√" in text
     for sign, python in _CHARACTERS.items():
         text = text.replace(sign, python)
     if roots:
         text = _ROOT.sub(r"sqrt(\1)", text)
-    return _with_products(_BARS.sub(r"abs(\1)", text), names, functions)
+    text = _with_products(_BARS.sub(r"abs(\1)", text), names, functions)
+
+    def called(found: re.Match[str]) -> str:
+        name, operand = found.groups()
+        ours = name in functions and name not in names and operand not in functions
+        return f"{name}({operand})" if ours else found[0]
+
+    return _CALL.sub(called, text)
 
 
 def _with_products(text: str, names: Collection[str], functions: Collection[str]) -> str:

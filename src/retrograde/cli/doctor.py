@@ -24,7 +24,8 @@ from ..diagnose.thresholds import Thresholds
 from ..errors import DoctorError
 from ._engines import refuse_without_pass, uses_torch
 from ._files import write_text
-from ._script import run_script
+from ._labels import Lent, passing_names
+from ._script import run_script, source_of
 
 TAKES_MORE = True
 """A script's own arguments may follow."""
@@ -50,7 +51,8 @@ def run(options: argparse.Namespace) -> int:
     thresholds = _thresholds(options.threshold)
     arguments = [*options.arguments, *options.more, *options.after]
     with ExitStack() as stack:
-        rounds = stack.enter_context(watching_a_program(thresholds))
+        lent = Lent(passing_names(source_of(options.script)))
+        rounds = stack.enter_context(lent.around(watching_a_program(thresholds)))
         tensors: Any = None
         if uses_torch(options.script):
             from ..torch.scripted import Scripted

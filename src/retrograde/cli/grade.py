@@ -1,7 +1,7 @@
 """For teachers: grade anyone's class of values, print cards, draw exhibits.
 
-  grade student.py             one verdict a capability, misconceptions by name
-  grade a.py b.py FOLDER       a line each; --csv and --json for the whole class
+  grade student.py             a verdict per capability, misconceptions by name
+  grade a.py b.py FOLDER       one line per file; --csv and --json for a class
   grade FILE --rubric R        only what the rubric names counts, by its weights
   grade cards --seed NAME      predict-then-reveal cards of a student's own
   grade exhibit KIND [EXPR a=2 ...] --svg OUT.svg
@@ -64,10 +64,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--count", type=int, default=3, metavar="N", help="cards: how many")
     parser.add_argument("--svg", metavar="PATH", help="write SVG: a folder, for exhibit a file")
     parser.add_argument("--json", action="store_true", help="print data")
-    parser.add_argument("--csv", action="store_true", help="print a table: one row a file")
+    parser.add_argument("--csv", action="store_true", help="print a table: one row per file")
     parser.add_argument(
         "--rubric", metavar="FILE|TEXT",
-        help='what counts, and its points: "add=2, mul=2, relu=1", or a file with one a line',
+        help='what counts, and its points: "add=2, mul=2, relu=1", or a file with one per line',
     )  # fmt: skip
     parser.add_argument(
         "--trust", action="store_true",

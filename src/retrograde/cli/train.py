@@ -59,7 +59,7 @@ class Report(TypedDict):
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the command."""
     add = parser.add_argument
-    add("file", nargs="?", help="text, one document a line (default: given names)")
+    add("file", nargs="?", help="text, one document per line (default: given names)")
     add("--steps", type=int, metavar="N", help="steps of the whole run (1000)")
     add("--batch", type=int, metavar="N", help="documents a step (1)")
     add("--values", action="store_true", help="single values in the place of arrays")

@@ -50,7 +50,7 @@ def _verdicts(title: str, verdicts: tuple[Verdict, ...], sign: str, width: int) 
         if verdict.cure:
             lines += wrapped(verdict.cure, width, "    cure: ", "      ")
         if verdict.consequences:
-            lines += wrapped(consequences(verdict), width, "    so too: ", "      ")
+            lines += wrapped(consequences(verdict), width, "    consequences: ", "      ")
     if len(verdicts) > MOST_NOTES:
         lines.append(f"    … and {len(verdicts) - MOST_NOTES} more")
     return [*lines, ""]

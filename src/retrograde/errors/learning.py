@@ -70,7 +70,7 @@ class LearnError(RetrogradeError, ValueError):
     def rubric(cls, problem: str) -> Self:
         return cls(
             f"the rubric cannot be used: {problem}. Write capabilities with their weights, as in "
-            "add=2, mul=2, relu=1, or give a file with one a line."
+            "add=2, mul=2, relu=1, or give a file with one per line."
         )
 
     @classmethod

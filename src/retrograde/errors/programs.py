@@ -495,7 +495,7 @@ class CompileError(RetrogradeError, TypeError):
         """A function took an argument of which each row is a sequence for one number."""
         return cls(
             f"{function}: {said}\n  {name} has 2 axes, so each row of it is a sequence of {width} "
-            f"numbers. Pass its columns, as {name}[:, 0], for one number a row.{place}"
+            f"numbers. Pass its columns, as {name}[:, 0], for one number per row.{place}"
         )
 
     @classmethod

@@ -223,10 +223,12 @@ class ExpressionError(RetrogradeError, ValueError):
         return cls(f"'{name}' is given twice. Give each name one number.")
 
     @classmethod
-    def part(cls, text: str, part: str, names: str) -> Self:
+    def part(cls, text: str, part: str) -> Self:
+        where = "" if part == text.strip() else f" in '{text}'"
         return cls(
-            f"an expression may hold numbers, names, + - * / ** and functions; '{part}' in "
-            f"'{text}' is none of these. Functions: {names}."
+            f"an expression holds numbers, names, + - * / ** and functions such as relu(a*b), and "
+            f"may begin with 'y ='; '{part}'{where} is none of these. Put a program into a file: "
+            "retrograde explain script.py."
         )
 
     @classmethod

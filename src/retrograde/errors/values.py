@@ -29,7 +29,7 @@ class NumberError(RetrogradeError, TypeError):
         elif isinstance(got, complex) or getattr(getattr(got, "dtype", None), "kind", "") == "c":
             cure = "Values are real: take .real, .imag or abs() of it first."
         elif isinstance(got, (list, tuple)):
-            cure = "Make one value an element, as in [Value(x) for x in numbers]."
+            cure = "Make one value per element, as in [Value(x) for x in numbers]."
         return cls(f"{what} must be a real number, got {kind_of(got)}. {cure}")
 
     @classmethod
@@ -207,7 +207,7 @@ class ShapeError(RetrogradeError, ValueError):
     @classmethod
     def one_sample(cls, layer: str, shape: tuple[int, ...]) -> Self:
         return cls(
-            f"{layer}: shape {shape} has one number a feature, which has no variance. Give it a "
+            f"{layer}: shape {shape} has one number per feature, which has no variance. Give it a "
             "larger batch, or call eval() to use the means kept in training."
         )
 

@@ -103,18 +103,44 @@ def refined(nodes: Sequence[Node], given: Sequence[Path]) -> list[Path]:
     return paths
 
 
+def turns_of(nodes: Sequence[Node], values: Sequence[int], depths: Sequence[int]) -> dict[int, int]:
+    """By value made on one line: the turn of the loop that runs through the line; nothing where no
+    loop does, or several. What a turn does not compute from the turn before is of its first use."""
+    sites = [site for value in values if (site := nodes[value].site) is not None]
+    lines = {(site.file, site.line) for site in sites}
+    if len(lines) != 1:
+        return {}
+    keys: dict[int, Hashable] = {it: id(nodes[it].site) for it in values}  # one an instruction
+    circles, turns = _turns(nodes, values, keys, depths, within=True)
+    if len(set(circles.values())) != 1 or max(turns.values()) < FEW_TURNS:
+        return {}
+    looping = set(turns)
+    first: dict[int, int] = {}
+    for value in reversed(values):
+        if value in first and value not in looping:
+            turns[value] = first[value]
+        for it in nodes[value].inputs if value in turns else ():
+            first[it] = min(first.get(it, turns[value]), turns[value])
+    for value in values:
+        if value not in turns:
+            turns[value] = max((turns.get(it, 0) for it in nodes[value].inputs), default=0)
+    return turns
+
+
 def _turns(
     nodes: Sequence[Node],
     members: Sequence[int],
     keys: dict[int, Hashable],
     depths: Sequence[int],
+    within: bool = False,
 ) -> tuple[dict[Hashable, int], dict[int, int]]:
     """The groups that flow in a circle, each with the number of its circle; by value of those, how
-    often the flow has come back before it."""
+    often the flow has come back before it. What flows ``within`` a group is no circle unless told.
+    """
     into: dict[Hashable, set[Hashable]] = {key: set() for key in keys.values()}
     for value in members:
         for it in nodes[value].inputs:
-            if it in keys and keys[it] != keys[value]:
+            if it in keys and (within or keys[it] != keys[value]):
                 into[keys[value]].add(keys[it])
     circles = _circles(into)
     if not circles:
@@ -124,19 +150,29 @@ def _turns(
         if nodes[value].inputs:
             near = nearest.get(keys[value], depths[value])
             nearest[keys[value]] = min(near, depths[value])
+
+    def back(it: int, value: int) -> bool:
+        """Whether the flow from one to the other begins the next turn."""
+        here, there = keys[it], keys[value]
+        if here == there:
+            return within
+        return (nearest.get(here, -1), str(here)) > (nearest.get(there, -1), str(there))
+
     turns: dict[int, int] = {}
-    for value in members:  # inputs stand before uses
-        key = keys[value]
-        if key not in circles:
-            continue
-        turn = 0
-        for it in nodes[value].inputs:
-            if it in keys and circles.get(keys[it]) == circles[key]:
-                here, there = (nearest.get(keys[it], -1), str(keys[it])), (
-                    nearest.get(key, -1), str(key),
-                )  # fmt: skip
-                turn = max(turn, turns[it] + (keys[it] != key and here > there))
-        turns[value] = turn
+    latest: dict[int, int] = {}
+    circling = [
+        (value, [it for it in nodes[value].inputs
+                 if it in keys and circles.get(keys[it]) == circles[keys[value]]])
+        for value in members if keys[value] in circles
+    ]  # fmt: skip
+    for value, inputs in circling:  # inputs stand before uses
+        turns[value] = max((turns[it] + back(it, value) for it in inputs), default=0)
+    for value, inputs in reversed(circling):  # what comes from no turn is of its first use
+        if not turns[value]:
+            turns[value] = latest.get(value, 0)
+        for it in inputs:
+            turn = turns[value] - back(it, value)
+            latest[it] = min(latest.get(it, turn), turn)
     return circles, turns
 
 
@@ -176,6 +212,6 @@ def _circles(into: dict[Hashable, set[Hashable]]) -> dict[Hashable, int]:
                         on_stack.discard(circle[-1])
                         if circle[-1] == key:
                             break
-                    if len(circle) > 1:
+                    if len(circle) > 1 or key in into[key]:
                         found |= dict.fromkeys(circle, len(set(found.values())))
     return found

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Union
 
 from .belonging import Path, depths_of, places_of
 from .belonging import label_parts as label_parts
-from .flowing import TURN, Flow, refined
+from .flowing import TURN, Flow, refined, turns_of
 
 if TYPE_CHECKING:
     from .entries import Node
@@ -33,8 +33,11 @@ WAYS = ("label", "function", "line")
 Part = Union[int, "Group"]
 
 SAMPLES = "samples"
-_MANY = {SAMPLES: SAMPLES, f"{TURN} *": f"{TURN}s"}
+_MANY = {SAMPLES: SAMPLES, f"{TURN} *": f"{TURN}s", "leaf": "leaves"}
 """Alike parts that have a word of their own."""
+
+_COUNTED = re.compile(r"v\d+")
+"""The name of a value that has none."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +93,8 @@ class _Folding:
 
     def __init__(self, nodes: Sequence[Node], limit: int) -> None:
         self.nodes, self.limit = nodes, max(limit, 4)
-        self.flow = Flow([node.inputs for node in nodes], depths_of(nodes))
+        self.depths = depths_of(nodes)
+        self.flow = Flow([node.inputs for node in nodes], self.depths)
 
     def fold(self, paths: Sequence[Path]) -> Group:
         root = _Branch("everything")
@@ -117,6 +121,9 @@ class _Folding:
             name = inner[0].name
             joined = name if name.startswith(branch.name) else f"{branch.name} · {name}"
             return Group(joined, inner[0].members, inner[0].parts, inner[0].repeats)
+        if not inner and (turns := self.turns(branch.values)):
+            name = f"×{len(turns)} {TURN}s of {branch.name}"
+            return Group(name, tuple(members), tuple(self.pack(turns)))
         parts: list[Part] = [it if len(it.members) > 1 else it.members[0] for it in inner]
         pieces = self.pieces(branch.values) if len(branch.values) > FEW else []
         apart = self.apart(pieces)
@@ -182,6 +189,15 @@ class _Folding:
             found.append(Group(SAMPLES, _members(turns), tuple(self.pack(turns)), len(turns)))
         return found
 
+    def turns(self, values: Sequence[int]) -> list[Part]:
+        """The turns of a loop on one line, where its values are too many to be read."""
+        if len(values) <= self.limit or len(self.pieces(values)) > 1:
+            return []
+        inside: dict[int, list[int]] = {}
+        for value, turn in turns_of(self.nodes, values, self.depths).items():
+            inside.setdefault(turn, []).append(value)
+        return [self.piece(sorted(inside[it]), f"{TURN} {it + 1}") for it in sorted(inside)]
+
     def shared(self, pieces: Sequence[list[int]]) -> bool:
         """Whether the pieces are computed with the same leaves."""
         leaves = [
@@ -195,7 +211,8 @@ class _Folding:
         if len(values) == 1:
             return values[0]
         last = self.nodes[values[-1]]
-        name = name or f"{last.symbol} {last.name}"
+        if not name:
+            name = f"{last.symbol} {last.name}" if _COUNTED.fullmatch(last.name) else last.name
         return Group(name, tuple(values), tuple(self.pack(values)))
 
     def collapse(self, parts: Sequence[Part]) -> list[Part]:
@@ -229,7 +246,7 @@ class _Folding:
         node = self.nodes[part]
         if node.op == "number":
             return "numbers"
-        return re.sub(r"\d+", "*", node.label) if node.label else node.symbol
+        return re.sub(r"\d+", "*", node.label) if node.label else node.symbol or "leaf"
 
     def pack(self, parts: Sequence[Part]) -> list[Part]:
         """Runs of neighbours, where there are still more parts than can be read."""

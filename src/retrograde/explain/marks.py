@@ -56,18 +56,6 @@ def clipped(text: str, length: int) -> str:
     return text if len(text) <= length else text[: length - 1] + "…"
 
 
-def shortened(name: str, length: int) -> str:
-    """A name of at most so many characters: cut in the middle, since names differ at their ends.
-
-    >>> shortened("m.layers[0].neurons[2].w[1]", 16)
-    'm.layer…[2].w[1]'
-    """
-    if len(name) <= length:
-        return name
-    tail = max(length * 5 // 9, 1)
-    return f"{name[: max(length - 1 - tail, 0)]}…{name[-tail:]}"
-
-
 def escape(text: str) -> str:
     """A text inside XML or HTML; what XML cannot hold is dropped.
 

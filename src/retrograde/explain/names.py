@@ -130,9 +130,13 @@ def _spelled(expression: ast.expr) -> str:
     """An expression as a name, where it is one: ``loss``, ``self.loss``, ``losses[-1]``."""
     while isinstance(expression, ast.Call):
         expression = expression.func
-    if not isinstance(expression, (ast.Name, ast.Attribute, ast.Subscript)):
+    base = expression
+    while isinstance(base, (ast.Attribute, ast.Subscript)):
+        base = base.value
+    if not isinstance(base, ast.Name):
         return ""
-    text = ast.unparse(expression).removeprefix("self.")
+    parts = ast.unparse(expression).split(".")
+    text = ".".join(parts[parts[0] in ("self", *_MODULES) and len(parts) > 1 :])
     return text if len(text) <= _LONGEST_NAME else ""
 
 
@@ -190,27 +194,24 @@ def given_names(
     """A name for every value: the wanted one, ``w#2`` where it is taken, ``v1`` … without one.
 
     Where ``fixed``, the name is kept as it is (numbers). The first value with a label has the plain
-    name, whichever variables are called the same; without one, the last value, which is the root,
-    and those before it count up to it.
+    name, whichever variables are called the same; without one, the last value, if it is the root,
+    else the first. The others are counted where they stand: the third ``x`` is ``x#3``.
 
     >>> given_names(["w", None, "w", "2", None], [False, False, False, True, False], [None] * 5)
     ['w', 'v1', 'w#2', '2', 'v2']
     >>> given_names(["x", "x", "x"], [False] * 3, [None] * 3)
     ['x#1', 'x#2', 'x']
-    >>> given_names(["loss", "loss"], [False, False], [None, "loss"])
-    ['loss#1', 'loss']
+    >>> given_names(["loss", "x", "loss", "x"], [False] * 4, [None, None, "loss", None])
+    ['loss#1', 'x#1', 'loss', 'x']
     """
     reserved = {name for name, kept in zip(wanted, fixed) if name and not kept}
     owners: dict[str, int] = {}
     for place, label in enumerate(labels):
         if label:
             owners.setdefault(label, place)
-    last = wanted[-1] if wanted and not fixed[-1] else None
-    if last is not None and owners.setdefault(last, len(wanted) - 1) != len(wanted) - 1:
-        last = None
-    counts: dict[str, int] = dict.fromkeys(map(_printable, owners), 1)
-    if last is not None:
-        counts[_printable(last)] = 0
+    if wanted and not fixed[-1] and (root := wanted[-1]):
+        owners.setdefault(root, len(wanted) - 1)
+    counts: dict[str, int] = {}
     names = []
     unnamed = 0
     for place, (name, kept) in enumerate(zip(wanted, fixed)):
@@ -223,13 +224,10 @@ def given_names(
                 unnamed += 1
             names.append(f"v{unnamed}")
             continue
-        owned = owners.get(name) == place
+        owner = owners.setdefault(name, place)
         name = _printable(name)
-        if owned:
-            names.append(name)
-            continue
-        seen = counts[name] = counts.get(name, 0) + 1
-        names.append(name if seen == 1 and name != last else f"{name}#{seen}")
+        counts[name] = counts.get(name, 0) + 1
+        names.append(name if owner == place else f"{name}#{counts[name]}")
     return names
 
 

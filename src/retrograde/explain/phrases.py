@@ -16,7 +16,7 @@ ADDING = {
     "one": "{name} already holds {held} from {use}: both uses count, so it is added",
     "same": "{name} already holds {held} from its other place in {use}: both count, so it is added",
     "many": "{name} already holds {held} from {count} other uses: every use counts, so it is added",
-    "more": "So it is with {names}",
+    "more": "The same goes for {names}",
 }
 """Why a contribution is ``+=``: by where the gradient that is already there came from."""
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from .._text.lines import shortened
 from .groups import READABLE, Group, group
 from .layout import Layout, Point, path_of
-from .marks import brief, clipped, escape, shortened, sign_of, signed, stored
+from .marks import brief, clipped, escape, sign_of, signed, stored
 from .pictures import SIZES, Box, Line, Picture, pictures
 from .thermometer_svg import thermometer_svg as thermometer_svg
 

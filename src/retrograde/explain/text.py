@@ -192,20 +192,24 @@ def _forward(
         number: Span = (f"{step + 1:>{digits}}  ", "quiet")
         name: Span = (f"{columns.names[node]:<{names}}", "strong")
         place = places[columns.places[node]] if columns.places[node] >= 0 else ""
-        indent = digits + 2 + names + 3
+        indent, hanging = digits + 2 + names + 3, digits + 4
         head = [number, name, (" = ", "quiet"), (story.expression(node), "")]
+        if line_width(head) > width:  # too long to stand in line with the others
+            head[1], indent = (columns.names[node], "strong"), hanging
+        below = indent
+        more = list[Line]()
         if columns.inputs[node]:
-            more = _worked_out(story, node, width - indent + 2)
-        else:
-            more = list[Line]()
-            if not columns.requires_grad[node]:
-                head.append(("  no gradient", "quiet"))
+            if max(map(width_of, story.numbers(node).split())) > width - indent:
+                below = hanging
+            more = _worked_out(story, node, width - below + 2)
+        elif not columns.requires_grad[node]:
+            head.append(("  no gradient", "quiet"))
         # the place stands beside its step, or is left out: width_of(place) would push it apart
         beside_place = justified(head, [(place, "quiet")], width) if place and ruled else None
         if not ruled and place:
             beside_place = [*head, (f"  {place}", "quiet")]
         lines += [beside_place] if beside_place else folded(head, width, indent)
-        lines += [_indented(line, indent - 2) for line in more]
+        lines += [_indented(line, below - 2) for line in more]
     return lines
 
 
@@ -216,6 +220,8 @@ def _worked_out(story: Story, node: int, width: int) -> list[Line]:
     if story.is_stale(node):
         return folded([("= ", "quiet"), result, (" when it was computed", "notice")], width, 2)
     numbers: list[Span] = [("= ", "quiet"), (story.numbers(node), "")]
+    if story.numbers(node) == result[0]:
+        return [[numbers[0], result]]
     line = [*numbers, (" = ", "quiet"), result]
     if line_width(line) <= width:
         return [line]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .marks import brief, clipped, escape, shortened, sign_of, signed, stored
+from .._text.lines import shortened
+from .marks import brief, clipped, escape, sign_of, signed, stored
 
 if TYPE_CHECKING:
     from .thermometer import Reading, Thermometer

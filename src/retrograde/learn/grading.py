@@ -64,7 +64,10 @@ class Capability:
 
 @dataclass(frozen=True)
 class Grade:
-    """What a file is worth: its engine as found, capabilities, score, misconceptions."""
+    """What a file is worth: its engine as found, capabilities, score, misconceptions.
+
+    ``unexplained`` names the capabilities that are wrong for another reason than those.
+    """
 
     file: str
     seed: str
@@ -75,6 +78,7 @@ class Grade:
     misconceptions: tuple[Found, ...]
     boundary: str = NONE
     rubric: Rubric | None = None
+    unexplained: tuple[str, ...] = ()
 
     @property
     def counting(self) -> tuple[Capability, ...]:
@@ -258,10 +262,11 @@ def grade_source(
     )
     wrong = [it.name for it in verdicts if it.verdict == "wrong"]
     fine = [it.name for it in verdicts if it.verdict == "right"]
-    chosen = _faults(got, wrong, fine, drawn_from)
+    chosen, left = _faults(got, wrong, fine, drawn_from)
     return Grade(
         file, seed, engine.described, "", None, verdicts,
         _named(chosen, engine, wrong, data.decode("utf-8", "replace")), ran.boundary, rubric,
+        tuple(name for name in wrong if name in left),
     )  # fmt: skip
 
 
@@ -283,25 +288,31 @@ def _capability(
     return Capability(name, words, "right")
 
 
-def _faults(got: Collected, wrong: Sequence[str], fine: Sequence[str], seed: str) -> list[str]:
-    """The fewest faults that explain what is wrong and contradict nothing that is right."""
+def _faults(
+    got: Collected, wrong: Sequence[str], fine: Sequence[str], seed: str
+) -> tuple[list[str], set[str]]:
+    """The fewest faults that explain what is wrong and contradict nothing that is right; the wrong
+    capabilities that they leave unexplained."""
     if not wrong:
-        return []
+        return [], set()
     found = {it: _explained(it, got, wrong, fine, seed) for it in _KNOWN}
     explains = {it: names for it, names in found.items() if names}
-    chosen: list[str] = []
+    chosen: dict[str, set[str]] = {}
     left = set(wrong)
     while left and explains:
         best = max(explains, key=lambda fault: len(explains[fault] & left))
         if not explains[best] & left:
             break
-        chosen.append(_settled(best[0], best[1:], got, seed))
+        chosen[_settled(best[0], best[1:], got, seed)] = explains[best]
         left -= explains[best]
     if left & {"add", "mul"}:  # what larger questions show may come from these
-        chosen = [it for it in chosen if it == "recursion-limit"]
+        chosen = {it: names for it, names in chosen.items() if it == "recursion-limit"}
+        left = set(wrong).difference(*chosen.values())
     if "numbers" in left:
-        chosen += _about_numbers(got["numbers"], capabilities(seed)["numbers"])
-    return chosen
+        for fault in _about_numbers(got["numbers"], capabilities(seed)["numbers"]):
+            chosen[fault] = {"numbers"}
+            left.discard("numbers")
+    return list(chosen), left
 
 
 def _explained(

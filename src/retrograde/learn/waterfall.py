@@ -11,7 +11,8 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from ..explain.marks import brief, shortened
+from .._text.lines import shortened
+from ..explain.marks import brief
 from .drawing import (
     BACKWARD,
     FAINT,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ..explain.marks import shortened
+from .._text.lines import shortened
 from .drawing import BACKWARD, FAINT, FORWARD, PAPER, arrow, disc, svg_text, wire
 from .drawing import MONO as MONO
 from .formulas import formula

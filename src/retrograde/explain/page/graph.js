@@ -3,6 +3,7 @@
 const SIZES = { v: [156, 64], n: [64, 36], g: [176, 64], o: [136, 30] };
 const PULL = 5;
 const LONGEST_TITLE = 18;
+const INDENT = 10; // of what is written in a box, on either side
 
 const drawPicture = (app, picture) => {
   const { story } = app;
@@ -85,7 +86,7 @@ const drawBox = (app, kind, ref) => {
   if (kind === "o") {
     const named = ref < 0 ? plural(-ref, "more value") : nameOf(story, ref);
     box.group = svg("g", ref < 0 ? {} : attributes, title, frame,
-      text("name", width / 2, height / 2 + 4, shortened(named, 20)));
+      text("name", width / 2, height / 2 + 4, titled(named, 20, width - 2 * INDENT)));
     box.base = "outside";
     setText(title, `outside this group: ${named}`);
     return box;
@@ -98,7 +99,7 @@ const drawBox = (app, kind, ref) => {
     const picture = story.pictures[ref - story.count];
     box.group = svg("g", attributes, title,
       svg("rect", { class: "behind", x: 5, y: 5, width, height, rx: 8 }), frame,
-      text("name", 10, 18, shortened(picture.title, 20)), text("what", 10, 37, "values"), box.data,
+      text("name", 10, 18, titled(picture.title, 20, width - 2 * INDENT)), text("what", 10, 37, "values"), box.data,
       text("what", 10, 54, "strongest"), box.grad, box.bar);
     return box;
   }
@@ -114,11 +115,25 @@ const drawBox = (app, kind, ref) => {
 const nameOf = (story, ref) =>
   (ref < story.count ? story.names[ref] : story.pictures[ref - story.count].title);
 
+// How wide a title is in the font of this page, which may be any.
+const pen = document.createElement("canvas").getContext("2d");
+const widthOf = (text) => {
+  pen.font = `650 13px ${getComputedStyle(document.body).fontFamily}`;
+  return pen.measureText(text).width;
+};
+const titled = (name, length, room) => {
+  let short = shortened(name, length);
+  for (let less = length - 1; less > 4 && widthOf(short) > room; less -= 1) short = shortened(name, less);
+  return short;
+};
+
 const boxTitle = (story, ref) => {
   const [name, expression, symbol] = [story.names[ref], story.expressions[ref], story.ops[story.op[ref]][1]];
   const whole = `${name} = ${expression}`;
-  if (expression && whole.length <= LONGEST_TITLE) return [whole, ""];
-  return [shortened(name, LONGEST_TITLE - symbol.length), clipped(symbol, 7)];
+  const room = SIZES.v[0] - 2 * INDENT;
+  if (expression && whole.length <= LONGEST_TITLE && widthOf(whole) <= room) return [whole, ""];
+  const sign = clipped(symbol, 7);
+  return [titled(name, LONGEST_TITLE - sign.length, room - 8 * sign.length), sign];
 };
 
 // Write the numbers of a step into the picture that stands.

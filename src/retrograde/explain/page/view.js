@@ -1,5 +1,6 @@
 // Where the drawing is looked at from: fitted, zoomed and moved by hand, or led to a step.
 const READABLE = 0.62; // below this scale a step is led to, as far as the reader has not zoomed
+const READABLE_FROM_AFAR = 1; // when presenting
 const NEAREST = 4;
 const LARGEST_FIT = 1.3;
 const EDGE = 12;
@@ -57,7 +58,7 @@ const fit = (app, jump = true) => {
 const reveal = (app, box, jump) => {
   const [across, down] = roomOf();
   const { k } = app.camera;
-  const readable = app.byHand || k >= READABLE;
+  const readable = app.byHand || k >= (presenting() ? READABLE_FROM_AFAR : READABLE);
   const inSight = (each) => Math.abs(each.x + each.size[0] / 2 - app.camera.x) + each.size[0] / 2 <= across / k / 2
     && Math.abs(each.y + each.size[1] / 2 - app.camera.y) + each.size[1] / 2 <= down / k / 2;
   const touched = new Set([box.ref]);
@@ -69,7 +70,7 @@ const reveal = (app, box, jump) => {
   const high = (at) => Math.max(...few.map((each) => (at ? each.y : each.x) + each.size[at]));
   const middle = { x: (low(0) + high(0)) / 2, y: (low(1) + high(1)) / 2 };
   if (app.byHand) { glide(app, { x: box.x + box.size[0] / 2, y: box.y + box.size[1] / 2, k }, jump); return; }
-  const near = Math.min(across / (high(0) - low(0) + 3 * EDGE), down / (high(1) - low(1) + 3 * EDGE), 1.1);
+  const near = Math.min(across / (high(0) - low(0) + 3 * EDGE), down / (high(1) - low(1) + 3 * EDGE), presenting() ? 2 : 1.1);
   glide(app, { ...middle, k: Math.max(near, fitted(app).k) }, jump);
 };
 

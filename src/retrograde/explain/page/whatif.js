@@ -110,14 +110,14 @@ const showWhatIf = (app) => {
   byId("refused").hidden = !refused;
   setText(byId("refused"), refused ? refusal(story, refused) : "");
   if (!moved.size) { setText(byId("moved"), ""); return; }
-  // What the recorded gradients foretold, beside what came: they agree for small moves only.
+  // What the recorded gradients predicted, beside what came: they agree for small moves only.
   const was = story.data[story.root];
-  let foretold = was;
+  let predicted = was;
   for (const [value, number] of moved) {
-    foretold += (app.before.grad[value] * (number - story.data[value])) / story.seed;
+    predicted += (app.before.grad[value] * (number - story.data[value])) / story.seed;
   }
   const said = `${story.names[story.root]} was ${brief(was)} and is now ${brief(numbers.data[story.root])}`;
-  const beside = story.seed ? `; the gradients at the start foretold ${brief(foretold)}.` : ".";
+  const beside = story.seed ? `; the gradients at the start predicted ${brief(predicted)}.` : ".";
   setText(byId("moved"), said + beside);
 };
 

@@ -16,11 +16,26 @@ const SHAPES = { positive: "▲", negative: "▼", zero: "◆", nan: "✕" };
 const plus = (number) => (number > 0 ? "+" : "") + brief(number);
 const signed = (number) => `${SHAPES[signOf(number)]} ${plus(number)}`;
 const clipped = (text, length) => (text.length <= length ? text : `${text.slice(0, length - 1)}…`);
-// Names differ at their ends, so they are cut in the middle.
+// The words of a path give way to its numbers, which tell names apart; what is still too long is
+// cut in the middle, since names differ at their ends.
+const PATH = /^[\w.[\]#*]*[.[][\w.[\]#*]+(?: [·×][ \w.[\]#*]+)?$/;
 const shortened = (name, length) => {
   if (name.length <= length) return name;
+  const short = PATH.test(name) ? shortWords(name, length) : name;
+  if (short.length <= length) return short;
   const tail = Math.max(Math.floor((length * 5) / 9), 1);
-  return `${name.slice(0, Math.max(length - 1 - tail, 0))}…${name.slice(-tail)}`;
+  const head = short.slice(0, Math.max(length - 1 - tail, 0));
+  return `${head.replace(/…$/, "")}…${short.slice(-tail).replace(/^…/, "")}`;
+};
+const shortWords = (path, length) => {
+  const words = path.match(/[a-zA-Z_]{3,}/g) || [];
+  let short = path;
+  for (let most = Math.max(0, ...words.map((word) => word.length)) - 2; most >= 0; most -= 1) {
+    const cut = (word) => (word.length <= most + 1 ? word : `${word.slice(0, most)}…`);
+    short = path.replace(/[a-zA-Z_]{3,}/g, cut).replace(/…(\.…)+/g, "…");
+    if (short.length <= length) break;
+  }
+  return short;
 };
 // How much of their beginnings names have in common, up to a dot; 0 where all are short.
 const commonPrefix = (names, length) => {
