@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from .._shared.numerics import np
 from .._shared.operands import is_real_scalar
+from .._values.modes import arrays_are_whole
 from .._values.nests import Nest, is_numeric, mapped, take_apart
 from .._values.sequences import ComputingSequence
 from ..errors import AliasError, ArgumentError, FunctionResultError, UnusedInputError
@@ -206,7 +207,7 @@ def called(
     named = dict(kwargs)
     selected = _selected(function, name, arguments, named, wrt)
     nests = []
-    whole = not core.in_recording()  # arrays are tensors; while recording, sequences
+    whole = arrays_are_whole()
     for where in selected:
         if isinstance(where, int):
             nests.append(take_apart(arguments[where], f"arg[{where}]", whole=whole))
@@ -252,7 +253,7 @@ def outputs_of(call: Call) -> Nest:
             "tuples, dicts and arrays of them."
         )
 
-    return take_apart(call.result, "the result", refusal, whole=not core.in_recording())
+    return take_apart(call.result, "the result", refusal, whole=arrays_are_whole())
 
 
 def checked_unused(unused: Unused) -> None:

@@ -133,6 +133,20 @@ class Bound:
         """What is found by looking at the data."""
         return self.statement.chosen
 
+    @property
+    def found(self) -> tuple[str, ...]:
+        """The names of the whole numbers that the row finds itself."""
+        looked = [name for it in self.chosen for name in it.names]
+        return (*looked, *(self.implicit.wholes if self.implicit is not None else ()))
+
+    def reach(self, found: str) -> int:
+        """The length of the axis that whole numbers which the row finds are places of."""
+        for it in self.chosen:
+            if found in it.names:
+                shape = self.shapes[self.operands.index(it.array)]
+                return shape[it.axes[it.names.index(found)]]
+        return self.shape[-2]
+
     # ---- backward ------------------------------------------------------------------------------
 
     def adjoint(self, operand: str) -> Back | None:

@@ -310,7 +310,7 @@ class TensorReader(Reader):
             wholes[name] = which
         takes = bool(self.byte("whether a gradient passes", 1))
         try:
-            _check_wholes(row, index, {n: program.wholes[it] for n, it in wholes.items()})
+            _check_wholes(row, index, {n: program.wholes[it] for n, it in wholes.items()}, program)
         except ValueError as error:
             raise self.refuse(f"%{index}: {error}", began) from None
         return Instruction(row, index, tuple(operands), tuple(wholes.items()), takes, self._site())
@@ -333,12 +333,10 @@ def _taken(nests: dict[str, Any]) -> Taken:
     return taken
 
 
-def _check_wholes(row: Bound, index: int, wholes: dict[str, Whole]) -> None:
+def _check_wholes(row: Bound, index: int, wholes: dict[str, Whole], program: Program) -> None:
     """Whole numbers fit the row that reads them: their shapes, and the axes they pick from."""
-    found = {name for it in row.chosen for name in it.names}
-    if row.implicit is not None:
-        found |= set(row.implicit.wholes)
-    if set(wholes) != set(row.wholes) | found:
+    found = row.found
+    if set(wholes) != {*row.wholes, *found}:
         raise ValueError("other whole numbers than the row has")
     _check_shapes(row, wholes)
     limits: dict[str, int] = {}
@@ -359,8 +357,25 @@ def _check_wholes(row: Bound, index: int, wholes: dict[str, Whole]) -> None:
             numbers = whole.array
             if numbers.size and not (least <= numbers.min() and numbers.max() < limit):
                 raise ValueError("whole numbers are out of bounds")
+        elif isinstance(whole, Looked):
+            if least or _reach(whole, program) > limit:
+                raise ValueError("whole numbers of an instruction pick from a shorter axis")
         elif not isinstance(whole, Given) or least or whole.length != limit:
             raise ValueError("whole numbers of an argument pick from another axis")
+
+
+def _reach(whole: Looked, program: Program) -> int:
+    """Below what the numbers are that an earlier instruction finds, of which there are as many."""
+    place = whole.result - len(program.inputs)
+    if not 0 <= place < len(program.instructions):
+        raise ValueError("nothing before finds its whole numbers")
+    finder = program.instructions[place]
+    own = {name: program.wholes[number] for name, number in finder.wholes}.get(whole.name)
+    if whole.name not in finder.row.found or own is None:
+        raise ValueError("nothing before finds its whole numbers")
+    if prod(own.shape) != prod(whole.shape):
+        raise ValueError("whole numbers are more or fewer than an instruction finds")
+    return finder.row.reach(whole.name)
 
 
 def _check_shapes(row: Bound, wholes: dict[str, Whole]) -> None:
