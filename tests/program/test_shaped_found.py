@@ -93,9 +93,10 @@ def of_constants(rg: Any, x: Any) -> Any:
     return (rg.grad(lambda z: (z * x).sum())(ROW) ** 2).sum()
 
 
-SAVED = [largest, ordered, along_axes, determinant, by_its_sign, stacks]
-FUNCTIONS = [*SAVED, force, newton, sorted_inside, picked_inside, chosen_inside, solved_inside,
-             moved_inside, of_constants]  # fmt: skip
+FUNCTIONS = [
+    largest, ordered, along_axes, determinant, by_its_sign, stacks, force, newton, sorted_inside,
+    picked_inside, chosen_inside, solved_inside, moved_inside, of_constants,
+]  # fmt: skip
 
 
 def _compiled(rg: ModuleType, function: Callable[..., Any]) -> Any:
@@ -128,8 +129,8 @@ def test_every_call_finds_its_own_places(rg: ModuleType, function: Callable[...,
     np.testing.assert_allclose(hessian @ x, compiled.hvp(x, vector=x), rtol=1e-8, atol=1e-8)
 
 
-@pytest.mark.parametrize("function", SAVED, ids=lambda it: it.__name__)
-def test_places_that_are_found_are_saved(
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda it: it.__name__)
+def test_places_and_gradients_inside_are_saved(
     rg: ModuleType, tmp_path: Path, function: Callable[..., Any]
 ) -> None:
     compiled = _compiled(rg, function)
@@ -138,6 +139,9 @@ def test_places_that_are_found_are_saved(
     compiled.save(tmp_path / "f.rg")
     loaded = rg.load(tmp_path / "f.rg")
     assert [loaded(x) for x in _draws()] == [compiled(x) for x in _draws()]
+    assert np.array_equal(loaded.grad(x), compiled.grad(x))
+    loaded.save(tmp_path / "again.rg")
+    assert (tmp_path / "again.rg").read_bytes() == (tmp_path / "f.rg").read_bytes()
 
 
 def test_a_choice_among_items_is_a_branch(rg: ModuleType) -> None:
