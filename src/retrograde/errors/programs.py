@@ -473,7 +473,7 @@ class CompileError(RetrogradeError, TypeError):
         """A program on tensors would take more memory than it may."""
         return cls(
             f"This call would take {wanted:,} bytes, and {limit:,} are the most that a program on "
-            "tensors takes: three quarters of the machine's memory. Nothing was taken. Pass "
+            "tensors takes: three quarters of the machine's memory. It is not made. Pass "
             "smaller arrays; where the first axis is rows, say so by rg.rows(array), and blocks of "
             "them run one after the other."
         )
