@@ -164,3 +164,29 @@ def test_a_choice_among_items_is_a_branch(rg: ModuleType) -> None:
     for wrong in (4.0, -1.0, 1.5):
         with pytest.raises(rg.errors.TakeError, match="a whole number from 0 to 3"):
             compiled(x, wrong)
+
+
+CAPTURED = {
+    "looks": lambda rg, w, s: w[w.argmax()] * s,
+    "takes": lambda rg, w, s: rg.take(w, s) * s,
+    "determinant": lambda rg, w, s: rg.det(np.outer(w, w) + np.eye(4)) * s,
+    "differentiates": lambda rg, w, s: (rg.grad(lambda z: (z**3).sum() * s)(w) ** 2).sum(),
+    "parameters": lambda rg, w, s: (rg.gradients((w * w * s).sum(), w) ** 2).sum(),
+}
+
+
+@pytest.mark.parametrize("name", list(CAPTURED))
+def test_a_captured_tensor_needs_no_annotation(rg: ModuleType, name: str) -> None:
+    w = rg.Tensor([0.5, 2.0, -1.0, 0.3], label="w")
+    compiled = rg.compile(lambda s: CAPTURED[name](rg, w, s))
+    for numbers in ([0.5, 2.0, -1.0, 0.3], [0.1, 0.2, 1.5, 3.0]):
+        rg.assign(w, np.array(numbers))
+        s = rg.Value(1.0)
+        rg.zero_grad([w])
+        wanted = CAPTURED[name](rg, w, s)
+        wanted.backward()
+        eager = np.array(w.grad)
+        assert compiled.value_and_grad(1.0) == pytest.approx((wanted.data, s.grad), rel=1e-12)
+        rg.zero_grad([w])
+        compiled.backward(1.0)
+        np.testing.assert_allclose(w.grad, eager, rtol=1e-10, atol=1e-12)

@@ -18,7 +18,7 @@ from .._shared.loops import run as carried_out
 from .._shared.numerics import np
 from .._shared.operands import is_real_scalar
 from .._values import elementwise
-from .._values.modes import recording_tensors
+from .._values.modes import needs_tensors
 from ..errors import FitError, NumberError, TensorError, TensorIndexError
 from ..ops import OPS
 from ..ops.array import ARRAYS
@@ -209,7 +209,7 @@ class Doing:
 
     def choice(self, by: str, x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
         """``argmax``, ``argmin`` or ``argsort`` as in NumPy: whole numbers, without a gradient."""
-        if recording_tensors() and in_graph(x):
+        if in_graph(x) and needs_tensors():
             return self._places(by, x, axis, keepdims)
         data = np.asarray(x.data if in_graph(x) else floats(x, by))
         flat = data.reshape(-1) if axis is None else data

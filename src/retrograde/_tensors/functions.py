@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from .._shared.numerics import np
-from .._values.modes import no_grad, recording_tensors
+from .._values.modes import needs_tensors, no_grad
 from ..errors import FitError
 from ..tensor import Tensor, in_graph
 from ..value import belongs_to_caller
@@ -396,7 +396,7 @@ def slogdet(x: Any) -> tuple[Any, Any]:
     """
     given = operand(x, "slogdet")
     _square("slogdet", given)
-    if recording_tensors() and in_graph(given):
+    if in_graph(given) and needs_tensors():
         return _sign(given), do("logabsdet", given)
     sign = np.linalg.slogdet(given.data if in_graph(given) else given)[0]
     return sign, do("logabsdet", given)

@@ -119,6 +119,18 @@ def recording_tensors() -> bool:
     return _recorded.on_tensors
 
 
+class ArraysRecorded(Exception):  # noqa: N818  a turn of the way, no error
+    """The function computes with tensors: it is recorded on them (``program/shaped/``)."""
+
+
+def needs_tensors() -> bool:
+    """The same where something on tensors is recorded that values do not have: a recording of
+    values begins again."""
+    if core.in_recording() and not _recorded.on_tensors:
+        raise ArraysRecorded
+    return _recorded.on_tensors
+
+
 def arrays_are_whole() -> bool:
     """Whether a transform takes arrays as tensors; recordings of values take them as sequences."""
     return _recorded.on_tensors or not core.in_recording()

@@ -14,7 +14,7 @@ from .._shared.operands import is_real_scalar
 from ..errors import ShapeError, TakeError
 from ..tensor import Tensor
 from ..value import Value, belongs_to_caller, core
-from .modes import recording_tensors
+from .modes import needs_tensors, recording_tensors
 from .nests import as_array, remade
 from .sequences import ComputingSequence, sequence
 
@@ -40,6 +40,7 @@ def take(items: Any, index: Any) -> Any:
     if isinstance(items, Tensor):
         if not isinstance(index, Value):
             return items.take(index, 0)
+        needs_tensors()
         return items[_whole(_number(index, len(items)), len(items))]
     items = list(items)
     index = getattr(index, "recorded_value", index)  # a condition is 1 or 0
