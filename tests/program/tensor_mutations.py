@@ -43,15 +43,26 @@ def _strangers() -> list[Any]:
     def writes(p: dict[str, rg.Tensor], k: Any) -> Any:
         return (p["x"].put((slice(None), 1), 3.0) @ p["y"]).max() * k
 
+    def looks(m: rg.Tensor, k: Any) -> Any:
+        best = np.take_along_axis(m, m.argmax(axis=1, keepdims=True), axis=1)
+        return {"a": m[m[:, 0].argsort()] * best, "b": rg.det(m) * k}
+
+    def slopes(m: rg.Tensor, k: Any) -> Any:
+        first = rg.grad(lambda z: (rg.sort(z, axis=0) * rg.tanh(z)).sum() + rg.det(z))(m)
+        return first @ rg.hvp(lambda z: (z[[0, 2, 0]] ** 3).sum() * k, m, first)
+
     x = np.random.default_rng(1).standard_normal((6, 3))
     n = np.array([1, 0, 1])
-    one, two, three = rg.compile(rows), rg.compile(system), rg.compile(writes)
+    one, two, three, four, five = map(rg.compile, (rows, system, writes, looks, slopes))
     one(rg.rows(x), 0.5, n)
     one(x[:, 0], 0.5, n) if False else one(rg.rows(x[:2]), 0.5, np.array([0]))
     two(np.eye(2) * 2.0, np.ones(2), "both")
     two(np.eye(2), np.ones(2))
     three({"x": x[:, :2], "y": np.ones(2)}, 2.0)
-    return [one, two, three]
+    four(x[:3], 1.0)
+    four(rg.rows(x.reshape(2, 3, 3)), 0.0)
+    five(x[:3], 1.0)
+    return [one, two, three, four, five]
 
 
 @cache

@@ -219,7 +219,11 @@ REFUSED = {
     "data": (lambda rg, x: x.data.sum() * x.sum(), "RecordingError", "rg.where"),
     "item": (lambda rg, x: x[0, 0] * x[0, 0].item(), "RecordingError", "record"),
     "mask": (lambda rg, x: x[x > 0].sum(), "RecordingError", "rg.where(t > 0, a, b)"),
-    "argmax": (lambda rg, x: x[x.argmax(), 0], "RecordingError", "The numbers of 'x'"),
+    "part of argsort": (lambda rg, x: x.ravel()[x.ravel().argsort()[:2]].sum(), "RecordingError",
+                        "np.take_along_axis"),
+    "argmax as a number": (lambda rg, x: x.sum() * int(x.argmax()), "RecordingError", "rg.where"),
+    "argmax of a longer axis": (lambda rg, x: x[x.argmin(axis=1), 0].sum(), "RecordingError",
+                                "an axis of length 2"),
     "backward": (lambda rg, x: (x * x).sum().backward(), "RecordingError", "value_and_grad"),
     "truth of many": (lambda rg, x: x if x > 0 else -x, "TensorError", "any"),
     "print": (lambda rg, x: float(str(x)[8:10]) * x.sum(), "RecordingError", "record"),
@@ -310,8 +314,6 @@ def test_values_and_tensors_stand_in_one_program(rg: ModuleType) -> None:
     compiled.backward(0.7)
     for found, one in zip((w.grad, v[0].grad, v[1].grad), eager):
         assert np.allclose(found, one)
-    with pytest.raises(rg.errors.RecordingError, match=r"rg\.where"):
-        rg.compile(lambda t: rg.take([t, 2.0 * t], t > 0.5) * w.sum())(1.0)
 
 
 def test_second_derivatives_are_those_of_tensors(rg: ModuleType) -> None:
@@ -406,7 +408,7 @@ def test_memory_past_the_limit_is_refused_before_it_is_taken(
     f = annotated(rg, lambda x: rg.tanh(x[:, None] * x).sum(), x=None)
     monkeypatch.setattr(memory, "limit", 8 * 50 * 50)
     assert np.isfinite(f(np.ones(20)))
-    with pytest.raises(rg.errors.CompileError, match="Nothing was taken"):
+    with pytest.raises(rg.errors.CompileError, match="It is not made"):
         f.hessian(np.ones(60))
     with pytest.raises(rg.errors.CompileError, match="would take 28,800 bytes"):
         f(np.ones(60))

@@ -14,9 +14,11 @@ from .._shared.bound import Back, Bound, numeric
 from .._shared.numerics import np
 from .._shared.views import one_place
 from .._tensors.doing import do
+from .._tensors.indices import is_tracked
+from .._values.modes import recording_tensors
 from ..errors import AliasError, NotDifferentiable
 from ..tensor import Tensor, in_graph
-from ..value import belongs_to_caller, core
+from ..value import Value, belongs_to_caller, core
 
 Amount = Any  # a float, an array, a value or a tensor
 
@@ -147,8 +149,6 @@ def _through_a_pull(
     moves: Amount, pulled: Callable[[Any, Any, Any], Any],
 ) -> Amount:  # fmt: skip
     """The contribution for a fresh upstream, pulled back to that upstream by the tangent."""
-    from ..value import Value
-
     free = Tensor(np.zeros(node.shape)) if node.ndim else Value(0.0)
     (amount,) = contributions(node, row, operands, [index], free)
     return None if amount is None else pulled(amount, moves, free)
@@ -182,14 +182,23 @@ def carried_out(bound: Bound, have: Mapping[str, Any], wholes: Mapping[str, Any]
     """A bound row on what is there: a node, or plain numbers where nothing takes gradients."""
     operands = [have[name] for name in bound.operands]
     numbers = {name: wholes[name] for name in bound.wholes}
-    if any(in_graph(it) and it.requires_grad for it in operands):
+    recording = recording_tensors()
+    if any(in_graph(it) and (recording or it.requires_grad) for it in operands):
         return core.array(bound, tuple(operands), numbers)
+    if is_tracked(numbers):
+        first, *others = operands
+        return core.array(bound, (_leaf(first), *others), numbers)
     arrays = {
         name: np.asarray(it.data if in_graph(it) else it)
         for name, it in zip(bound.operands, operands)
     }  # fmt: skip
     result = bound.run({**arrays, **numbers})[0]
     return result if bound.shape else float(result)
+
+
+def _leaf(amount: Any) -> Any:
+    """A plain amount in the graph."""
+    return (Tensor if np.ndim(amount) else Value)(amount, requires_grad=False)
 
 
 def numbers_of(thing: Any) -> Any:

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from .._shared.numerics import np
 from .._shared.operands import is_real_scalar
+from .._values.modes import arrays_are_whole, needs_tensors
 from .._values.nests import Nest, is_numeric, mapped, take_apart
 from .._values.sequences import ComputingSequence
 from ..errors import AliasError, ArgumentError, FunctionResultError, UnusedInputError
@@ -47,6 +48,12 @@ def _fresh(item: Any, place: str) -> Any:
         value = Value(item.data if isinstance(item, Value) else item)
     value.label = place
     return value
+
+
+def _refusal(place: str, item: object) -> Exception:
+    if isinstance(item, Tensor):
+        needs_tensors()
+    return ArgumentError.item(place, item)
 
 
 class Here(local):
@@ -206,12 +213,12 @@ def called(
     named = dict(kwargs)
     selected = _selected(function, name, arguments, named, wrt)
     nests = []
-    whole = not core.in_recording()  # arrays are tensors; while recording, sequences
+    whole = arrays_are_whole()
     for where in selected:
         if isinstance(where, int):
-            nests.append(take_apart(arguments[where], f"arg[{where}]", whole=whole))
+            nests.append(take_apart(arguments[where], f"arg[{where}]", _refusal, whole=whole))
         else:
-            nests.append(take_apart(named[where], where, whole=whole))
+            nests.append(take_apart(named[where], where, _refusal, whole=whole))
     since = core.begin_epoch()
     inputs: list[Any] = []
     for where, nest in zip(selected, nests):
@@ -252,7 +259,7 @@ def outputs_of(call: Call) -> Nest:
             "tuples, dicts and arrays of them."
         )
 
-    return take_apart(call.result, "the result", refusal, whole=not core.in_recording())
+    return take_apart(call.result, "the result", refusal, whole=arrays_are_whole())
 
 
 def checked_unused(unused: Unused) -> None:

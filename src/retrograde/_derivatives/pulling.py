@@ -13,8 +13,10 @@ from functools import cache
 from math import isnan
 from typing import Any
 
+from .._tensors.indices import found_by
 from .._values import elementwise
 from .._values.functions import sum
+from .._values.modes import recording_tensors
 from .._values.reaching import Reached, is_chosen, pushed, takes_gradient_through
 from ..errors import NotDifferentiable, NotTwiceDifferentiable, StaleGraph
 from ..ops import OPS, STRUCTURAL
@@ -32,6 +34,15 @@ key, array_row = core.key, core.array_row
 def _partials_on_values(name: str) -> tuple[Callable[..., Any] | None, ...]:
     functions = {op: getattr(elementwise, op) for op in OPS}
     return compile_partials(OPS[name], functions)
+
+
+def _row_of(node: Value) -> Any:
+    """The row of a node on arrays and its whole numbers. While recording those that it finds are
+    told from fixed ones."""
+    row = array_row(node)
+    if row is not None and row[0].statement is not None and recording_tensors():
+        found_by(node, *row)
+    return row
 
 
 def _check_fresh(node: Value) -> None:
@@ -80,7 +91,7 @@ def _contributions(
     owned: bool = False,
 ) -> list[Number]:
     """What a node hands to the inputs wanted, as values."""
-    row = array_row(node)
+    row = _row_of(node)
     if row is not None:
         return arrays.contributions(node, row, inputs, wanted, upstream, owned)
     if node._rule is not None and node._rule.has_vjp:
@@ -218,7 +229,7 @@ def push_forward(
         if core.in_recording() and is_chosen(node):
             moving[key(node)] = pushed(node_inputs, moving)
             continue
-        row = array_row(node)
+        row = _row_of(node)
         if row is not None:
             _check_fresh(node)
             given = [arrays.numbers_of(v) for v in node_inputs] if in_numbers else node_inputs

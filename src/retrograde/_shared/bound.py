@@ -47,6 +47,11 @@ class Back:
         return self.bound.statement
 
     @property
+    def parts(self) -> tuple[Bound, ...]:
+        """The rows that make the gradient, in their order."""
+        return (*(bound for _, bound in self.others), self.bound)
+
+    @property
     def reads(self) -> tuple[str, ...]:
         """Every array of numbers that has to be there, in the order of its first mention."""
         made = [name for name, _ in self.others]
@@ -71,7 +76,8 @@ class Bound:
 
     __slots__ = (
         "_any_bits", "_backs", "_picks", "_saves", "any_bits", "arguments", "implicit", "name",
-        "operands", "plan", "scalar", "shape", "shapes", "statement", "wholes",
+        "operands", "origin", "plan", "scalar", "shape", "shapes", "statement", "whole_shapes",
+        "wholes",
     )  # fmt: skip
 
     def __init__(
@@ -91,6 +97,10 @@ class Bound:
         solved = set(implicit.wholes) if implicit is not None else set()
         self.wholes = tuple(n for n in statement.wholes if n not in found and n not in solved)
         self.arguments: Mapping[str, Any] = arguments or {}
+        #: The shapes of the whole numbers that the row was bound to.
+        self.whole_shapes: Mapping[str, Shape] = {}
+        #: Of a row that makes a gradient: the row whose, its operand, and which of its ``parts``.
+        self.origin: tuple[Bound, str, int] | None = None
         #: The row of the scalar law whose map over arrays this is, else None.
         self.scalar = name if name in OPS else None
         #: A place for a core to keep what it made of this row.
@@ -133,6 +143,20 @@ class Bound:
         """What is found by looking at the data."""
         return self.statement.chosen
 
+    @property
+    def found(self) -> tuple[str, ...]:
+        """The names of the whole numbers that the row finds itself."""
+        looked = [name for it in self.chosen for name in it.names]
+        return (*looked, *(self.implicit.wholes if self.implicit is not None else ()))
+
+    def reach(self, found: str) -> int:
+        """The length of the axis that whole numbers which the row finds are places of."""
+        for it in self.chosen:
+            if found in it.names:
+                shape = self.shapes[self.operands.index(it.array)]
+                return shape[it.axes[it.names.index(found)]]
+        return self.shape[-2]
+
     # ---- backward ------------------------------------------------------------------------------
 
     def adjoint(self, operand: str) -> Back | None:
@@ -160,7 +184,10 @@ class Bound:
         for made, statement in back.others:
             others.append((made, _of(name, statement, shapes)))
             shapes[made] = statement.shape
-        return Back(_of(name, back.statement, shapes), back.upstream, own, tuple(others))
+        found = Back(_of(name, back.statement, shapes), back.upstream, own, tuple(others))
+        for number, part in enumerate(found.parts):
+            part.origin = self, operand, number
+        return found
 
     def saves(self, takers: Sequence[str]) -> tuple[str, ...]:
         """What backward reads if these operands take gradients: operands, the result as ``z``, and
@@ -291,6 +318,7 @@ def bound(
         if len(_kept) >= KEPT:
             _kept.clear()
         found = _kept[key] = _bound(name, shapes, dict(places), arguments)
+        found.whole_shapes = dict(places)
     return found
 
 

@@ -18,6 +18,7 @@ from .._shared.loops import run as carried_out
 from .._shared.numerics import np
 from .._shared.operands import is_real_scalar
 from .._values import elementwise
+from .._values.modes import needs_tensors
 from ..errors import FitError, NumberError, TensorError, TensorIndexError
 from ..ops import OPS
 from ..ops.array import ARRAYS
@@ -28,7 +29,7 @@ from ..ops.arrays.row import Composed
 from ..ops.index import Array, Chosen, Shape, Statement
 from ..tensor import Tensor, in_graph
 from ..value import Value, belongs_to_caller, core, core_name
-from .indices import Indices, follow, refuse
+from .indices import Found, Indices, Places, follow, refuse
 from .keys import named_key
 
 _TENSOR_DETACH, _VALUE_DETACH = Tensor.detach, Value.detach  # what rows stop is no cut of a user's
@@ -208,6 +209,8 @@ class Doing:
 
     def choice(self, by: str, x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
         """``argmax``, ``argmin`` or ``argsort`` as in NumPy: whole numbers, without a gradient."""
+        if in_graph(x) and needs_tensors():
+            return self._places(by, x, axis, keepdims)
         data = np.asarray(x.data if in_graph(x) else floats(x, by))
         flat = data.reshape(-1) if axis is None else data
         try:
@@ -219,6 +222,26 @@ class Doing:
             shape = (1,) * data.ndim if axis is None else _kept(data.shape, one)
             return found.reshape(shape)
         return found if np.ndim(found) else int(found)
+
+    def found(self, looking: Any) -> Places:
+        """While recording, the places that a node finds along one axis, in every call."""
+        row = core.array_row(looking)
+        assert row is not None, "a node on arrays"
+        (name,) = row[0].found
+        return Places(Found(looking, name, row[0].reach(name)), row[1][name])
+
+    def _places(self, by: str, x: Any, axis: int | None, keepdims: bool) -> Indices:
+        """The same while recording."""
+        of = x if axis is not None else self("reshape", x, shape=(x.size,))
+        found = self.found(self(_LOOKING[by], of, axis=0 if axis is None else axis))
+        if not keepdims:
+            return found
+        (one,) = normal_axes(0 if axis is None else axis, of.ndim)
+        return found.reshape((1,) * x.ndim if axis is None else _kept(x.shape, one))
+
+
+_LOOKING = {"argmax": "max", "argmin": "min", "argsort": "sort"}
+"""The rows that look for places."""
 
 
 def _trace_of(operands: Sequence[Any]) -> Any:

@@ -11,8 +11,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from .._shared.numerics import np
+from .._values.modes import needs_tensors, no_grad
 from ..errors import FitError
-from ..tensor import in_graph
+from ..tensor import Tensor, in_graph
 from ..value import belongs_to_caller
 from .doing import axes_of, do, operand
 from .methods import Axis, axis_of, shape_of
@@ -395,8 +396,24 @@ def slogdet(x: Any) -> tuple[Any, Any]:
     """
     given = operand(x, "slogdet")
     _square("slogdet", given)
+    if in_graph(given) and needs_tensors():
+        return _sign(given), do("logabsdet", given)
     sign = np.linalg.slogdet(given.data if in_graph(given) else given)[0]
     return sign, do("logabsdet", given)
+
+
+def _sign(x: Any) -> Any:
+    """The sign of the determinant, as rows: of the diagonal of the LU factors, and of the order in
+    which they take the rows of x."""
+    with no_grad():
+        factors = do("lu", x)
+        rows = Tensor(np.arange(float(x.shape[-1])), requires_grad=False)
+        order = do.index(rows, (do.found(factors),))
+        later = order[..., None, :] - order[..., :, None]
+        before = np.tri(x.shape[-1], dtype=bool)
+        turned = do("where", before, 1.0, do("sign", later))
+        signs = do("prod", turned, axis=(-2, -1))
+        return signs * do("prod", do("sign", do("diagonal", factors, k=0)), axis=-1)
 
 
 def det(x: Any) -> Any:

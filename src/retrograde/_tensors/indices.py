@@ -1,34 +1,47 @@
-"""Whole numbers that a compiled function is given: indices whose numbers a recording does not know.
+"""Whole numbers that a recording does not know: those a compiled function is given, and those it
+finds by looking at tensors.
 
-While a function is recorded such an argument has a shape, slices and items, and it picks places of
-tensors. Its numbers stay hidden, since every call has others. What a row is given in its place is
-an array that remembers where it is from (``source_of``).
+While a function is recorded they have a shape and pick places of tensors, and an argument has
+slices and items. Their numbers stay hidden, since every call has others. What a row is given in
+their place is an array that remembers where it is from (``source_of``).
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from threading import local
 from typing import Any, NoReturn
 
+from .._shared.bound import Bound
 from .._shared.numerics import np
 from ..errors import RecordingError
 from ..value import belongs_to_caller
+
+
+@dataclass(frozen=True)
+class Found:
+    """Where whole numbers are from that a node finds by looking at its operand; ``reach`` is the
+    length of the axis they are places of."""
+
+    node: Any
+    name: str
+    reach: int
 
 
 class _Sources(local):
     """By the identity of an array in use: where its numbers are from, and the array."""
 
     def __init__(self) -> None:
-        self.known: dict[int, tuple[int, Any, Any]] = {}
+        self.known: dict[int, tuple[int | Found, Any, Any]] = {}
 
 
 _sources = _Sources()
 
 
-def source_of(array: Any) -> tuple[int, Any] | None:
-    """The argument, and its flat places, that an array of whole numbers was taken from."""
+def source_of(array: Any) -> tuple[int | Found, Any] | None:
+    """The argument, or the node, and the flat places that whole numbers were taken from."""
     found = _sources.known.get(id(array))
     return None if found is None else found[:2]
 
@@ -47,15 +60,28 @@ def follow(given: dict[str, Any], counted: dict[str, Any]) -> dict[str, Any]:
     return counted
 
 
+def found_by(node: Any, row: Bound, wholes: dict[str, Any]) -> None:
+    """While recording, whole numbers that a node finds are other ones in every call."""
+    for name in row.found:
+        array = wholes[name]
+        at = np.arange(array.size).reshape(array.shape)
+        _sources.known[id(array)] = (Found(node, name, row.reach(name)), at, array)
+
+
+def is_tracked(wholes: dict[str, Any]) -> bool:
+    """Whether some of these are other ones in every call."""
+    return any(id(array) in _sources.known for array in wholes.values())
+
+
 def refuse(wholes: dict[str, Any], what: str) -> None:
     """Raise where something has to know the numbers themselves."""
-    if any(id(array) in _sources.known for array in wholes.values()):
+    if is_tracked(wholes):
         raise RecordingError.indices(what)
 
 
 def _refusal(what: str) -> Any:
     def refused(self: Any, *operands: object, **named: object) -> NoReturn:
-        raise RecordingError.indices(what)
+        raise self.refusal(what)
 
     return refused
 
@@ -63,12 +89,14 @@ def _refusal(what: str) -> Any:
 class Indices:
     """An argument of whole numbers while a function is recorded."""
 
-    __slots__ = ("_argument", "_at", "_numbers")
+    __slots__ = ("_at", "_numbers", "_source")
     __array_ufunc__ = None
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, argument: int, numbers: Any, at: Any = None) -> None:
-        self._argument, self._numbers = argument, np.asarray(numbers, dtype=np.intp)
+    refusal = staticmethod(RecordingError.indices)
+
+    def __init__(self, source: int | Found, numbers: Any, at: Any = None) -> None:
+        self._source, self._numbers = source, np.asarray(numbers, dtype=np.intp)
         self._at = np.arange(self._numbers.size).reshape(self._numbers.shape) if at is None else at
 
     @property
@@ -94,7 +122,7 @@ class Indices:
     @property
     def T(self) -> Indices:  # noqa: N802  as NumPy has it
         """Its axes the other way round."""
-        return Indices(self._argument, self._numbers.T, self._at.T)
+        return self._part(self._numbers.T, self._at.T)
 
     def __len__(self) -> int:
         return len(self._at)
@@ -103,12 +131,15 @@ class Indices:
         return (self[index] for index in range(len(self)))
 
     def __getitem__(self, key: Any) -> Indices:
-        return Indices(self._argument, self._numbers[key], np.asarray(self._at[key]))
+        return self._part(self._numbers[key], np.asarray(self._at[key]))
+
+    def _part(self, numbers: Any, at: Any) -> Indices:
+        return type(self)(self._source, numbers, at)
 
     def reshape(self, *shape: Any) -> Indices:
         """The same numbers along other axes."""
         at = self._at.reshape(*shape)
-        return Indices(self._argument, self._numbers.reshape(at.shape), at)
+        return self._part(self._numbers.reshape(at.shape), at)
 
     def ravel(self) -> Indices:
         """All numbers along one axis."""
@@ -119,7 +150,7 @@ class Indices:
     def tracked(self) -> Any:
         """An array of the numbers that remembers where it is from."""
         array = np.array(self._numbers, dtype=np.intp)
-        _sources.known[id(array)] = (self._argument, self._at, array)
+        _sources.known[id(array)] = (self._source, self._at, array)
         return array
 
     __array__, __int__, __index__ = map(_refusal, ("np.asarray(n)", "int(n)", "a whole number"))
@@ -132,8 +163,23 @@ class Indices:
     )
 
     def __repr__(self) -> str:
-        return f"Indices(shape={self.shape})"
+        return f"{type(self).__name__}(shape={self.shape})"
+
+
+class Places(Indices):
+    """What ``argmax``, ``argmin`` and ``argsort`` find while a function is recorded: it is taken as
+    a whole."""
+
+    __slots__ = ()
+
+    refusal = staticmethod(RecordingError.places)
+
+    def _part(self, numbers: Any, at: Any) -> Indices:
+        if at.size != self._at.size or (at.ravel() != self._at.ravel()).any():
+            raise RecordingError.places("a part")
+        return super()._part(numbers, at)
 
 
 belongs_to_caller(sys.modules[__name__])
 belongs_to_caller(Indices)
+belongs_to_caller(Places)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import local
 
 from ..value import core
 
@@ -92,3 +93,44 @@ def unwatched() -> Iterator[None]:
 def grad_enabled() -> bool:
     """Whether this thread records (it does outside ``no_grad()``)."""
     return not core.in_no_grad()
+
+
+class _Recorded(local):
+    """Whether this thread records a function on tensors."""
+
+    on_tensors = False
+
+
+_recorded = _Recorded()
+
+
+@contextmanager
+def on_tensors() -> Iterator[None]:
+    """Inside, a function on tensors is recorded: arrays that a transform is given are tensors."""
+    before, _recorded.on_tensors = _recorded.on_tensors, True
+    try:
+        yield
+    finally:
+        _recorded.on_tensors = before
+
+
+def recording_tensors() -> bool:
+    """Whether this thread records a function on tensors."""
+    return _recorded.on_tensors
+
+
+class ArraysRecorded(Exception):  # noqa: N818  a turn of the way, no error
+    """The function computes with tensors: it is recorded on them (``program/shaped/``)."""
+
+
+def needs_tensors() -> bool:
+    """The same where something on tensors is recorded that values do not have: a recording of
+    values begins again."""
+    if core.in_recording() and not _recorded.on_tensors:
+        raise ArraysRecorded
+    return _recorded.on_tensors
+
+
+def arrays_are_whole() -> bool:
+    """Whether a transform takes arrays as tensors; recordings of values take them as sequences."""
+    return _recorded.on_tensors or not core.in_recording()

@@ -17,6 +17,8 @@ from . import elementwise
 
 def takes_gradient_through(node: Value) -> range | None:
     """Which inputs of a node may receive gradients, by number; None where that is all of them."""
+    if core.array_row(node) is not None:
+        return None if node.requires_grad else range(0)
     kind = core.recorded_op(node)
     if kind == "stop":
         return range(0)
@@ -25,6 +27,8 @@ def takes_gradient_through(node: Value) -> range | None:
 
 def is_chosen(node: Value) -> bool:
     """Whether a node is one of its inputs, chosen by the last of them."""
+    if core.array_row(node) is not None:
+        return False
     row = STRUCTURAL.get(core.recorded_op(node))
     return row is not None and row.chooses
 

@@ -1,6 +1,7 @@
 """take: one of a list, chosen by an index that may differ from row to row.
 
-Eagerly the choice is Python's; while recording it is an instruction for each number of an item.
+Eagerly the choice is Python's; while recording it is an instruction for each number of an item, and
+in a function on tensors a branch.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from .._shared.operands import is_real_scalar
 from ..errors import ShapeError, TakeError
 from ..tensor import Tensor
 from ..value import Value, belongs_to_caller, core
+from .modes import needs_tensors, recording_tensors
 from .nests import as_array, remade
 from .sequences import ComputingSequence, sequence
 
@@ -38,14 +40,32 @@ def take(items: Any, index: Any) -> Any:
     if isinstance(items, Tensor):
         if not isinstance(index, Value):
             return items.take(index, 0)
-        return items[_whole(index.data, len(items))]
+        needs_tensors()
+        return items[_whole(_number(index, len(items)), len(items))]
     items = list(items)
     index = getattr(index, "recorded_value", index)  # a condition is 1 or 0
-    if isinstance(index, Value) and core.in_recording():
+    if isinstance(index, Value) and core.in_recording() and not recording_tensors():
         return _among(items, index, "item")
-    number = index.data if isinstance(index, Value) else float(index)
+    number = _number(index, len(items)) if isinstance(index, Value) else float(index)
     chosen = items[_whole(number, len(items))]
     return _detached(chosen) if core.in_no_grad() else chosen
+
+
+def _number(index: Value, count: int) -> float:
+    """The number of an index. While a function on tensors is recorded, comparisons lead to it: they
+    are guards, so every item that is taken has a recording, in which the others are not."""
+    if not recording_tensors():
+        return index.data
+    first, end = 0, count
+    while end - first > 1:
+        middle = (first + end) // 2
+        if index < middle:
+            end = middle
+        else:
+            first = middle
+    if index == first:
+        return float(first)
+    return core.peek(index)
 
 
 def _whole(index: float, count: int) -> int:

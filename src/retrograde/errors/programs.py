@@ -164,21 +164,28 @@ class RecordingError(RetrogradeError, RuntimeError):
         )
 
     @classmethod
+    def places(cls, what: str) -> Self:
+        return cls._here(
+            f"{what} of what argmax, argmin or argsort found was asked for while recording: its "
+            "numbers are other ones in every call. Take places of tensors with all of it, "
+            "t[order] or np.take_along_axis(t, order, axis), and slice what comes out; where "
+            "numbers decide, write rg.where(t > 0, a, b).",
+        )
+
+    @classmethod
+    def beyond(cls, op: str, reach: int, length: int) -> Self:
+        return cls._here(
+            f"{op}: places found along an axis of length {reach} pick from an axis of length "
+            f"{length}, where some call could find one that is not there. Pick from an axis that "
+            "is as long.",
+        )
+
+    @classmethod
     def mask(cls, what: str) -> Self:
         return cls._here(
             f"{what} of a comparison of tensors was asked for while recording: which numbers it "
             "holds for differs from call to call. Write rg.where(t > 0, a, b), or "
             "if (t > 0).all().",
-        )
-
-    @classmethod
-    def taken(cls, value: Value) -> Self:
-        return cls(
-            with_place(
-                "rg.take of values stands in a function on tensors, which cannot be replayed yet. "
-                "Write rg.where, or t[i] of a tensor",
-                value,
-            )
         )
 
     @classmethod
@@ -466,7 +473,7 @@ class CompileError(RetrogradeError, TypeError):
         """A program on tensors would take more memory than it may."""
         return cls(
             f"This call would take {wanted:,} bytes, and {limit:,} are the most that a program on "
-            "tensors takes: three quarters of the machine's memory. Nothing was taken. Pass "
+            "tensors takes: three quarters of the machine's memory. It is not made. Pass "
             "smaller arrays; where the first axis is rows, say so by rg.rows(array), and blocks of "
             "them run one after the other."
         )

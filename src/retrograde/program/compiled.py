@@ -9,6 +9,7 @@ from functools import update_wrapper, wraps
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, overload
 
+from .._values.modes import ArraysRecorded
 from .._values.nests import flatten, is_array, leaves
 from ..errors import (
     CompileError,
@@ -28,7 +29,6 @@ from .fixing import fixed_names, without_partials
 from .loaded import Loaded, LoadedTensors
 from .naming import named
 from .objects import PerObject, is_method
-from .record import ArraysRecorded
 from .recordings import Recordings
 from .routing import Recorder
 from .rows import RESERVED, Argument, Bound, PerRow

@@ -16,6 +16,7 @@ import numpy as np
 
 from .._shared.placeholders import forget
 from .._shared.sites import Site, Span, calling_instruction, site_of, span_of
+from .._values.modes import ArraysRecorded
 from .._values.recorded_ops import RecordedOp
 from ..errors import RecordingError, RecordingWarning
 from ..passes import values
@@ -50,10 +51,6 @@ def _tell(operations: int) -> int:
 
 
 core.tell_of(MANY_OPERATIONS, _tell)
-
-
-class ArraysRecorded(Exception):  # noqa: N818  a turn of the way, no error
-    """The function has made tensors: its program is one with shapes (``shaped/``)."""
 
 
 class _Reader:

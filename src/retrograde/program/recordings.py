@@ -15,6 +15,7 @@ from functools import partial
 from threading import RLock
 from typing import Any
 
+from .._values.modes import ArraysRecorded
 from ..errors import FunctionResultError, RecordingError, RecordingWarning, TraceBudgetWarning
 from .callsites import CallSites
 from .choices import Choices, DoubtedError, recorded
@@ -24,7 +25,6 @@ from .entered import Entered
 from .machines import Target
 from .misfits import name_row
 from .proving import OPERATIONS, agrees
-from .record import ArraysRecorded
 from .rewriting import Fork
 from .routing import Recorder
 from .rows import Argument, Bound

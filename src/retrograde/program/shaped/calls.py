@@ -16,6 +16,7 @@ from ..._values.graph import order
 from ...errors import CompileError, FunctionResultError
 from ...tensor import Tensor
 from ...value import core, native_core
+from ..rows import PerRow, Uniform
 from .arguments import INDICES, NUMBER, SETTING, TENSOR, Taken, take
 from .leading import MOST_SITES, Call, Lasting, Leading, taking
 from .row_answers import Leave, RowAnswers
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 MOST_ARGUMENTS, MOST_AXES = 16, 8
 """Of a call that is found again, as ``native/shaped_sites.c`` has them."""
 
-_KINDS: Final = {TENSOR: "f8", INDICES: "i8"}
+_KINDS: Final = {TENSOR: "f8", NUMBER: "f8", INDICES: "i8"}
 """The numbers that a plan takes as they lie, in this machine's byte order."""
 
 
@@ -45,8 +46,25 @@ def _kind_of(thing: Any) -> Any:
     return float if type(thing) is float else None
 
 
+_MARKS: Final = {PerRow: "array", Uniform: "given"}
+"""What says that an array has rows, or has none, and where it keeps the array."""
+
+
+def _unmarked(asked: Any, args: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
+    """A call on the arrays themselves; what is asked for says how they were marked."""
+    marks = tuple(_MARKS.get(type(it)) for it in args)
+    bare = tuple(getattr(it, mark) if mark else it for it, mark in zip(args, marks))
+    return (asked, marks), bare
+
+
+def _is_marked(args: tuple[Any, ...]) -> bool:
+    return not _MARKS.keys().isdisjoint(map(type, args))
+
+
 def key_of(asked: Any, args: tuple[Any, ...]) -> Any:
     """By what a call is found again: what is asked for, of which shapes; None where it is not."""
+    if _is_marked(args):
+        asked, args = _unmarked(asked, args)
     key = (asked, *map(_kind_of, args))
     return None if None in key[1:] else key
 
@@ -70,7 +88,12 @@ class Calls(Leading):
 
     def again(self, asked: Any, args: tuple[Any, ...]) -> Any:
         """The answer to a call made before; None where it takes the long way."""
-        return native_core.shaped_again(self._sites, asked, args) if self._sites else None
+        if not self._sites:
+            return None
+        found = native_core.shaped_again(self._sites, asked, args)
+        if found is not None or not _is_marked(args):
+            return found
+        return native_core.shaped_again(self._sites, *_unmarked(asked, args))
 
     def _leave(
         self, key: Any, family: Family, trace: Trace, run: Run, taken: Taken,

@@ -35,7 +35,7 @@ def run(
             elif isinstance(whole, Given):
                 arrays[name] = counted(indices[whole.argument], whole)
             elif whole.result != each.result:
-                arrays[name] = found[whole.result, whole.name]
+                arrays[name] = found[whole.result, whole.name].reshape(whole.shape)
         result, wholes = row.run(arrays)
         known[each.result] = np.asarray(result, dtype=np.float64)
         for name, array in wholes.items():

@@ -141,6 +141,7 @@ class Packed:
         """The table of whole numbers, and how many are found by looking."""
         words: list[int] = []
         found = 0
+        places: dict[tuple[int, str], int] = {}
         for whole in self.program.wholes:
             size = prod(whole.shape)
             if isinstance(whole, Fixed):
@@ -150,8 +151,9 @@ class Packed:
                 words += [1, len(self.data), size, whole.argument, whole.length]
                 self.data.append(np.ascontiguousarray(whole.at, dtype=np.int64))
             else:
-                words += [2, found, size, 0, 0]
-                found += size
+                at = places.setdefault((whole.result, whole.name), found)
+                words += [2, at, size, 0, 0]
+                found += size if at == found else 0
         return words, found
 
     # ---- steps ---------------------------------------------------------------------------------

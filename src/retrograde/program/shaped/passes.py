@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .gathering import gathered
-from .program import Instruction, Looked, Program, Whole, check
+from .program import Builder, Instruction, Looked, Program, Whole, check
 
 
 def improved(program: Program) -> Program:
@@ -19,7 +19,8 @@ def shared(program: Program) -> Program:
     known: dict[object, int] = {}
     kept: list[Instruction] = []
     wholes = program.wholes
-    places = {whole.key(): number for number, whole in enumerate(wholes)}
+    made = program.copy()
+    build = Builder(made)
     for each in program.instructions:
         operands = tuple(same.get(number, number) for number in each.operands)
         numbers = []
@@ -27,7 +28,7 @@ def shared(program: Program) -> Program:
             whole = wholes[number]
             if isinstance(whole, Looked) and whole.result in same:
                 other = Looked(same[whole.result], whole.name, whole.shape)
-                number = places[other.key()]  # the instruction that stays has named it
+                number = build.whole(other)
             numbers.append((name, number))
         whole_keys = tuple((name, _key(wholes[n], each.result)) for name, n in numbers)
         key = (id(each.row), operands, whole_keys, each.takes)
@@ -38,7 +39,6 @@ def shared(program: Program) -> Program:
         kept.append(
             Instruction(each.row, each.result, operands, tuple(numbers), each.takes, each.site)
         )
-    made = program.copy()
     made.instructions = kept
     made.outputs = [same.get(number, number) for number in program.outputs]
     made.guards = [

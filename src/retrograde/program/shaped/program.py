@@ -73,7 +73,8 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """Whole numbers that an instruction finds by looking at its operand: it made ``result``."""
+    """Whole numbers that an instruction finds by looking at its operand: it made ``result``. Who
+    reads them may have them in another shape."""
 
     result: int
     name: str
@@ -81,7 +82,7 @@ class Looked:
 
     def key(self) -> object:
         """Equal for equal numbers."""
-        return ("looked", self.result, self.name)
+        return ("looked", self.result, self.name, self.shape)
 
 
 Whole = Fixed | Given | Looked

@@ -65,6 +65,8 @@ from .writer import (
 
 DEEPEST_TOLD = 8
 """Levels of what a row is told."""
+MOST_GRADIENTS = 8
+"""Gradients of gradients."""
 
 
 class TensorReader(Reader):
@@ -78,7 +80,9 @@ class TensorReader(Reader):
         kinds = ("", TENSOR, INDICES)
         wanted = {it: kinds[self.byte("an annotation", 2)] for it in signature.parameters}
         self._parameters()
-        self.rows = [self._row() for _ in range(self.several("rows"))]
+        self.rows: list[Bound] = []
+        for _ in range(self.several("rows")):
+            self.rows.append(self._row())
         self.names = list(signature.parameters)
         families: dict[object, Family] = {}
         for _ in range(self.several("families", least=1)):
@@ -125,6 +129,8 @@ class TensorReader(Reader):
     def _row(self) -> Bound:
         began = self.at
         name = self.text("the name of a row")
+        if not name:
+            return self._gradient_row(began)
         if name not in ARRAYS or isinstance(ARRAYS[name], Composed):
             raise self.refuse(f"there is no row {name[:40]!r}", began)
         shapes = [self._axes() for _ in range(self.several("operands", least=1))]
@@ -145,6 +151,26 @@ class TensorReader(Reader):
             raise self.refuse(f"a row does not fit its shapes: {error}"[:200], began) from None
         if not sound or size >= 2**31 or len(row.shape) > 16:
             raise self.refuse(f"a row {name!r} that cannot be", began)
+        return row
+
+    def _gradient_row(self, began: int) -> Bound:
+        """A row that makes a gradient of one before it."""
+        number, operand = self.count("whose gradient"), self.text("the name of an operand")
+        part = self.count("which part of a gradient")
+        if number >= len(self.rows) or operand not in self.rows[number].operands:
+            raise self.refuse(f"a row makes a gradient of row {number}, which is not there", began)
+        parent = self.rows[number]
+        if parent.name.count("'") >= MOST_GRADIENTS:
+            raise self.refuse("a row makes a gradient of gradients too deep", began)
+        try:
+            back = parent.adjoint(operand)
+        except ValueError as error:  # a slope that the law does not state
+            raise self.refuse(str(error)[:200], began) from None
+        if back is None or part >= len(back.parts):
+            raise self.refuse(f"{parent.name} has no such gradient", began)
+        row = back.parts[part]
+        if prod(row.shape) >= 2**31 or len(row.shape) > 16:
+            raise self.refuse(f"a row {row.name!r} that cannot be", began)
         return row
 
     def _told(self, depth: int) -> Any:
@@ -310,7 +336,7 @@ class TensorReader(Reader):
             wholes[name] = which
         takes = bool(self.byte("whether a gradient passes", 1))
         try:
-            _check_wholes(row, index, {n: program.wholes[it] for n, it in wholes.items()})
+            _check_wholes(row, index, {n: program.wholes[it] for n, it in wholes.items()}, program)
         except ValueError as error:
             raise self.refuse(f"%{index}: {error}", began) from None
         return Instruction(row, index, tuple(operands), tuple(wholes.items()), takes, self._site())
@@ -333,12 +359,10 @@ def _taken(nests: dict[str, Any]) -> Taken:
     return taken
 
 
-def _check_wholes(row: Bound, index: int, wholes: dict[str, Whole]) -> None:
+def _check_wholes(row: Bound, index: int, wholes: dict[str, Whole], program: Program) -> None:
     """Whole numbers fit the row that reads them: their shapes, and the axes they pick from."""
-    found = {name for it in row.chosen for name in it.names}
-    if row.implicit is not None:
-        found |= set(row.implicit.wholes)
-    if set(wholes) != set(row.wholes) | found:
+    found = row.found
+    if set(wholes) != {*row.wholes, *found}:
         raise ValueError("other whole numbers than the row has")
     _check_shapes(row, wholes)
     limits: dict[str, int] = {}
@@ -352,15 +376,40 @@ def _check_wholes(row: Bound, index: int, wholes: dict[str, Whole]) -> None:
         limit = limits.get(name)
         least = 0
         if limit is None:  # who writes where: -1 is nobody
-            if row.name != "put":
+            first = _first(row)
+            if first.name != "put":
                 raise ValueError("whole numbers that pick nothing")
-            least, limit = -1, prod(row.arguments["selection"])
+            least, limit = -1, prod(first.arguments["selection"])
         if isinstance(whole, Fixed):
             numbers = whole.array
             if numbers.size and not (least <= numbers.min() and numbers.max() < limit):
                 raise ValueError("whole numbers are out of bounds")
+        elif isinstance(whole, Looked):
+            if least or _reach(whole, program) > limit:
+                raise ValueError("whole numbers of an instruction pick from a shorter axis")
         elif not isinstance(whole, Given) or least or whole.length != limit:
             raise ValueError("whole numbers of an argument pick from another axis")
+
+
+def _first(row: Bound) -> Bound:
+    """The row that a gradient goes back to."""
+    while row.origin is not None:
+        row = row.origin[0]
+    return row
+
+
+def _reach(whole: Looked, program: Program) -> int:
+    """Below what the numbers are that an earlier instruction finds, of which there are as many."""
+    place = whole.result - len(program.inputs)
+    if not 0 <= place < len(program.instructions):
+        raise ValueError("nothing before finds its whole numbers")
+    finder = program.instructions[place]
+    own = {name: program.wholes[number] for name, number in finder.wholes}.get(whole.name)
+    if whole.name not in finder.row.found or own is None:
+        raise ValueError("nothing before finds its whole numbers")
+    if prod(own.shape) != prod(whole.shape):
+        raise ValueError("whole numbers are more or fewer than an instruction finds")
+    return finder.row.reach(whole.name)
 
 
 def _check_shapes(row: Bound, wholes: dict[str, Whole]) -> None:

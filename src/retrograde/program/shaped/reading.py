@@ -6,17 +6,17 @@ without axes. What cannot be replayed is refused here, with its line.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..._shared.bound import Bound, bound
 from ..._shared.sites import Site
-from ..._tensors.indices import source_of
+from ..._tensors.indices import Found, source_of
 from ...errors import RecordingError
 from ...ops import OPS, STRUCTURAL
-from ...ops.structural import DOT, TAKE
+from ...ops.structural import DOT
 from ...tensor import Tensor, in_graph
 from ...value import core
 from .program import (
@@ -91,15 +91,38 @@ class Reader:
         if row.statement is None:
             raise RecordingError.custom(node)
         operands = [self._operand(it) for it in node.inputs]
+        found = row.found
+        self._look_first([it for name, it in wholes.items() if name not in found])
+        self._build.site = self._site(node.site)
         result = len(self.program.shapes)
-        found = {name for it in row.chosen for name in it.names}
-        if row.implicit is not None:
-            found |= set(row.implicit.wholes)
         numbers = []
         for name, it in wholes.items():
             own = Looked(result, name, tuple(np.shape(it))) if name in found else None
-            numbers.append((name, self._build.whole(own or _whole(row, name, it))))
+            numbers.append((name, self._build.whole(own or self._whole(row, name, it))))
         return self._build.add(row, operands, numbers, node.requires_grad)
+
+    def _look_first(self, wholes: Iterable[Any]) -> None:
+        """The nodes that find whole numbers come before those that read them."""
+        sources = [found[0] for it in wholes if (found := source_of(it)) is not None]
+        self.read([source.node for source in sources if isinstance(source, Found)])
+
+    def _whole(self, row: Bound, name: str, array: Any) -> Fixed | Given | Looked:
+        """Whole numbers of a node: places of an argument or of another node, where they came from
+        one."""
+        found = source_of(array)
+        if found is None:
+            fixed = np.array(array, dtype=np.int64)
+            fixed.flags.writeable = False
+            return Fixed(fixed)
+        source, at = found
+        length = next((length for it, length, _ in row.picks if it == name), None)
+        if length is None:
+            raise RecordingError.indices(row.name)
+        if not isinstance(source, Found):
+            return Given(source, at, length)
+        if source.reach > length:
+            raise RecordingError.beyond(row.name, source.reach, length)
+        return Looked(self._ids[core.key(source.node)], source.name, tuple(at.shape))
 
     def _of_values(self, node: Any) -> int:
         """An op on values: the same row, on shapes without axes."""
@@ -108,8 +131,6 @@ class Reader:
             (operand,) = [self._operand(it) for it in node.inputs]
             return self._build.add(bound("reshape", ((),), shape=()), [operand], (), False)
         row = STRUCTURAL.get(name)
-        if row is TAKE:
-            raise RecordingError.taken(node)
         if node._rule is not None:
             raise RecordingError.custom(node)
         operands = [self._operand(it) for it in node.inputs]
@@ -143,19 +164,6 @@ class Reader:
         """The program with its outputs and guards."""
         self.program.outputs, self.program.guards = outputs, guards
         return check(self.program, "recording")
-
-
-def _whole(row: Bound, name: str, array: Any) -> Fixed | Given:
-    """Whole numbers of a node: places of an argument where they came from one."""
-    source = source_of(array)
-    if source is not None:
-        length = next((length for it, length, _ in row.picks if it == name), None)
-        if length is None:
-            raise RecordingError.indices(row.name)
-        return Given(*source, length)
-    fixed = np.array(array, dtype=np.int64)
-    fixed.flags.writeable = False
-    return Fixed(fixed)
 
 
 def _numbers(thing: Any) -> Any:

@@ -17,7 +17,6 @@ from ...ops.arrays.rowwise import over_rows as lifted
 from .program import (
     ARGUMENT,
     Builder,
-    Fixed,
     Given,
     Guard,
     Instruction,
@@ -123,10 +122,13 @@ class _Widening:
     def _whole(self, number: int, whole: Whole) -> tuple[int, bool]:
         """Whole numbers in the new table, and whether they differ from row to row."""
         if number not in self.wholes:
-            differs = isinstance(whole, Given) and whole.argument in self.varying
-            if isinstance(whole, Given) and differs:
-                whole = self._of_rows(whole)
-            assert isinstance(whole, (Fixed, Given)), "found by looking, and not found before"
+            if isinstance(whole, Looked):
+                differs = whole.result in self.differ
+                shape = (self.count, *whole.shape) if differs else whole.shape
+                whole = Looked(self.ids[whole.result], whole.name, shape)
+            else:
+                differs = isinstance(whole, Given) and whole.argument in self.varying
+                whole = self._of_rows(whole) if isinstance(whole, Given) and differs else whole
             self.wholes[number] = self.build.whole(whole), differs
         return self.wholes[number]
 

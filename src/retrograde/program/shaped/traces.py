@@ -11,7 +11,7 @@ import numpy as np
 
 from ..._shared.placeholders import forget
 from ..._tensors.indices import forget_sources
-from ..._values.modes import unwatched
+from ..._values.modes import on_tensors, unwatched
 from ..._values.nests import Nest, take_apart
 from ...errors import FunctionResultError
 from ...tensor import in_graph
@@ -120,7 +120,7 @@ def _record(
     recorders.decisions.append(decisions)
     core.enter_recording()
     try:
-        with collector_paused(), unwatched():
+        with collector_paused(), unwatched(), on_tensors():
             given, leaves = taken.recorded()
             reader = Reader(since)
             for number, (kind, leaf, place) in enumerate(zip(taken.kinds, leaves, taken.places())):

@@ -6,6 +6,7 @@ parts, nests and tables are those of all program files (``program/writer.py``).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from inspect import Signature
 from struct import pack
@@ -63,7 +64,7 @@ class TensorWriter(Writer):
     def __init__(self, stored: StoredTensors) -> None:
         super().__init__(stored)
         self.rows: dict[int, int] = {}
-        self.made_of: list[tuple[Bound, dict[str, tuple[int, ...]]]] = []
+        self.made_of: list[tuple[Bound, Mapping[str, tuple[int, ...]]]] = []
 
     def _head(self) -> None:
         """Name, sites, arguments, parameters, rows."""
@@ -97,6 +98,13 @@ class TensorWriter(Writer):
     def _all_rows(self) -> None:
         self.count(len(self.made_of))
         for row, wholes in self.made_of:
+            if row.origin is not None:
+                parent, operand, part = row.origin
+                self.text("")
+                self.count(self.rows[id(parent)])
+                self.text(operand)
+                self.count(part)
+                continue
             self.text(row.name)
             self.count(len(row.shapes))
             for shape in row.shapes:
@@ -143,16 +151,23 @@ class TensorWriter(Writer):
 
     def _row(self, each: Instruction, program: Program) -> int:
         """The number of an instruction's row in the table."""
-        row = each.row
-        if id(row) not in self.rows:
-            given = dict(each.wholes)
-            wholes = {name: tuple(program.wholes[given[name]].shape) for name in row.wholes}
+        given = dict(each.wholes)
+        wholes = {name: tuple(program.wholes[given[name]].shape) for name in each.row.wholes}
+        return self._numbered(each.row, wholes)
+
+    def _numbered(self, row: Bound, wholes: Mapping[str, tuple[int, ...]]) -> int:
+        """The number of a row in the table; whose gradient it makes stands before it."""
+        if id(row) not in self.rows and row.origin is not None:
+            parent = row.origin[0]
+            self._numbered(parent, parent.whole_shapes)
+        elif id(row) not in self.rows:
             try:
                 same = bound(row.name, row.shapes, wholes, **row.arguments)
             except (KeyError, ValueError, IndexError, TypeError):
                 same = None
             if same is None or same.statement != row.statement:
-                raise self.refuse("it takes gradients inside, of which a file holds no rule")
+                raise self.refuse(f"a file holds no rule of {row.name}")
+        if id(row) not in self.rows:
             self.rows[id(row)] = len(self.made_of)
             self.made_of.append((row, wholes))
         return self.rows[id(row)]
