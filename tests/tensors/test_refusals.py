@@ -69,6 +69,14 @@ REFUSED: dict[str, tuple[Any, str, str]] = {
     "floats as places": (lambda rg, x: x.take([0.5]), "NumberError", "places are whole numbers"),
     "targets": (
         lambda rg, x: rg.cross_entropy(x, [0, 3]), "TensorIndexError", "index 3 is out of bounds"),
+    "take from nothing": (
+        lambda rg, x: x[:0].take(0, axis=0), "TensorIndexError", "out of bounds for axis 0 of"),
+    "take of nothing at all": (
+        lambda rg, x: x[:, :0].take([0, 0]), "TensorIndexError", "index 0 is out of bounds"),
+    "a row of no table": (
+        lambda rg, x: rg.embedding(x[:0], 0), "TensorIndexError", "index 0 is out of bounds"),
+    "gather from nothing": (
+        lambda rg, x: rg.gather(x[:, :0], [[0], [0]]), "TensorIndexError", "axis 1 of length 0"),
     "assignment": (lambda rg, x: assigned(x, 5, 1.0), "TensorIndexError", "index 5 is out of"),
     # leaving the graph
     "bool": (lambda rg, x: bool(x), "TensorError", "(t > 0).all() or .any()"),

@@ -110,6 +110,39 @@ def test_rows_of_a_matrix_and_other_shapes(rg):
     np.testing.assert_allclose(rg.hessian(loss)(w.data), slopes, rtol=1e-6, atol=1e-8)
 
 
+ROWS = {
+    "one row": lambda rg, x: np.sin(x[0]).sum(),
+    "two rows": lambda rg, x: np.sin(x[0]).sum() + np.cos(x[1]).sum(),
+    "a row twice": lambda rg, x: np.sin(x[0]).sum() * np.cos(x[0]).sum(),
+    "a row and the whole": lambda rg, x: np.sin(x[-1] * x).sum(),
+    "a row put": lambda rg, x: np.sin(x.put(1, x[0] * 3.0)).sum(),
+    "a row in rows": lambda rg, x: np.sin(x.put(slice(0, 2), x[2])).sum(),
+    "rows of three axes": lambda rg, x: (x[None].put((0, 1), x[0] * x[1]) ** 3).sum(),
+    "its own rows": lambda rg, x: sum(np.sin(row @ row) for row in x),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_second_derivatives_of_rows_that_are_read_and_written(rg, name):
+    at = np.array([[0.3, -0.2], [0.9, 0.4], [-0.5, 0.7]])
+    along = np.array([[1.0, 0.5], [0.25, -1.0], [0.75, 2.0]])
+    slope = rg.grad(lambda x: ROWS[name](rg, x))
+    step = 1e-6
+    expected = (slope(at + step * along) - slope(at - step * along)) / (2 * step)
+    x = rg.Tensor(at)
+    (first,) = rg.gradients(ROWS[name](rg, x), [x])
+    (second,) = rg.gradients((first * along).sum(), [x])
+    np.testing.assert_allclose(second.data, expected, rtol=1e-7, atol=1e-8)
+    nested = rg.grad(lambda x: (slope(x) * along).sum())(at)
+    np.testing.assert_allclose(nested, second.data, rtol=1e-13, atol=1e-14)
+
+
+def test_nothing_is_differentiated_where_a_place_has_no_numbers(rg):
+    for at in (0, (1, -1)):
+        slope = rg.grad(lambda x: np.sin(x[at]).sum() + rg.Value(1.0))(np.zeros((2, 3, 0)))  # noqa: B023
+        assert slope.data.shape == (2, 3, 0)
+
+
 def test_births_in_such_loops_are_found_where_they_are_made(rg):
     first = rg.Value(0.7, label="first")
     found = rg.births(loss_of(rg, 12)(first))
