@@ -212,8 +212,9 @@ def one_place(row: Bound, wholes: Mapping[str, Any]) -> tuple[int, ...] | None:
 
 def unfit(name: str, shapes: tuple[Any, ...]) -> str:
     """Why a row cannot be bound to shapes, in the law's words."""
+    numbers = ((),) * (OPS[name].arity - len(shapes)) if name in OPS else ()
     try:
-        bound(name, shapes)
+        bound(name, (*shapes, *numbers))
     except ValueError as error:
         return str(error)
     raise AssertionError(f"{name} fits {shapes}")
