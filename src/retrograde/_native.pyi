@@ -1306,6 +1306,9 @@ def key(thing: Any, /) -> int:
 def is_written_over(thing: Any, /) -> bool:
     """Whether t[i] = v has taken over its numbers."""
 
+def mark_written_over(tensor: Any, /) -> None:
+    """Let the numbers go that were written over."""
+
 def stale_input(thing: Any, /) -> Any:
     """The input of an array row whose numbers were changed since."""
 

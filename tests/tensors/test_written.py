@@ -3,6 +3,9 @@ time that grows as the loop does."""
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -141,6 +144,36 @@ def test_nothing_is_differentiated_where_a_place_has_no_numbers(rg):
     for at in (0, (1, -1)):
         slope = rg.grad(lambda x: np.sin(x[at]).sum() + rg.Value(1.0))(np.zeros((2, 3, 0)))  # noqa: B023
         assert slope.data.shape == (2, 3, 0)
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda it: pickle.loads(pickle.dumps(it))])
+def test_copies_of_such_loops_have_the_gradients(rg, copied):
+    first, start = rg.Value(0.7), rg.Tensor(np.ones(3))
+    x = start * 2.0
+    row = x.sum()  # reads numbers that are then written over
+    x[0] = first
+    for i in range(2):
+        x[i + 1] = (x[i] * first).sin()
+    loop = chain(rg, first, 12)
+    loss = (x * x).sum() + (loop**2).sum() + row
+    again, *leaves = copied((loss, first, start))
+    loss.backward()
+    again.backward()
+    assert again.data == loss.data
+    assert leaves[0].grad == first.grad
+    np.testing.assert_array_equal(leaves[1].grad, start.grad)
+    told, copies = rg.story(loss), rg.story(again)
+    assert [node.op for node in copies.nodes] == [node.op for node in told.nodes]
+    assert not rg.births(again).forward
+
+
+def test_a_copy_of_what_was_written_over_has_no_numbers(rg):
+    x = rg.Tensor(np.ones(3))
+    x[0] = rg.Value(2.0)
+    (before, _), (copied, _) = x.inputs, copy.deepcopy(x).inputs
+    for gone in (before, copied, pickle.loads(pickle.dumps(x)).inputs[0]):
+        with pytest.raises(rg.errors.AliasError, match="were let go"):
+            gone.data  # noqa: B018
 
 
 def test_births_in_such_loops_are_found_where_they_are_made(rg):
