@@ -340,7 +340,7 @@ def cross_entropy(logits: Any, targets: Any) -> Any:
     """
     given = operand(logits, "cross_entropy")
     have = targets.shape if hasattr(targets, "shape") else np.shape(targets)
-    rows = np.shape(given)[:-1]
+    rows = getattr(given, "shape", ())[:-1]
     if have != rows:
         raise FitError.of(
             f"cross_entropy: targets of shape {have} for rows of shape {rows}: give one whole "
