@@ -13,8 +13,8 @@ from retrograde.explain.marks import brief
 from retrograde.ops import OPS
 from retrograde.ops.emit.javascript import law
 
-from ..law.test_engines_agree import awkward_points
 from ..browser import Opened
+from ..law.test_engines_agree import awkward_points
 from .stories import every_op
 
 NUMBERS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
