@@ -225,7 +225,8 @@ def array_node(
     bound: Bound, data: Any, operands: tuple[Any, ...], wholes: dict[str, Any], /
 ) -> Any:
     """A node of a bound row from its parts: nothing is computed, no mode is asked."""
-    return arrays.array_node(bound, data, tuple(map(node_of, operands)), wholes)._shown()
+    nodes = tuple([it._node if isinstance(it, Tensor) else it for it in operands])
+    return arrays.array_node(bound, data, nodes, wholes)._shown()
 
 
 def stale_input(thing: Any, /) -> Any:
@@ -238,6 +239,11 @@ def stale_input(thing: Any, /) -> Any:
 def is_written_over(thing: Any, /) -> bool:
     """Whether ``t[i] = v`` has taken over the numbers of a tensor's node."""
     return isinstance(thing, Tensor) and thing._node._data is None
+
+
+def mark_written_over(tensor: Tensor, /) -> None:
+    """Let the numbers of a copy go, as those of a node that ``t[i] = v`` has written on."""
+    tensor._node._data = None
 
 
 def key(thing: Any, /) -> int:

@@ -88,6 +88,9 @@ class Core(Protocol[V]):
     def is_written_over(self, thing: Any, /) -> bool:
         """Whether ``t[i] = v`` has taken over the numbers of a tensor's node."""
 
+    def mark_written_over(self, tensor: Any, /) -> None:
+        """Let the numbers of a copy go, as those of a node that ``t[i] = v`` has written on."""
+
     def stale_input(self, thing: Any, /) -> Any:
         """The input of an array row whose numbers were changed since; None where none was."""
 
