@@ -4,7 +4,7 @@ history that remembers them. More of them may turn up while a program runs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -52,15 +52,19 @@ class Patients:
     def meet(self, leaves: Iterable[torch.Tensor]) -> None:
         """The leaves of a pass: those that no module holds are parameters where there is no
         model, where they are parameters by their type, or where an optimizer holds them."""
-        self._met.update(id(t) for t in leaves)
+        found = {id(t): t for t in leaves}
+        self._met.update(found)
         self.news = False
-        strangers = {id(t): t for t in leaves if id(t) not in self.place}
+        self._take(found)
+
+    def _take(self, leaves: Mapping[int, torch.Tensor]) -> None:
+        strangers = {key: t for key, t in leaves.items() if key not in self.place}
         if any(isinstance(t, torch.nn.Parameter) for t in strangers.values()):
             for model in models_now(set(strangers), 4):
                 self.modules.add(model)
             self.update()
             strangers = {key: t for key, t in strangers.items() if key not in self.place}
-        held = {id(p) for _, tensors, _ in self._held.values() for p in tensors}
+        held = self._held_by_id()
         taken = {
             key: t
             for key, t in strangers.items()
@@ -69,6 +73,9 @@ class Patients:
         if taken:
             called = names_now(set(taken), 4)
             self._add((called.get(key, f"tensor {_shape(t)}"), t) for key, t in taken.items())
+
+    def _held_by_id(self) -> dict[int, torch.Tensor]:
+        return {id(p): p for _, tensors, _ in self._held.values() for p in tensors}
 
     def _add(self, found: Iterable[tuple[str, torch.Tensor]]) -> None:
         known = {name: number for number, name in enumerate(self.names)}
@@ -123,14 +130,17 @@ class Patients:
     # ---- cuts ---------------------------------------------------------------------------------
 
     def cut(self, lost: Iterable[Lost]) -> None:
-        """Lines that cut parameters off, before the end of the next pass."""
+        """Lines that cut parameters off, before the end of the next pass. What an optimizer holds
+        and no pass has reached becomes known by them."""
         if self.history is None:
             self._cuts += lost
             return
-        number = self.history.passes + 1
         pending, self._cuts = [*self._cuts, *lost], []
         if not pending:
             return
+        held = self._held_by_id()
+        self._take({key: held[key] for each in pending for key in each.leaves if key in held})
+        number = self.history.passes + 1
         tied = self.modules.tied()
         for each in pending:
             numbers = [self.place[key] for key in each.leaves if key in self.place]
