@@ -89,7 +89,7 @@ def test_a_frozen_trunk_is_a_note():
     ]
 
 
-@pytest.mark.parametrize("name", ["ema_frozen", "hinge_solved"])
+@pytest.mark.parametrize("name", ["ema_frozen", "hinge_solved", "pinn_attribute"])
 def test_what_is_not_meant_to_learn_or_has_learnt_is_no_illness(name):
     watch = rg.torch.watch()
     _, error = ran(HERE / "ward_healthy" / f"{name}.py", watch)

@@ -4,6 +4,7 @@ history that remembers them. More of them may turn up while a program runs.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -18,7 +19,7 @@ from .graph import Reading
 from .lines import Lost
 from .modules import Modules
 from .motion import TensorMotion, is_live
-from .naming import models_now, names_now
+from .naming import attributes_of, models_now, names_now
 from .summaries import summary
 
 
@@ -40,6 +41,9 @@ class Patients:
         self.news = False
         """Whether an optimizer moves tensors that nobody knows: the next pass is looked at."""
         self._cuts: list[Lost] = []
+        self.asked: set[int] = set()
+        """What ``torch.autograd.grad`` was asked for gradients of, by id."""
+        self._once: dict[int, weakref.ref[torch.Tensor]] = {}
 
     # ---- who they are -------------------------------------------------------------------------
 
@@ -64,15 +68,25 @@ class Patients:
                 self.modules.add(model)
             self.update()
             strangers = {key: t for key, t in strangers.items() if key not in self.place}
-        held = self._held_by_id()
+        known = self._held_by_id().keys() | self._stay(strangers)
         taken = {
             key: t
             for key, t in strangers.items()
-            if not self.modules.models or isinstance(t, torch.nn.Parameter) or key in held
+            if not self.modules.models or isinstance(t, torch.nn.Parameter) or key in known
         }
         if taken:
             called = names_now(set(taken), 4)
             self._add((called.get(key, f"tensor {_shape(t)}"), t) for key, t in taken.items())
+
+    def _stay(self, strangers: Mapping[int, torch.Tensor]) -> set[int]:
+        """Of some leaves, those that a module has as a plain attribute, pass after pass: parameters
+        that were never registered. Data changes, or the program asks for its gradients."""
+        if not strangers or not self.modules.models:
+            return set()
+        once = attributes_of(self.modules.models) & (strangers.keys() - self.asked)
+        found = {key for key in once if (ref := self._once.get(key)) and ref() is strangers[key]}
+        self._once = {key: weakref.ref(strangers[key]) for key in once}
+        return found
 
     def _held_by_id(self) -> dict[int, torch.Tensor]:
         return {id(p): p for _, tensors, _ in self._held.values() for p in tensors}
