@@ -17,7 +17,6 @@ from .._shared.placeholders import tell_of_text
 from ..passes import values
 from ..value import Value, core_name
 from .branches import asks_for_kinds
-from .choosing import COMPARING, PLAIN
 from .conditions import Decisions
 from .doubts import DoubtError
 from .entered import Entered, is_user_file
@@ -25,6 +24,10 @@ from .program import CHOICE, CONSTANT, Program
 from .rewriting import Fork, rewritten
 from .sides import Stage, stages
 from .tags import Tag
+
+COMPARING = frozenset(("less", "less_equal", "equal"))
+PLAIN = COMPARING | frozenset(("add", "sub", "mul", "neg", "abs", "stop"))
+"""What Python computes with numbers as the executor does."""
 
 
 class Choices:
