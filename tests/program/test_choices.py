@@ -103,6 +103,37 @@ def test_the_side_not_taken_contributes_nothing() -> None:
     assert slope.tolist() == [2.0, 0.25, 2.0]
 
 
+def test_branches_in_the_body_of_a_scan_rejoin() -> None:
+    def step(level: Any, z: Any) -> Any:
+        if level > 1.0:
+            level = level * 0.5
+        return level + z, level * z
+
+    def scanned(x: Any, y: Any) -> Any:
+        if x > y:
+            x, _ = rg.scan(step, x, [y, 0.25])
+        last, found = rg.scan(step, carry=x, xs=[y, 0.5, x, 1.5, x * y])
+        found.append(last)
+        return sum(found)
+
+    chosen, plain = both(scanned, ROWS, ROWS[::-1].copy())
+    assert len(chosen.traces) == 1 < len(plain.traces)
+
+
+def test_a_scan_of_what_can_be_gone_through_once_is_left_to_traces() -> None:
+    def step(level: Any, z: Any) -> Any:
+        return level + z if level > 1.0 else level - z, z
+
+    def drawn(x: Any) -> Any:
+        once = iter([0.5, 1.5])
+        if x > 0.0:
+            x, _ = rg.scan(step, x, once)
+        return x + sum(once)
+
+    chosen, plain = both(drawn, ROWS)
+    assert len(chosen.traces) == len(plain.traces)
+
+
 def test_helpers_and_methods_rejoin_too() -> None:
     class Model:
         rate = 0.5

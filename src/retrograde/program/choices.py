@@ -34,7 +34,8 @@ class Choices:
     """Which branches of a function are choices by now, and which may not be."""
 
     def __init__(self, asked: bool) -> None:
-        self.allowed = asked and core_name != "reference"  # which keeps to traces: it is simple
+        able = core_name != "reference"  # which keeps to traces: it is simple
+        self.allowed, self.might_be = able and asked, able and not asked
         self.on: frozenset[Fork] = frozenset()
         self.off: set[Fork] = set()
 
