@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import retrograde as rg
-from retrograde.program import recordings
+from retrograde.program import masks, recordings
 
 from .choice_programs import function_of, source_of
 
@@ -333,6 +333,44 @@ def test_a_branch_in_a_long_loop_is_one_trace() -> None:
         result.backward()
         assert np.isclose(result.data, value[row], rtol=1e-12)
         assert np.allclose([leaf.grad for leaf in leaves], [each[row] for each in slopes[:3]])
+
+
+def knocked_out(s: Any, v: Any, zs: Any) -> Any:
+    alive, paid = True, 0.0
+    for z in zs:
+        s = s * rg.exp(v * z)
+        if s > 1.6:
+            alive = False
+        if alive and s > 1.0:
+            paid = paid + s
+    return paid if alive else 0.5 * paid
+
+
+@pytest.mark.slow
+def test_two_branches_in_a_year_of_days_are_one_trace() -> None:
+    draw = np.random.default_rng(3)
+    chosen, plain = both(knocked_out, np.full(4, 1.0), 0.1, draw.normal(size=(4, 252)))
+    assert len(chosen.traces) == 1 < len(plain.traces)
+
+
+def test_more_conditions_than_are_worth_their_price_are_left_to_traces(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(masks, "MOST_SETS", 200)
+    draw = np.random.default_rng(3)
+    chosen, plain = both(knocked_out, np.full(4, 1.0), 0.1, draw.normal(size=(4, 25)))
+    assert len(chosen.traces) == len(plain.traces)
+
+
+def test_a_stack_too_short_for_its_conditions_leaves_a_branch_to_traces(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def out_of_stack(*_: Any) -> Any:
+        raise RecursionError
+
+    monkeypatch.setattr(masks.Masks, "both", out_of_stack)
+    chosen, plain = both(branch, ROWS)
+    assert len(chosen.traces) == len(plain.traces)
 
 
 def test_a_parameter_that_only_decides_is_captured_as_by_a_guard() -> None:

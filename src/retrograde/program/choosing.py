@@ -39,7 +39,10 @@ def adjoints(
     if not has_choices(program):
         return plain_adjoints(program, sweeps, apart)
     build = Builder(program)
-    gradients = [_swept(program, build, wrt, seeds, apart) for wrt, seeds in sweeps]
+    try:
+        gradients = [_swept(program, build, wrt, seeds, apart) for wrt, seeds in sweeps]
+    except RecursionError:  # how much of the stack is left is the caller's affair
+        raise DoubtError("its conditions depend on each other too deeply") from None
     extended = program.replaced(
         inputs=build.inputs,
         instructions=build.instructions,
