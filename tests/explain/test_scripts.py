@@ -140,6 +140,47 @@ def test_matrices_are_layers(native: Any, tmp_path: Path, made: str, titles: lis
     assert all(it in inside for it, node in enumerate(nodes) if node.op == "leaf")
 
 
+MADE_ANEW = """
+import retrograde as rg
+class Net:
+    def __init__(self):
+        self.w, self.b = [rg.Value(0.5), rg.Value(-0.25)], rg.Value(0.1)
+        self.rows = [[rg.Value(1.0)]]
+    def __call__(self, x):
+        return (sum((w * v for w, v in zip(self.w, x)), self.b) * self.rows[0][0]).tanh()
+def less(p):
+    return rg.Value(p.data - 0.1 * p.grad)
+net = Net()
+layers = {{"w": net.w, "b": net.b, "rows": net.rows}}
+data = [[0.0] * 50 for _ in range(1000)]
+for step in range(3):
+    loss = sum((net([x, rg.Value(2.0)]) - 1) ** 2 for x in (0.5, -1.0))
+    loss.backward()
+    old = net.w
+    {update}
+"""
+
+
+@pytest.mark.parametrize(
+    "update",
+    [
+        "net.w, net.b, net.rows = [less(p) for p in net.w], less(net.b), [[less(net.rows[0][0])]]",
+        "net.w[:], net.b, net.rows[0][0] = map(less, old), less(net.b), less(net.rows[0][0])",
+        "for i, p in enumerate(net.w): net.w[i] = less(p)\n    net.b = less(net.b)",
+        "net = Net()",
+    ],
+    ids=["attributes", "items", "in turn", "the object"],
+)
+def test_parameters_made_anew_after_the_pass_keep_their_names(
+    native: Any, tmp_path: Path, update: str
+) -> None:
+    path = tmp_path / "script.py"
+    path.write_text(MADE_ANEW.format(update=update), encoding="utf-8")
+    story = told(native, path)
+    names = {story.columns.names[leaf] for leaf in story.leaves}
+    assert {"net.w[0]", "net.w[1]", "net.b", "net.rows[0][0]"} <= names
+
+
 RESULTS = """
 import retrograde as rg
 class Box: pass
