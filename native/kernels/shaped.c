@@ -127,8 +127,7 @@ typedef struct {
 } Block;
 
 /* An operand laid out for a block: as it lies, as one number, or copied to a room. */
-static void lay_out(Block *block, int which, double *at, Count line, Count next,
-                    double *room) {
+static void lay_out(Block *block, int which, double *at, Count line, Count next, double *room) {
     Count n = block->n, lines = block->lines;
     int wide = block->box->wide >> which & 1;
     block->step[which] = 1;
@@ -312,9 +311,9 @@ static void run_whole(const Box *box, const RgRun *run, Count turn) {
 enum { TRIAL_ROOM = 64, TRIALS = 4 };
 
 static double made_up(uint64_t *state, int trial) {
-    static const double special[] = {0.0,  -0.0, 1.0,    -1.0,   RG_INFINITY, -RG_INFINITY, RG_NAN,
-                                     0.5,  2.0,  1e-320, 1e-308, 1e300,       -1e300,       -0.5,
-                                     40.0, -3.0};
+    static const double special[] = {0.0,    -0.0, 1.0,  -1.0,   RG_INFINITY, -RG_INFINITY,
+                                     RG_NAN, 0.5,  2.0,  1e-320, 1e-308,      1e300,
+                                     -1e300, -0.5, 40.0, -3.0};
     *state = *state * 6364136223846793005u + 1442695040888963407u;
     double unit = (double)(*state >> 11) * 0x1p-53;
     if (trial == 0) return 0.25 + 1.75 * unit;
