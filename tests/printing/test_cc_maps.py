@@ -227,6 +227,17 @@ def test_pickles_compile_again():
     assert used(again)
 
 
+def test_other_shapes_load_nothing_more(monkeypatch):
+    loaded, load = [], cc.Cache.load
+    monkeypatch.setattr(cc.Cache, "load", lambda *args: loaded.append(load(*args)) or loaded[-1])
+    made = rg.compile(curved, backend="cc")
+    for count in range(40, 45):
+        made(draws(count), draws(count, seed=1), 0.5)
+    assert used(made)
+    assert len(loaded) == 5
+    assert len(set(map(id, loaded))) == 1
+
+
 def test_maps_that_are_alike_are_printed_once():
     def steps(x: rg.Tensor, w: rg.Tensor):
         for _ in range(6):
