@@ -28,6 +28,7 @@ typedef struct {
 
 typedef struct {
     int op, to, arg[3];
+    Count step[3]; /* of a whole box: 0 where an operand is one number */
 } Row;
 
 typedef struct {
@@ -53,7 +54,7 @@ typedef struct {
     Count turns, leap;
     uint32_t copied;
     Laid laid[RG_BOX_OPERANDS];
-    Count step[RG_BOX_OPERANDS + RG_BOX_ROOMS]; /* of a whole box: 0 where one is one number */
+    Count step[RG_BOX_OPERANDS + RG_BOX_ROOMS]; /* of a whole box, as its rows have them */
     _Atomic(RgMapRows) compiled; /* in place of the rows; NULL where there is nothing compiled */
 } Box;
 
@@ -294,7 +295,12 @@ static void run_whole(const Box *box, const RgRun *run, Count turn) {
         }
     }
     for (int i = 0; i < box->rooms; i++, room += apart) at[box->operands + i] = room;
-    if (!ran_compiled(box, box->whole, at, box->step)) run_rows(box, box->whole, at, box->step);
+    int rows = ran_compiled(box, box->whole, at, box->step) ? 0 : box->rows;
+    for (int i = 0; i < rows; i++) {
+        const Row *row = &box->row[i];
+        const double *in[3] = {at[row->arg[0]], at[row->arg[1]], at[row->arg[2]]};
+        rg_arrays->forward[row->op](box->whole, at[row->to], in, row->step);
+    }
     Block block;
     block.n = box->loops ? box->length[box->loops - 1] : 1;
     block.lines = box->reductions ? box->whole / block.n : 0;
@@ -663,6 +669,8 @@ static void plan_whole(Box *box) {
     }
     Count rooms = box->rooms + RG_ONES_OF(box->copied);
     if (rooms * whole_room(total) > RG_SHAPED_SCRATCH) return;
+    for (int i = 0; i < box->rows; i++)
+        for (int k = 0; k < 3; k++) box->row[i].step[k] = step[box->row[i].arg[k]];
     box->whole = total;
     box->leap = leap;
     box->turns = box->loops ? box->length[0] / leap : 1;
