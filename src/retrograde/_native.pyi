@@ -1393,6 +1393,9 @@ def shaped_run(
 ) -> Any:
     """Run a program with shapes."""
 
+def shaped_compiled(plan: Any, address: int, /) -> None:
+    """Run a library's maps in place of the steps of a plan."""
+
 def shaped_again(sites: list[ShapedSite], asked: Any, args: tuple[Any, ...], /) -> Any:
     """The answer of a site that knows the call; None where none does."""
 

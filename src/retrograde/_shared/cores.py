@@ -515,6 +515,9 @@ class NativeCore(Core[V], Protocol[V]):
     def compiled_code(self, address: int, given: Any, /) -> Any:
         """What the keeper of a plan's code holds, so that a library's program runs instead."""
 
+    def shaped_compiled(self, plan: Any, address: int, /) -> None:
+        """Run a library's maps in place of the steps of a plan with shapes."""
+
     def evaluate(self, op: int, numbers: tuple[float, ...], /) -> float:
         """One row of the law by the replay kernels."""
 
