@@ -60,10 +60,14 @@ class Foreign:
 
 
 class Buffer:
+    """Memory that lies where the last of its size lay, as with CuPy's pool: what still points there
+    finds other numbers."""
+
     def __init__(self, driver: Emulated, count: int) -> None:
         self.driver, self.count = driver, count
-        self.memory = np.full(count + GUARDED, BEYOND)
-        self.memory[:count] = np.nan
+        known = driver.free.setdefault(count, [])
+        self.memory = known.pop() if known else np.empty(count + GUARDED)
+        self.memory[:count], self.memory[count:] = np.nan, BEYOND
         self.address = self.memory.ctypes.data
         driver.used += count
 
@@ -71,6 +75,7 @@ class Buffer:
         self.driver.used -= self.count
         if (self.memory[self.count :] != BEYOND).any():
             self.driver.overrun += 1
+        self.driver.free[self.count].append(self.memory)
 
 
 class Module:
@@ -106,6 +111,7 @@ class Emulated:
     def __init__(self, folder: Any, room: float = float("inf"), bend: str = "") -> None:
         self.folder, self.room, self.bend = folder, room, bend
         self.used = self.overrun = 0
+        self.free: dict[int, list[Any]] = {}
         self.launched: list[tuple[str, int]] = []
         self.modules: list[tuple[str, ...]] = []
         self.loaded: dict[tuple[str, tuple[str, ...]], Module] = {}

@@ -143,6 +143,37 @@ def test_functions_whose_kernels_are_the_same(emulated, place):
             same_bits(flat(function.value_and_grad(*arguments)), flat(wanted))
 
 
+def test_pieces_wait_for_what_the_caller_left_running(emulated):
+    device, happened = emulated(), []
+    wait, copy = device.wait, device.copy
+    device.wait = lambda stream, mark: happened.append((stream, mark)) or wait(stream, mark)
+    device.copy = lambda *given: happened.append((given[-1], None)) or copy(*given)
+    fast, x = rg.compile(lambda x, a: rg.exp(-x) * a, backend="cuda"), draws(1100)
+    fast(x, 0.5)
+    there, compute, home = fast._target.streams
+    for rows in (on_device(x), x, x):
+        happened.clear()
+        fast.value_and_grad(rows, 0.7)
+        if rows is x:
+            assert happened[0] == (there, device.current())
+            known = {there}
+            for stream, mark in happened:
+                assert stream in known or mark in known  # after the caller's work, by way of others
+                known.add(stream)
+            assert known == {there, compute, home}
+
+
+def test_uniform_numbers_are_computed_apart_for_each_kind_of_columns(emulated):
+    device = emulated()
+    plain = rg.compile(lambda x, a: rg.exp(-x) * (a * a))
+    fast, x = rg.compile(plain._function, backend="cuda"), on_device(draws(2200))
+    for rows in (x[:1100], x[::2]):
+        same_bits(flat(fast(rows, 0.5)), flat(plain(flat(rows), 0.5)))
+    assert ("RG_PACKED=1",) in device.modules
+    assert () in device.modules
+    assert len({at for kernel, at in device.launched if kernel == "rg_program_once"}) == 2
+
+
 def test_results_come_in_the_library_of_the_first_array(emulated):
     emulated()
     fast = rg.compile(black_scholes, backend="cuda")

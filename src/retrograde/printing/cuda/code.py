@@ -48,7 +48,7 @@ class Code:
         self.program = self.kernels.program
         self.given = given_places(ready)
         self._modules: dict[bool, Module] = {}
-        self._uniforms: Buffer | None = None
+        self._uniforms: dict[bool, Buffer] = {}
 
     def module(self, packed: bool) -> Module:
         """The kernels, compiled."""
@@ -80,17 +80,18 @@ class Code:
                 memory.places = now
             if numbers != memory.uniforms:
                 memory.uniforms = None
-                self._compute_uniforms(module, given, stream)
+                self._compute_uniforms(packed, given, stream)
                 memory.uniforms = numbers
             module.launch(f"{NAME}_rows", arguments[0], self.program.block, arguments, stream)
             memory.last = stream, driver.mark(stream)
 
-    def _compute_uniforms(self, module: Module, given: Any, stream: Any) -> None:
-        """Compute what is the same for all rows, once, on the device."""
-        driver, count = self.driver, self.program.uniforms
-        if self._uniforms is None:
-            self._uniforms = driver.buffer(count + len(self.given) + 1)
-        start = self._uniforms.address
+    def _compute_uniforms(self, packed: bool, given: Any, stream: Any) -> None:
+        """Compute what is the same for all rows, once, on the device; in memory of one module, as
+        launches of another may still read theirs."""
+        module, driver, count = self.module(packed), self.driver, self.program.uniforms
+        if packed not in self._uniforms:
+            self._uniforms[packed] = driver.buffer(count + len(self.given) + 1)
+        start = self._uniforms[packed].address
         driver.copy(start + 8 * count, given.ctypes.data, given.nbytes, stream)
         module.launch(f"{NAME}_once", 1, 1, (start + 8 * count, start), stream)
         driver.copy(module.symbol("rg_uniforms"), start, 8 * count, stream)

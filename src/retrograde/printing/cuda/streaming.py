@@ -211,9 +211,11 @@ class FromHost:
                 if most <= CHUNK:
                     raise PrintingError.device_full(self.cuda.name, str(error)) from None
                 most = max(most // 2 // CHUNK, 1) * CHUNK
-        streams = self.cuda.streams
+        driver, streams = self.cuda.driver, self.cuda.streams
         with self.cuda.lock:
             try:
+                # slots may lie in memory that the caller's stream has let go of, yet still uses
+                driver.wait(streams[0], driver.mark(driver.current()))
                 for number, (first, last) in enumerate(pieces(part.rows, most)):
                     slot = slots[number % 2]
                     slot.finish(outputs)
@@ -222,7 +224,7 @@ class FromHost:
                     slot.finish(outputs)
             finally:
                 for stream in streams:
-                    self.cuda.driver.settle(stream)
+                    driver.settle(stream)
 
     def scratch(self, count: int, rows: int) -> Any:
         """Columns on the host."""
