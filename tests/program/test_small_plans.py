@@ -6,15 +6,17 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from retrograde.errors import ProgramError
+from retrograde.program import plan_checker
 from retrograde.program.plan import CARRIED, STEPS, Plan
 from retrograde.program.plan import UNIFORM as SAME
-from retrograde.program.plan_checker import check_plan
+from retrograde.program.plan_checker import check_plan, is_asked
 from retrograde.program.program import (
     CAPTURED,
     CONSTANT,
@@ -70,10 +72,10 @@ LISTS: dict[str, tuple[int, ...]] = {
     "uniform dot, left": (0, 1), "uniform dot, right": (2, 3), "uniform take": (1, 6, 7),
     "uniform chain, left": (0, 1), "uniform chain, right": (8, 6),
     "from uniform": (9,), "on uniform, left": (3,), "on uniform, right": (2,),
-    "scatter": (3, 4, 9, 10), "sum": (13, 14, 5), "take": (6, 15, 7),
-    "dot, left": (0, 1), "dot, right": (13, 14),
-    "chain, left": (2, 3), "chain, right": (15, 16),
-    "from": (18,), "on, left": (4, 5), "on, right": (17, 13),
+    "scatter": (3, 4, 9, 10), "sum": (17, 18, 5), "take": (6, 13, 7),
+    "dot, left": (0, 1), "dot, right": (17, 18),
+    "chain, left": (2, 3), "chain, right": (13, 14),
+    "from": (16,), "on, left": (4, 5), "on, right": (15, 17),
 }  # fmt: skip
 """What the steps list, in the order of the extras."""
 
@@ -109,12 +111,12 @@ ROW_STEPS = [
     ("guard", 0, 0, CARRIED, 0, 2),
     ("reduce", 0, 0, CARRIED, 1, 0),
     ("guard", 1, 0, 12, 2, 3),
-    ("scatter", 2, 13, at("scatter"), 2, 0),
-    ("store", 0, 0, 14, 1, 0),
-    ("sum", 3, 15, at("sum"), 0, 0),
-    ("take", 2, 16, at("take"), 0, 0),
-    ("dot", 2, 17, at("dot, left"), at("dot, right"), 0),
-    ("chain", 2, 18, at("chain, left"), at("chain, right"), 0),
+    ("scatter", 2, 17, at("scatter"), 2, 0),
+    ("store", 0, 0, 18, 1, 0),
+    ("sum", 3, 13, at("sum"), 0, 0),
+    ("take", 2, 14, at("take"), 0, 0),
+    ("dot", 2, 15, at("dot, left"), at("dot, right"), 0),
+    ("chain", 2, 16, at("chain, left"), at("chain, right"), 0),
     ("chain", 2, CARRIED, at("on, left"), at("on, right"), at("from") + 1),
     ("store", 0, 0, CARRIED, 0, 0),
 ]
@@ -318,3 +320,24 @@ def test_faults_are_named(name: str) -> None:
 def test_the_last_eight_columns_are_fetched() -> None:
     plan, program = by_hand()
     assert refusal(with_step(plan, 1, ("fetch", 0, 0, 1, 7, 0)), program) is None
+
+
+def test_the_last_eight_extras_may_be_slots() -> None:
+    plan, program = by_hand()
+    moved = with_step(plan, 0, ("eight", 0, 0, 0, len(plan.extras), 0))
+    assert refusal(replace(moved, extras=plan.extras + array("I", range(8))), program) is None
+
+
+@pytest.mark.parametrize(
+    ("development", "debug", "asked"),
+    [(False, False, False), (True, False, True), (False, True, True)],
+)
+def test_what_python_is_asks(
+    development: bool, debug: bool, asked: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("RETROGRADE_CHECK_PLANS")
+    python = SimpleNamespace(flags=SimpleNamespace(dev_mode=development))
+    if debug:
+        python.gettotalrefcount = int
+    monkeypatch.setattr(plan_checker, "sys", python)
+    assert is_asked() is asked
