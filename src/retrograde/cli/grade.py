@@ -12,9 +12,9 @@ Students' code runs in an isolated process (Linux: namespaces, else Landlock;
 always seccomp). It can read only Python and NumPy. It cannot write, start
 processes or threads, reach the network or other processes, or see the answers.
 It gets 1 GiB of memory and --seconds of time. It can see the time, the name and
-kind of the machine and, with Landlock alone, which paths, processes and packages
-there are, with sizes, owners and times of files. On a system without such a
-boundary nothing runs unless you pass --trust.
+kind of the machine and, with Landlock alone, which paths, processes and
+packages there are, with sizes, owners and times of files. On a system without
+such a boundary nothing runs unless you pass --trust.
 
 Exit codes: 0 everything right, 1 something wrong, 2 called wrongly.
 """
