@@ -65,7 +65,7 @@ int rg_is_array(PyObject *object) {
 /* A view of float64 numbers in the order of C, of anything NumPy can turn into such. */
 int rg_floats_of(PyObject *object, const char *what, PyObject **owner, Py_buffer *view) {
     *owner = NULL;
-    if (PyObject_CheckBuffer(object)) {
+    if (is_exact_array(object)) { /* a class above it may mean more than its numbers: a mask */
         if (PyObject_GetBuffer(object, view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) == 0) {
             if (view->format && !strcmp(view->format, "d") && view->ndim <= RG_MOST_AXES) return 0;
             PyBuffer_Release(view);

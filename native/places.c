@@ -327,6 +327,21 @@ static PyObject *is_written_over(PyObject *Py_UNUSED(module), PyObject *thing) {
     return PyBool_FromLong(rg_is_tensor(thing) && (rg_body(rg_node_of(thing))->marks & RG_WRITTEN));
 }
 
+/* mark_written_over(tensor): its numbers go, as those of a node that t[i] = v has written on. For
+ * copies of such nodes, which no rule reads. */
+static PyObject *mark_written_over(PyObject *Py_UNUSED(module), PyObject *thing) {
+    if (!rg_is_tensor(thing)) {
+        rg_fail("NotAValueError", "of", "sO", "mark_written_over", thing);
+        return NULL;
+    }
+    RgBody *body = rg_body(rg_node_of(thing));
+    rg_numbers_xdrop(body->buffer);
+    body->buffer = NULL;
+    body->at = NULL;
+    body->marks |= RG_WRITTEN;
+    Py_RETURN_NONE;
+}
+
 /* A leaf gets other numbers, in the order of C; takes the buffer over. */
 void rg_tensor_replace(Value *leaf, RgBuffer *buffer) {
     RgBody *body = rg_body(leaf);
@@ -344,6 +359,8 @@ PyMethodDef rg_place_methods[] = {
      RG_DOC("put($module, tensor, bound, operand, wholes, /)", "tensor[key] = operand.")},
     {"is_written_over", is_written_over, METH_O,
      RG_DOC("is_written_over($module, thing, /)", "Whether t[i] = v has taken over its numbers.")},
+    {"mark_written_over", mark_written_over, METH_O,
+     RG_DOC("mark_written_over($module, tensor, /)", "Let the numbers go that were written over.")},
     {"write_tensor", write_tensor, METH_VARARGS,
      RG_DOC("write_tensor($module, tensor, array, /)", "Give a leaf other numbers.")},
     {NULL, NULL, 0, NULL},

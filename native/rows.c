@@ -10,7 +10,7 @@
 static int take_operand(PyObject *object, RgEntry *entry, Value **made) {
     *made = NULL;
     *entry = (RgEntry){rg_any_node(object), 0.0};
-    if (entry->input && rg_is_node(entry->input)) return rg_tensor_restore(entry->input);
+    if (entry->input && rg_is_node(entry->input)) return 0;
     if (entry->input) {
         entry->partial = entry->input->data;
         return 0;
@@ -23,11 +23,16 @@ static int take_operand(PyObject *object, RgEntry *entry, Value **made) {
     return entry->input ? 0 : -1;
 }
 
-/* The inputs of a new node; what was made for it has to be given up afterwards. */
-static int take_operands(Value *z, PyObject *const *operands, Value **made, uint8_t *flags) {
+/* The inputs of a new node; what was made for it has to be given up afterwards. A copy, whose data is
+ * there, needs no numbers of them. */
+static int take_operands(Value *z, PyObject *const *operands, Value **made, uint8_t *flags,
+                         int copied) {
     for (Py_ssize_t k = 0; k < z->count; k++) {
         if (take_operand(operands[k], &z->entries[k], &made[k]) < 0) return -1;
-        if (z->entries[k].input) *flags |= z->entries[k].input->flags;
+        Value *input = z->entries[k].input;
+        if (input == NULL) continue;
+        if (rg_is_node(input) && !copied && rg_tensor_restore(input) < 0) return -1;
+        *flags |= input->flags;
     }
     return 0;
 }
@@ -220,13 +225,14 @@ typedef struct {
     uint8_t flags;
 } Given;
 
-static int take_given(Given *given, Value *z, PyObject *const *operands, Py_ssize_t count) {
+static int take_given(Given *given, Value *z, PyObject *const *operands, Py_ssize_t count,
+                      int copied) {
     *given = (Given){.operands = operands, .made = given->few};
     if (count > 4) given->made = rg_buffer_resize(NULL, (size_t)count * sizeof(Value *));
     if (given->made == NULL || rg_body_entries(z, count) == NULL) return -1;
     for (Py_ssize_t k = 0; k < count; k++) given->made[k] = NULL;
     given->count = count;
-    return take_operands(z, operands, given->made, &given->flags);
+    return take_operands(z, operands, given->made, &given->flags, copied);
 }
 
 static void give_up(Given *given) {
@@ -289,8 +295,8 @@ PyObject *rg_ready_make(RgReady *ready, PyObject *const *operands, RgBuffer *who
     }
     rg_body(z)->wholes = wholes;
     rg_body(z)->row = ready->kind == RG_PLANNED ? &rg_planned_row : &rg_view_row;
-    int failed =
-        take_given(&given, z, operands, ready->operands) < 0 || compute_ready(ready, z, NULL) < 0;
+    int failed = take_given(&given, z, operands, ready->operands, 0) < 0 ||
+                 compute_ready(ready, z, NULL) < 0;
     if (flat) given.flags = 0;
     if (!failed && (given.flags & RG_REQUIRES_GRAD)) failed = rg_ready_saves(ready, z) < 0;
     return finished(z, &given, failed, 0);
@@ -304,7 +310,8 @@ static PyObject *ready_made(RgReady *ready, PyObject *operands, PyObject *wholes
     rg_body(z)->row = ready->kind == RG_PLANNED ? &rg_planned_row : &rg_view_row;
     int failed = PyTuple_GET_SIZE(operands) != ready->operands;
     if (failed) PyErr_SetString(PyExc_SystemError, "a bound row takes as many operands as it has");
-    failed |= take_given(&given, z, PySequence_Fast_ITEMS(operands), failed ? 0 : ready->operands);
+    failed |= take_given(&given, z, PySequence_Fast_ITEMS(operands), failed ? 0 : ready->operands,
+                         data != NULL);
     failed = failed || rg_ready_take_wholes(ready, z, wholes) < 0;
     if (!failed && data) {
         double *to = room_of(z);
@@ -345,8 +352,8 @@ static PyObject *array_made(PyObject *bound, PyObject *operands, PyObject *whole
     Given given;
     if (z == NULL) return NULL;
     rg_body(z)->row = &bound_row;
-    int failed =
-        take_given(&given, z, PySequence_Fast_ITEMS(operands), PyTuple_GET_SIZE(operands)) < 0;
+    int failed = take_given(&given, z, PySequence_Fast_ITEMS(operands), PyTuple_GET_SIZE(operands),
+                            data != NULL) < 0;
     double *to = failed ? NULL : room_of(z);
     failed = to == NULL;
     if (!failed && data) {
@@ -369,7 +376,7 @@ static PyObject *own_made(PyObject *bound, PyObject *plan, PyObject *operands, P
     Given given;
     if (z == NULL) return NULL;
     int failed =
-        take_given(&given, z, PySequence_Fast_ITEMS(operands), PyTuple_GET_SIZE(operands)) < 0;
+        take_given(&given, z, PySequence_Fast_ITEMS(operands), PyTuple_GET_SIZE(operands), 1) < 0;
     double *to = failed ? NULL : room_of(z);
     failed = to == NULL || copy_numbers(data, to, rg_body(z)->size) < 0;
     if (!failed) {

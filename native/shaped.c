@@ -646,6 +646,23 @@ static PyObject *shaped_run(PyObject *Py_UNUSED(module), PyObject *const *args, 
     return result;
 }
 
+/* shaped_compiled(plan, address): run the maps of a library in place of the steps. The library stays
+ * loaded. */
+static PyObject *shaped_compiled(PyObject *Py_UNUSED(module), PyObject *args) {
+    PyObject *capsule;
+    unsigned long long address;
+    if (!PyArg_ParseTuple(args, "OK:shaped_compiled", &capsule, &address)) return NULL;
+    Plan *plan = PyCapsule_GetPointer(capsule, capsule_name);
+    if (plan == NULL) return NULL;
+    int failed = rg_shaped_compile(plan->shaped, (const RgMaps *)(uintptr_t)address);
+    if (failed == 0) Py_RETURN_NONE;
+    if (failed == RG_NO_MEMORY) return PyErr_NoMemory();
+    PyErr_SetString(PyExc_ValueError, failed == RG_OTHER_MAPS
+                                          ? "the library is of another version"
+                                          : "it has other bits than the interpreter");
+    return NULL;
+}
+
 PyMethodDef rg_shaped_methods[] = {
     {"shaped_plan", shaped_plan, METH_VARARGS,
      RG_DOC("shaped_plan($module, words, slots, wholes, constants, data, plans, calls, shapes, "
@@ -654,5 +671,8 @@ PyMethodDef rg_shaped_methods[] = {
     {"shaped_run", (PyCFunction)(void (*)(void))shaped_run, METH_FASTCALL,
      RG_DOC("shaped_run($module, plan, leaves, captured, takers, /)",
             "Run a program with shapes.")},
+    {"shaped_compiled", shaped_compiled, METH_VARARGS,
+     RG_DOC("shaped_compiled($module, plan, address, /)",
+            "Run a library's maps in place of the steps of a plan.")},
     {NULL, NULL, 0, NULL},
 };

@@ -178,7 +178,7 @@ def run(code, core="", **options):
         [sys.executable, "-W", "error", "-c", code],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         env=environment,
         check=False,
         **options,

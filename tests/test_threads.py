@@ -7,11 +7,20 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import retrograde as rg
 from retrograde import value
 from retrograde._shared import threads
-from retrograde._shared.threads import Threads, default_threads, limit_of_cgroups, threads_here
+from retrograde._shared.threads import (
+    MOST,
+    Threads,
+    default_threads,
+    limit_of_cgroups,
+    threads_for,
+    threads_here,
+)
 from retrograde.errors import CoreError
 
 NONE = float("inf")
@@ -43,6 +52,11 @@ def plain(monkeypatch):
         (None, "many", 4),  # others' setting: not ours to refuse
         (None, "0", 4),
         (None, "-1", 4),
+        ("64", None, 64),
+        ("65", None, 64),  # more than the native core starts
+        ("9" * 30, None, 64),
+        (None, "9" * 30, 64),
+        (None, "9" * 5000, 4),  # longer than Python reads
     ],
 )
 def test_the_environment_comes_first(plain, ours, openmp, count):
@@ -52,7 +66,7 @@ def test_the_environment_comes_first(plain, ours, openmp, count):
     assert default_threads() == count
 
 
-@pytest.mark.parametrize("asked", ["0", "-2", "two", "1.5", "²", "4,2"])
+@pytest.mark.parametrize("asked", ["0", "-2", "two", "1.5", "²", "4,2", "9" * 5000])
 def test_what_is_no_number_of_threads_is_refused(plain, asked):
     plain.setenv("RETROGRADE_THREADS", asked)
     with pytest.raises(CoreError) as caught:
@@ -60,6 +74,37 @@ def test_what_is_no_number_of_threads_is_refused(plain, asked):
     assert str(caught.value) == (
         f"RETROGRADE_THREADS={asked!r} is not a number of threads: use a whole number from 1 on."
     )
+
+
+def test_who_asks_for_too_many_is_told_how_many_it_is(plain):
+    plain.setenv("RETROGRADE_THREADS", "1000")
+    why = "RETROGRADE_THREADS says so, and no call takes more than 64"
+    assert threads_here() == Threads(64, why)
+    plain.delenv("RETROGRADE_THREADS")
+    plain.setattr(threads, "_processors", lambda: 192)
+    why = "the processors this process may use, and no call takes more than 64"
+    assert threads_here() == Threads(64, why)
+
+
+@pytest.mark.parametrize(
+    ("asked", "count"),
+    [(None, 4), (1, 1), (0, 1), (-3, 1), (64, 64), (65, 64), (10**25, 64), (np.int64(7), 7)],
+)
+def test_a_call_takes_from_one_to_the_most(plain, asked, count):
+    assert threads_for(asked) == count
+
+
+def test_the_most_is_what_the_native_core_starts():
+    source = Path(__file__).resolve().parents[1] / "native" / "replay.c"
+    assert f"#define MOST_THREADS {MOST}\n" in source.read_text(encoding="utf-8")
+
+
+def test_a_number_of_threads_that_no_processor_counts_to_changes_no_bits():
+    f = rg.compile(lambda a: (a.sin() * a.exp()).tanh())
+    rows = np.linspace(0.1, 1.0, 40_000)
+    first = f(rows, threads=1)
+    for asked in (10**25, 2**63, 64, 10**25):  # a site of the short call path as well
+        assert f(rows, threads=asked).tobytes() == first.tobytes()
 
 
 def test_a_container_grants_no_more_than_its_share(plain):

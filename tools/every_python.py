@@ -32,6 +32,9 @@ import scratch
 
 ROOT = Path(__file__).resolve().parents[1]
 CACHE = ROOT / ".cache" / "pythons"
+PIP = CACHE / "pip"
+"""One pip for all, as not all of them bring one: the newest, which knows the newest Python."""
+
 FETCHED = ROOT / ".cache" / "debian"
 OLDEST = (3, 10)
 TESTS = (
@@ -41,8 +44,8 @@ TESTS = (
 )  # fmt: skip
 
 PURE_TESTS = ("tests/contract", "tests/smoke")
-PURE_NEEDS = ("pytest", "pytest-xdist", "hypothesis", "mpmath")
-"""The other test requirements have no wheels for such interpreters."""
+PURE_NEEDS = ("pytest", "pytest-xdist", "hypothesis", "mpmath", "--only-binary=hypothesis")
+"""The other test requirements have no wheels for such interpreters, and of these not the newest."""
 
 QUESTION = """
 import platform, sys, sysconfig
@@ -148,9 +151,7 @@ def test(interpreter: Interpreter) -> Outcome:
         if code != 0:
             print(printed)
             return finished("FAILED", "-", "no virtual environment could be made")
-    # Not all of them bring pip, so this one's is used.
-    pip: list[str | Path] = [sys.executable, "-m", "pip", "--python", python]
-    pip.append("--disable-pip-version-check")
+    pip: list[str | Path] = [python, PIP / "pip", "--disable-pip-version-check"]
     # A fresh copy of the package; what it depends on is kept.
     call([*pip, "uninstall", "-q", "-y", "retrograde"])
     wanted = (f"{ROOT}[test]",) if interpreter.core == "native" else (str(ROOT), *PURE_NEEDS)
@@ -229,6 +230,9 @@ def main() -> int:
             headers = "" if has_headers(interpreter) else "  (without C headers)"
             print(f"{interpreter.version:10} {interpreter.path}{headers}")
         return 0
+    code, printed = call([sys.executable, "-m", "pip", "install", "-qU", "--target", PIP, "pip"])
+    if code != 0:
+        print(printed)
     outcomes = []
     for interpreter in interpreters:
         print(f"Python {interpreter.version} ...", flush=True)

@@ -6,6 +6,7 @@
 #define RG_LISTS_ONLY
 #include "shaped.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,6 +54,8 @@ typedef struct {
     Count turns, leap;
     uint32_t copied;
     Laid laid[RG_BOX_OPERANDS];
+    Count step[RG_BOX_OPERANDS + RG_BOX_ROOMS]; /* of a whole box, as its rows have them */
+    _Atomic(RgMapRows) compiled; /* in place of the rows; NULL where there is nothing compiled */
 } Box;
 
 typedef struct {
@@ -120,13 +123,12 @@ struct RgShaped {
 typedef struct {
     const Box *box;
     Count n, lines;
-    const double *at[RG_BOX_OPERANDS + RG_BOX_ROOMS];
+    double *at[RG_BOX_OPERANDS + RG_BOX_ROOMS];
     Count step[RG_BOX_OPERANDS + RG_BOX_ROOMS];
 } Block;
 
 /* An operand laid out for a block: as it lies, as one number, or copied to a room. */
-static void lay_out(Block *block, int which, const double *at, Count line, Count next,
-                    double *room) {
+static void lay_out(Block *block, int which, double *at, Count line, Count next, double *room) {
     Count n = block->n, lines = block->lines;
     int wide = block->box->wide >> which & 1;
     block->step[which] = 1;
@@ -194,16 +196,20 @@ static void reduce(const Block *block, const Reduction *reduction, double *out, 
     }
 }
 
-static void run_body(Block *block, double *const *out) {
-    const Box *box = block->box;
+/* The rows of a body on n numbers, one after the other. */
+static void run_rows(const Box *box, Count n, double *const *at, const Count *step) {
     for (int i = 0; i < box->rows; i++) {
         const Row *row = &box->row[i];
-        const double *in[3] = {block->at[row->arg[0]], block->at[row->arg[1]],
-                               block->at[row->arg[2]]};
-        const Count step[3] = {block->step[row->arg[0]], block->step[row->arg[1]],
-                               block->step[row->arg[2]]};
-        rg_arrays->forward[row->op](block->n * block->lines, out[row->to], in, step);
+        const double *in[3] = {at[row->arg[0]], at[row->arg[1]], at[row->arg[2]]};
+        const Count own[3] = {step[row->arg[0]], step[row->arg[1]], step[row->arg[2]]};
+        rg_arrays->forward[row->op](n, at[row->to], in, own);
     }
+}
+
+/* Whether what is compiled has gone through the numbers. */
+static inline int ran_compiled(const Box *box, Count n, double *const *at, const Count *step) {
+    RgMapRows compiled = atomic_load_explicit(&box->compiled, memory_order_acquire);
+    return compiled && compiled(n, at, step);
 }
 
 /* One turn of the loops around the last two. `nonzero` has a bit for each that does not stand at 0. */
@@ -215,11 +221,9 @@ static void run_lines(const Box *box, double *const *base, const Count *turn_off
     Count wide = n < limit ? n : limit, most = limit / wide;
     Block block;
     block.box = box;
-    double *out[RG_BOX_OPERANDS + RG_BOX_ROOMS];
     int total = box->operands;
     for (int i = 0; i < box->rooms; i++) {
-        out[total + i] = scratch + (size_t)(RG_BOX_OPERANDS + i) * RG_BOX_BLOCK;
-        block.at[total + i] = out[total + i];
+        block.at[total + i] = scratch + (size_t)(RG_BOX_OPERANDS + i) * RG_BOX_BLOCK;
         block.step[total + i] = 1;
     }
     for (Count r = 0; r < lines; r += most) {
@@ -234,12 +238,12 @@ static void run_lines(const Box *box, double *const *base, const Count *turn_off
                 if (o < box->reads) {
                     lay_out(&block, o, at, line, next, scratch + (size_t)o * RG_BOX_BLOCK);
                 } else {
-                    out[o] = at;
                     block.at[o] = at;
                     block.step[o] = 1;
                 }
             }
-            run_body(&block, out);
+            if (!ran_compiled(box, block.n * block.lines, block.at, block.step))
+                run_rows(box, block.n * block.lines, block.at, block.step);
             for (int k = 0; k < box->reductions; k++) {
                 const Reduction *it = &box->reduction[k];
                 const Operand *to = &box->operand[it->out];
@@ -248,7 +252,7 @@ static void run_lines(const Box *box, double *const *base, const Count *turn_off
                 int first = (next != 0 || i == 0) && (line != 0 || r == 0);
                 for (int loop = 0; loop < before; loop++)
                     if (to->stride[loop] == 0 && nonzero >> loop & 1) first = 0;
-                reduce(&block, it, out[it->out], line, next, first);
+                reduce(&block, it, block.at[it->out], line, next, first);
             }
         }
     }
@@ -291,7 +295,8 @@ static void run_whole(const Box *box, const RgRun *run, Count turn) {
         }
     }
     for (int i = 0; i < box->rooms; i++, room += apart) at[box->operands + i] = room;
-    for (int i = 0; i < box->rows; i++) {
+    int rows = ran_compiled(box, box->whole, at, box->step) ? 0 : box->rows;
+    for (int i = 0; i < rows; i++) {
         const Row *row = &box->row[i];
         const double *in[3] = {at[row->arg[0]], at[row->arg[1]], at[row->arg[2]]};
         rg_arrays->forward[row->op](box->whole, at[row->to], in, row->step);
@@ -305,6 +310,90 @@ static void run_whole(const Box *box, const RgRun *run, Count turn) {
         block.at[it->from] = at[it->from];
         reduce(&block, it, at[it->out], it->line, box->loops ? to->stride[box->loops - 1] : 0, 1);
     }
+}
+
+/* ---- compiled boxes ----------------------------------------------------------------------------- */
+
+enum { TRIAL_ROOM = 64, TRIALS = 4 };
+
+static double made_up(uint64_t *state, int trial) {
+    static const double special[] = {0.0,    -0.0, 1.0,  -1.0,   RG_INFINITY, -RG_INFINITY,
+                                     RG_NAN, 0.5,  2.0,  1e-320, 1e-308,      1e300,
+                                     -1e300, -0.5, 40.0, -3.0};
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    double unit = (double)(*state >> 11) * 0x1p-53;
+    if (trial == 0) return 0.25 + 1.75 * unit;
+    if (trial == 1) return 4.0 * unit - 2.0;
+    if (trial == 2) return 400.0 * unit - 200.0;
+    return special[*state >> 60];
+}
+
+static int differ(const double *x, const double *y, Count n) {
+    for (Count i = 0; i < n; i++)
+        if (memcmp(x + i, y + i, sizeof(double)) && (x[i] == x[i] || y[i] == y[i])) return 1;
+    return 0;
+}
+
+/* Whether compiled rows have other bits than the steps of their box, on n numbers. `room` is for what
+ * is read and made, and for what is made a second time. */
+static int bits_differ(const Box *box, RgMapRows compiled, Count n, int trial, double *room) {
+    double *at[RG_BOX_OPERANDS + RG_BOX_ROOMS], *second[RG_BOX_OPERANDS + RG_BOX_ROOMS];
+    Count step[RG_BOX_OPERANDS + RG_BOX_ROOMS];
+    int total = box->operands + box->rooms;
+    uint64_t state = (uint64_t)n;
+    for (int o = 0; o < total; o++) {
+        at[o] = second[o] = room + (size_t)o * TRIAL_ROOM;
+        if (o >= box->reads) second[o] += (size_t)total * TRIAL_ROOM;
+        int moves = 0;
+        for (int i = 0; o < box->operands && i < box->loops; i++)
+            moves |= box->operand[o].stride[i] != 0;
+        step[o] = o >= box->reads || box->wide >> o & 1 || (moves && (trial + o) % 3 != 2);
+        for (int i = 0; i < TRIAL_ROOM; i++) {
+            at[o][i] = i == 0 || step[o] ? made_up(&state, trial) : at[o][0];
+            second[o][i] = at[o][i];
+        }
+    }
+    if (!compiled(n, second, step)) return 0;
+    run_rows(box, n, at, step);
+    int wrong = 0;
+    for (int i = 0; i < box->rows; i++)
+        if (box->row[i].to < box->operands)
+            wrong |= differ(at[box->row[i].to], second[box->row[i].to], n);
+    for (int i = 0; i < box->reductions; i++)
+        wrong |= differ(at[box->reduction[i].from], second[box->reduction[i].from], n);
+    return wrong;
+}
+
+static int prove(const Box *box, RgMapRows compiled, double *room) {
+    static const Count counts[] = {16, 32, 37, TRIAL_ROOM - 1};
+    for (int trial = 0; trial < TRIALS; trial++)
+        for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+            if (bits_differ(box, compiled, counts[i], trial, room)) return RG_OTHER_BITS;
+    return 0;
+}
+
+int rg_shaped_compile(RgShaped *shaped, const RgMaps *maps) {
+    uint64_t boxes = 0;
+    for (int i = 0; i < shaped->count; i++) boxes += shaped->step[i]->kind == RG_BOX;
+    if (maps->version != RG_MAPS_VERSION || maps->count != boxes) return RG_OTHER_MAPS;
+    size_t numbers = 2 * (size_t)(RG_BOX_OPERANDS + RG_BOX_ROOMS) * TRIAL_ROOM;
+    double *room = malloc(numbers * sizeof(double));
+    if (room == NULL) return RG_NO_MEMORY;
+    int failed = 0;
+    for (int store = 0; store < 2 && !failed; store++) {
+        const RgMapRows *next = maps->rows;
+        for (int i = 0; i < shaped->count && !failed; i++) {
+            if (shaped->step[i]->kind != RG_BOX) continue;
+            Box *box = &shaped->step[i]->box;
+            RgMapRows compiled = *next++;
+            if (store)
+                atomic_store_explicit(&box->compiled, compiled, memory_order_release);
+            else if (compiled)
+                failed = prove(box, compiled, room);
+        }
+    }
+    free(room);
+    return failed;
 }
 
 static void run_box(const Box *box, const RgRun *run) {
@@ -566,7 +655,7 @@ static void plan_whole(Box *box) {
         if (lines.loops > 1) return;
         it->line = lines.loops ? lines.stride[0] : 0;
     }
-    Count step[RG_BOX_OPERANDS + RG_BOX_ROOMS];
+    Count *step = box->step;
     for (int o = 0; o < box->operands + box->rooms; o++) {
         step[o] = 1;
         if (o >= box->reads) continue;

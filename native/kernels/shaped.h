@@ -43,6 +43,26 @@ RgShaped *rg_shaped_read(const int64_t *words, size_t count, RgPlan *const *plan
                          int wholes);
 void rg_shaped_free(RgShaped *shaped);
 
+/* The rows of a box as another compiler made them: `at` and `step` are those of its operands and rooms,
+ * of which n numbers each are gone through. Only what a box writes, and the rooms that it sums, are
+ * filled. 0 where there are too few numbers for it, and nothing is done. */
+typedef int (*RgMapRows)(ptrdiff_t n, double *const *at, const ptrdiff_t *step);
+
+/* What a library of maps exports: the rows of every box in their order, NULL for those that it leaves
+ * to the steps. printing/text/maps.h has the same. */
+typedef struct {
+    uint64_t version, count;
+    const RgMapRows *rows;
+} RgMaps;
+
+enum { RG_MAPS_VERSION = 1 };
+
+/* Run a library's rows in place of the steps, once they have given the steps' bits on numbers made up;
+ * runs of other threads may be under way. 0; RG_NO_MEMORY; RG_OTHER_MAPS where the library is not of
+ * these boxes, RG_OTHER_BITS where its bits are others, and the steps go on. */
+enum { RG_OTHER_MAPS = -4, RG_OTHER_BITS = -5 };
+int rg_shaped_compile(RgShaped *shaped, const RgMaps *maps);
+
 /* Carry all steps out. 0, RG_NO_MEMORY, RG_OUT_OF_RANGE, or what a called step answered. */
 int rg_shaped_run(const RgShaped *shaped, const RgRun *run);
 

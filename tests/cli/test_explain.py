@@ -92,6 +92,11 @@ def test_the_grammar(cli, text, numbers, value):
     ("arguments", "message"),
     [
         (["a*c", "a=1"], "'c' has no number (given: a). Add c=1.5 after the expression."),
+        (
+            ["e**x", "x=2"],
+            "'e' has no number (given: x). Add e=1.5 after the expression. Euler's number is "
+            "math.e, and its power exp(x).",
+        ),
         (["a*b"], "'a' and 'b' have no numbers. Add a=1.5 b=1.5 after the expression."),
         (["a*2", "a=1", "b=2"], "'b' is given but not used: the names in the expression are a."),
         (["a*2", "a"], "'a' is no NAME=NUMBER, as in a=2, rate=-0.5 or third=1/3."),

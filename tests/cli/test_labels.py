@@ -58,7 +58,7 @@ def test_labels_follow_lists_dicts_and_objects(labels, rg):
 
 def test_labels_are_set_where_there_are_none_and_taken_away_again(labels, rg):
     named, bare = rg.Value(1.0, label="mine"), rg.Value(2.0)
-    with labels.labelled({"named": named, "bare": [bare]}):
+    with labels.labelled(labels.labels_of({"named": named, "bare": [bare]})):
         assert (named.label, bare.label) == ("mine", "bare[0]")
     assert (named.label, bare.label) == ("mine", "")
 

@@ -208,7 +208,8 @@ def test_the_page_shows_births_in_red_and_kinks(native, show):
     )
     assert page.page.locator("#graph .born").count() == 1
     assert page.page.locator("#graph .kink").count() == 1
-    page.page.click(".alarm a")
+    page.page.click(".alarm a")  # the page follows its address a moment later
+    page.page.wait_for_function("document.querySelector('#words').innerText.includes('born here')")
     assert "NaN is born here" in page.text("#words")
     page.press("Home")
     assert "says nothing" in page.text("#reading")

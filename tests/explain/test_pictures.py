@@ -179,3 +179,31 @@ def test_every_text_has_enough_contrast(theme: int) -> None:
         if contrast(colours[ink], colours[ground]) < 4.5
     ]
     assert not poor
+
+
+WIDE = ("MOMENTUM_WARMUPS", "mmmwwwmmmwwwmmmmwww", "WWMM_HIDDEN_WW", "a_result_with_a_long_name")
+
+OVERFLOWING = """
+() => [...document.querySelectorAll("g > text.name")].filter((name) => {
+  const symbol = name.parentNode.querySelector(":scope > text.symbol");
+  const frame = name.parentNode.querySelector(":scope > rect:last-of-type").getBBox();
+  const end = symbol && symbol.textContent ? symbol.getBBox().x : frame.x + frame.width;
+  const box = name.getBBox();
+  return box.x + box.width > end;
+}).map((name) => name.textContent)
+"""
+
+
+def test_wide_names_stay_in_their_boxes(native: Any, browser: Any, tmp_path: Path) -> None:
+    first, second, third, last = WIDE
+    made = native.minimum(native.Value(1.0, label=first), native.Value(2.0, label=second))
+    made.label = third
+    root = made + native.Value(3.0, label="WWWWWW")
+    root.label = last
+    path = tmp_path / "wide.svg"
+    path.write_text(graph_svg(native.story(root)), encoding="utf-8")
+    page = browser.new_page()
+    page.goto(path.as_uri())
+    assert page.evaluate("document.querySelectorAll('g > text.name').length") == 5
+    assert page.evaluate(OVERFLOWING) == []
+    page.close()

@@ -80,6 +80,107 @@ def every_group(everything: Group) -> list[Group]:
     return found
 
 
+MATRICES = """
+import retrograde as rg
+def matrix(rows, columns):
+    return [[rg.Value(0.1 * (i - j) + 0.05) for j in range(columns)] for i in range(rows)]
+def times(m, x, b):
+    return [sum((w * v for w, v in zip(row, x)), b_i) for row, b_i in zip(m, b)]
+class Net:
+    def __init__(self):
+        self.w, self.b = matrix(20, 3), [rg.Value(0.0) for _ in range(20)]
+        self.v, self.c = matrix(2, 20), [rg.Value(0.0) for _ in range(2)]
+    def __call__(self, x):
+        return times(self.v, [h.tanh() for h in times(self.w, x, self.b)], self.c)
+class Layer:
+    def __init__(self, rows, columns):
+        self.w, self.b = matrix(rows, columns), [rg.Value(0.0) for _ in range(rows)]
+    def __call__(self, x):
+        return times(self.w, x, self.b)
+{made}
+loss = sum(y * y for x in ([1.0, 2.0, 3.0], [0.5, 0.1, -1.0]) for y in forward(x))
+loss.backward()
+"""
+
+LOOSE = """
+w, b = matrix(20, 3), [rg.Value(0.0) for _ in range(20)]
+v, c = matrix(2, 20), [rg.Value(0.0) for _ in range(2)]
+def forward(x): return times(v, [h.tanh() for h in times(w, x, b)], c)
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "titles"),
+    [
+        ("net = Net()\ndef forward(x): return net(x)", ["net.w, net.b", "net.v, net.c"]),
+        (LOOSE, ["w, b", "v, c"]),
+        (
+            "one, two = Net(), Net()\ndef forward(x): return one(x) + two(x)",
+            ["one", "w, b", "v, c", "two", "w, b", "v, c"],
+        ),
+        (
+            "one, two = Layer(4, 3), Layer(2, 4)\ndef forward(x): return two(one(x))",
+            ["one", "two"],
+        ),
+    ],
+    ids=["attributes", "variables", "two objects", "an object a layer"],
+)
+def test_matrices_are_layers(native: Any, tmp_path: Path, made: str, titles: list[str]) -> None:
+    path = tmp_path / "script.py"
+    path.write_text(MATRICES.format(made=made), encoding="utf-8")
+    nodes = list(told(native, path).nodes)
+    everything = group(nodes)
+    check_flow(nodes, everything)
+    found = every_group(everything)
+    assert all(part.name for part in found)
+    named = [part for part in found if part.title in {"one", "two", *titles}]
+    assert sorted(part.title for part in named) == sorted(titles)
+    inside = {it for part in named for it in part.members}
+    assert all(it in inside for it, node in enumerate(nodes) if node.op == "tanh")
+    assert all(it in inside for it, node in enumerate(nodes) if node.op == "leaf")
+
+
+MADE_ANEW = """
+import retrograde as rg
+class Net:
+    def __init__(self):
+        self.w, self.b = [rg.Value(0.5), rg.Value(-0.25)], rg.Value(0.1)
+        self.rows = [[rg.Value(1.0)]]
+    def __call__(self, x):
+        return (sum((w * v for w, v in zip(self.w, x)), self.b) * self.rows[0][0]).tanh()
+def less(p):
+    return rg.Value(p.data - 0.1 * p.grad)
+net = Net()
+layers = {{"w": net.w, "b": net.b, "rows": net.rows}}
+data = [[0.0] * 50 for _ in range(1000)]
+for step in range(3):
+    loss = sum((net([x, rg.Value(2.0)]) - 1) ** 2 for x in (0.5, -1.0))
+    loss.backward()
+    old = net.w
+    {update}
+"""
+
+
+@pytest.mark.parametrize(
+    "update",
+    [
+        "net.w, net.b, net.rows = [less(p) for p in net.w], less(net.b), [[less(net.rows[0][0])]]",
+        "net.w[:], net.b, net.rows[0][0] = map(less, old), less(net.b), less(net.rows[0][0])",
+        "for i, p in enumerate(net.w): net.w[i] = less(p)\n    net.b = less(net.b)",
+        "net = Net()",
+    ],
+    ids=["attributes", "items", "in turn", "the object"],
+)
+def test_parameters_made_anew_after_the_pass_keep_their_names(
+    native: Any, tmp_path: Path, update: str
+) -> None:
+    path = tmp_path / "script.py"
+    path.write_text(MADE_ANEW.format(update=update), encoding="utf-8")
+    story = told(native, path)
+    names = {story.columns.names[leaf] for leaf in story.leaves}
+    assert {"net.w[0]", "net.w[1]", "net.b", "net.rows[0][0]"} <= names
+
+
 RESULTS = """
 import retrograde as rg
 class Box: pass

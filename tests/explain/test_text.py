@@ -9,6 +9,8 @@ import re
 
 import pytest
 
+from retrograde.explain.html import page_html
+
 from .support import WALKTHROUGHS, agrees_with_golden, leaves, plain_story
 
 ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
@@ -218,3 +220,15 @@ def test_a_sign_is_not_worked_out_twice(rg):
     text = rg.story(-rg.Value(0.5, label="x")).text(80)
     assert "= -0.5 = -0.5" not in text
     assert "= -0.5" in text
+
+
+def test_the_title_names_a_root_that_the_readings_call_by_a_number(rg):
+    a, b, c = (rg.Value(number, label=name) for name, number in zip("abc", (1.0, 2.0, 3.0)))
+    deep = rg.story(rg.minimum(rg.minimum(a, b), c))
+    long = deep.text()
+    assert long.splitlines()[0] == "v2 = minimum(minimum(a, b), c) = 1"
+    assert "v2 does not move" in long
+    assert ">v2 = minimum(minimum(a, b), c)</h1>" in page_html(deep)
+    short = rg.story(rg.minimum(a, b))
+    assert short.text().splitlines()[0] == "minimum(a, b) = 1"
+    assert ">minimum(a, b)</h1>" in page_html(short)

@@ -85,12 +85,28 @@ def test_a_result_is_added_as_a_whole(name: str) -> None:
         assert np.array_equal(run_plan(made, arrays, onto), onto + run_plan(made, arrays))
 
 
+def with_two_adjoints(forward: Any, shapes: dict[str, Any]) -> Iterator[tuple[Any, dict[str, Any]]]:
+    """A statement, its adjoints and theirs, with the shapes they read."""
+    yield forward, shapes
+    for operand in forward.reads:
+        once = adjoint(forward, operand, shapes[operand])
+        known = {**shapes, once.upstream: forward.shape}
+        yield once.statement, known
+        for other in once.statement.reads:
+            twice = adjoint(once.statement, other, known[other])
+            yield twice.statement, {**known, twice.upstream: once.statement.shape}
+
+
 CONVOLUTIONS = [
     ({"x": (2, 3, 20), "w": (8, 3, 5)}, {"padding": 2}),
     ({"x": (2, 3, 21), "w": (8, 3, 5)}, {"stride": 2, "dilation": 2}),
     ({"x": (3, 4, 9, 8), "w": (6, 2, 3, 3)}, {"padding": 1, "groups": 2}),
     ({"x": (2, 2, 9, 11), "w": (5, 2, 3, 2)}, {"padding": (1, 2), "stride": (2, 3)}),
     ({"x": (1, 1, 8, 8), "w": (8, 1, 3, 3)}, {"padding": 1}),
+    ({"x": (1, 2, 8), "w": (9, 2, 1)}, {"padding": 1}),  # windows of one, outside at the rim
+    ({"x": (7, 2, 5, 8), "w": (9, 2, 1, 1)}, {"padding": (1, 2), "stride": 2}),
+    ({"x": (7, 4, 5, 8), "w": (6, 2, 1, 1)}, {"groups": 2}),
+    ({"x": (2, 2, 5, 8), "w": (9, 2, 1, 3)}, {"padding": (1, 0)}),
 ]
 
 
@@ -103,10 +119,7 @@ def test_convolutions_large_enough_to_be_matrix_products(
     row = ARRAYS["conv1d" if len(shapes["x"]) == 3 else "conv2d"]
     forward = row.state(shapes, **arguments)
     draw = np.random.default_rng(7)
-    for operand in (None, "x", "w"):
-        made = adjoint(forward, operand, shapes[operand]) if operand else None
-        statement = made.statement if made else forward
-        known = {**shapes, "g": forward.shape}
+    for statement, known in with_two_adjoints(forward, shapes):
         arrays = {it: draw.standard_normal(known[it]) for it in statement.reads}
         if awkward:
             for array in arrays.values():

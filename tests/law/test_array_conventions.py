@@ -111,6 +111,11 @@ def test_a_length_neither_overflows_nor_has_a_slope_at_nothing(engine: Tensors) 
     assert z.data == 0.0
     assert gradient(engine, z, x) == [0, 0]
     assert engine("norm", Tensor([inf, 1.0])).data == inf
+    rows = Tensor([[3.0, 3.0], [1.0, 2.0]])
+    spread = engine("std", rows, axis=1)
+    assert spread.data.tolist() == [0.0, 0.5]
+    assert gradient(engine, spread, rows, [1.0, 1.0]) == [[0, 0], [-0.5, 0.5]]
+    assert math.isnan(engine("std", Tensor([nan, 1.0])).data)
 
 
 def test_a_slope_that_the_law_does_not_state_is_refused() -> None:

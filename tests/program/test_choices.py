@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import random
-import warnings
 from typing import Any
 
 import numpy as np
 import pytest
 
 import retrograde as rg
+from retrograde.program import masks, recordings
 
 from .choice_programs import function_of, source_of
 
@@ -101,6 +101,37 @@ def test_one_trace_has_the_bits_of_many(function: Any) -> None:
 def test_the_side_not_taken_contributes_nothing() -> None:
     _, slope = rejoined(steep).value_and_grad(np.array([0.0, 4.0, -1.0]))
     assert slope.tolist() == [2.0, 0.25, 2.0]
+
+
+def test_branches_in_the_body_of_a_scan_rejoin() -> None:
+    def step(level: Any, z: Any) -> Any:
+        if level > 1.0:
+            level = level * 0.5
+        return level + z, level * z
+
+    def scanned(x: Any, y: Any) -> Any:
+        if x > y:
+            x, _ = rg.scan(step, x, [y, 0.25])
+        last, found = rg.scan(step, carry=x, xs=[y, 0.5, x, 1.5, x * y])
+        found.append(last)
+        return sum(found)
+
+    chosen, plain = both(scanned, ROWS, ROWS[::-1].copy())
+    assert len(chosen.traces) == 1 < len(plain.traces)
+
+
+def test_a_scan_of_what_can_be_gone_through_once_is_left_to_traces() -> None:
+    def step(level: Any, z: Any) -> Any:
+        return level + z if level > 1.0 else level - z, z
+
+    def drawn(x: Any) -> Any:
+        once = iter([0.5, 1.5])
+        if x > 0.0:
+            x, _ = rg.scan(step, x, once)
+        return x + sum(once)
+
+    chosen, plain = both(drawn, ROWS)
+    assert len(chosen.traces) == len(plain.traces)
 
 
 def test_helpers_and_methods_rejoin_too() -> None:
@@ -239,7 +270,7 @@ def test_a_division_by_the_number_zero_is_caught_as_it_is_though_nothing_comes_o
 
 
 def summed(x: Any, y: Any, zs: Any) -> Any:
-    """Found at random: its gradient with choices is added up in another order than by traces."""
+    """Found at random: its loop, a table of numbers with a 1 in it, is none in some traces."""
     z = y
     for i, q in enumerate([*zs, x]):
         z = z + q * i
@@ -251,12 +282,12 @@ def summed(x: Any, y: Any, zs: Any) -> Any:
     return (-1.0 if kept < -1.0 else y if kept > y else kept) + y * x
 
 
-def test_what_is_added_up_in_another_order_is_found_before_it_is_returned() -> None:
+def test_a_number_in_a_table_changes_no_bit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recordings, "agrees", lambda *_: 0)  # it is right without being compared
     draw = np.random.default_rng(5)
-    x, y, zs = draw.normal(size=9) * 1.3, draw.normal(size=9), draw.normal(size=(9, 4))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", rg.errors.RecordingWarning)
-        both(summed, x, y, zs)
+    x, y, zs = draw.normal(size=99) * 1.3, draw.normal(size=99), draw.normal(size=(99, 4))
+    chosen, plain = both(summed, x, y, zs)
+    assert len(chosen.traces) < len(plain.traces)
 
 
 def test_a_condition_on_nan_takes_the_side_that_python_takes() -> None:
@@ -302,6 +333,44 @@ def test_a_branch_in_a_long_loop_is_one_trace() -> None:
         result.backward()
         assert np.isclose(result.data, value[row], rtol=1e-12)
         assert np.allclose([leaf.grad for leaf in leaves], [each[row] for each in slopes[:3]])
+
+
+def knocked_out(s: Any, v: Any, zs: Any) -> Any:
+    alive, paid = True, 0.0
+    for z in zs:
+        s = s * rg.exp(v * z)
+        if s > 1.6:
+            alive = False
+        if alive and s > 1.0:
+            paid = paid + s
+    return paid if alive else 0.5 * paid
+
+
+@pytest.mark.slow
+def test_two_branches_in_a_year_of_days_are_one_trace() -> None:
+    draw = np.random.default_rng(3)
+    chosen, plain = both(knocked_out, np.full(4, 1.0), 0.1, draw.normal(size=(4, 252)))
+    assert len(chosen.traces) == 1 < len(plain.traces)
+
+
+def test_more_conditions_than_are_worth_their_price_are_left_to_traces(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(masks, "MOST_SETS", 200)
+    draw = np.random.default_rng(3)
+    chosen, plain = both(knocked_out, np.full(4, 1.0), 0.1, draw.normal(size=(4, 25)))
+    assert len(chosen.traces) == len(plain.traces)
+
+
+def test_a_stack_too_short_for_its_conditions_leaves_a_branch_to_traces(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def out_of_stack(*_: Any) -> Any:
+        raise RecursionError
+
+    monkeypatch.setattr(masks.Masks, "both", out_of_stack)
+    chosen, plain = both(branch, ROWS)
+    assert len(chosen.traces) == len(plain.traces)
 
 
 def test_a_parameter_that_only_decides_is_captured_as_by_a_guard() -> None:

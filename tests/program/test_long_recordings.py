@@ -81,6 +81,8 @@ def test_a_line_that_multiplies_traces_is_named_at_the_32nd(rg: Any) -> None:
         rg.compile(shrink)(rows)
     assert len(caught) == 1
     assert "rg.where" in str(caught[0].message)
+    is_native = rg.value.core_name == "native"  # the reference keeps to traces
+    assert ("choices=True" in str(caught[0].message)) is is_native
 
 
 def test_few_traces_say_nothing(rg: Any) -> None:

@@ -155,6 +155,14 @@ CASES: dict[str, tuple[str, set[str], set[str]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.parametrize("key", [None, True, False, "", -1, -2, 0, 300, -0.5, (), b"k"])
+def test_every_constant_is_a_key_however_it_is_loaded(key: object) -> None:
+    read, assigned = all_of(code_of(f"def f(d): d[{key!r}] = d[{key!r}] * d.a[{key!r}].b"))
+    item = f'["{key}"]' if isinstance(key, str) else f"[{key!r}]"
+    assert read == {f"local:d{item}", f"local:d.a{item}.b"}
+    assert assigned == {f"local:d{item}"}
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_chains_are_found(case: str) -> None:
     source, read, assigned = CASES[case]

@@ -12,6 +12,7 @@ from retrograde.program.checker import check, check_rolled
 from retrograde.program.loops import Loop, Rolled, expand
 from retrograde.program.numbering import roll
 from retrograde.program.program import Instruction, Program
+from retrograde.program.rolling import Roller
 
 from .loop_programs import random_function, rows_for
 
@@ -128,6 +129,41 @@ def test_numbers_that_differ_from_round_to_round_become_a_table(rg: Any) -> None
     rolled = recorded(compiled)
     assert [loop.trips for loop in loops_in(rolled.items)] == [17]
     assert rolled.tables.tolist() == data[1:]
+
+
+def test_a_table_with_the_number_one_changes_no_bit(
+    native: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Found at random: 1 was left out as a factor where it stood alone, and not in a table."""
+    draw = np.random.default_rng(1)
+    rows = draw.normal(size=40), draw.normal(size=(40, 8))
+
+    def weighted(x: Any, zs: Any) -> Any:
+        total, last = x, 0.0
+        for i, z in enumerate(zs):
+            last = z * i
+            total = total + last * last * z
+        for i, z in enumerate(zs):
+            x = x + z * total * i
+        return x * zs[1] + last
+
+    def answers() -> list[Any]:
+        compiled = native.compile(weighted)
+        found = [compiled.grad(*rows), compiled.hessian(*rows)]
+        assert recorded(compiled).has_loops is not written_out
+        return arrays(found)
+
+    def arrays(nest: Any) -> list[Any]:
+        if not isinstance(nest, (list, tuple)):
+            return [nest]
+        return [each for part in nest for each in arrays(part)]
+
+    written_out = False
+    loops = answers()
+    monkeypatch.setattr(Roller, "_round", lambda self: False)
+    written_out = True
+    for one, other in zip(loops, answers(), strict=True):
+        assert np.array_equal(one, other)
 
 
 def test_lines_of_one_helper_are_told_apart_by_where_they_stand(rg: Any) -> None:

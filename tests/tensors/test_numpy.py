@@ -182,21 +182,31 @@ def programs(a: Any, b: Any, v: Any) -> dict[str, Any]:
         "inner": lambda: np.inner(a, b), "outer": lambda: np.outer(v, v),
         "vdot": lambda: np.vdot(a, b), "tensordot": lambda: np.tensordot(a, b, axes=([0], [0])),
         "einsum": lambda: np.einsum("ij,kj->ik", a, b), "kron": lambda: np.kron(a, b),
-        "trace": lambda: np.trace(a), "reshape": lambda: np.reshape(a, (2, 6)),
+        "trace": lambda: np.trace(a), "trace of three": lambda: (a[:, None] * b).trace(),
+        "trace above": lambda: s[None].trace(1, axis1=-1, axis2=1),
+        "reshape": lambda: np.reshape(a, (2, 6)),
         "ravel": lambda: np.ravel(a), "T": lambda: a.T,
         "transpose": lambda: np.transpose(a, (1, 0)),
         "swapaxes": lambda: np.swapaxes(a, 0, 1), "moveaxis": lambda: np.moveaxis(a[None], 0, -1),
         "squeeze": lambda: np.squeeze(a[:, None]), "expand_dims": lambda: np.expand_dims(a, 1),
         "broadcast_to": lambda: np.broadcast_to(v, (3, 4)), "flip": lambda: np.flip(a, 1),
         "roll": lambda: np.roll(a, 2), "roll axis": lambda: np.roll(a, (1, 2), axis=(0, 1)),
-        "rot90": lambda: np.rot90(a), "pad": lambda: np.pad(a, ((1, 0), (0, 2))),
+        "rot90": lambda: np.rot90(a), "rot90 axes": lambda: np.rot90(a, -1, (-1, 0)),
+        "pad": lambda: np.pad(a, ((1, 0), (0, 2))),
         "tile": lambda: np.tile(a, (2, 1)), "repeat": lambda: np.repeat(a, 2, axis=0),
+        "repeat each": lambda: np.repeat(a, [2, 0, 1], axis=0),
+        "repeat last": lambda: a.repeat(2, -1),
+        "dstack": lambda: np.dstack([v, v]), "atleast_3d": lambda: np.atleast_3d(a),
+        "vsplit": lambda: np.vsplit(a, [1])[1], "hsplit": lambda: np.hsplit(a, 2)[1],
         "concatenate": lambda: np.concatenate([a, b], axis=1), "stack": lambda: np.stack([a, b], 1),
         "vstack": lambda: np.vstack([a, v]), "hstack": lambda: np.hstack([v, v]),
         "column_stack": lambda: np.column_stack([v, v]), "split": lambda: np.split(a, 2, axis=1)[1],
         "array_split": lambda: np.array_split(v, 3)[0], "append": lambda: np.append(a, b),
         "tril": lambda: np.tril(a, -1), "triu": lambda: np.triu(a), "diag": lambda: np.diag(v),
-        "diagonal": lambda: np.diagonal(a), "cumsum": lambda: np.cumsum(a, axis=1),
+        "diagonal": lambda: np.diagonal(a),
+        "diagonal of three": lambda: (a[:, None] * b).diagonal(),
+        "diagonal axes": lambda: np.diagonal(a[:, None] * b, -1, axis1=2, axis2=0),
+        "cumsum": lambda: np.cumsum(a, axis=1),
         "cumprod": lambda: np.cumprod(v), "sort": lambda: np.sort(a, axis=0),
         "diff": lambda: np.diff(a, axis=1), "take": lambda: np.take(a, [0, 2], axis=1),
         "take_along_axis": lambda: np.take_along_axis(a, np.array([[1], [0], [3]]), axis=1),
@@ -208,6 +218,8 @@ def programs(a: Any, b: Any, v: Any) -> dict[str, Any]:
         "slogdet": lambda: np.linalg.slogdet(s)[1], "cholesky": lambda: np.linalg.cholesky(s),
         "solve": lambda: np.linalg.solve(s, a), "solve vector": lambda: np.linalg.solve(s, a[:, 0]),
         "cross": lambda: np.cross(a[:, :3], b[:, :3]), "meshgrid": lambda: np.meshgrid(v, v)[1],
+        "fro": lambda: np.linalg.norm(a, "fro"), "sinc": lambda: np.sinc(a),
+        "round": lambda: np.round(a) + a,
         "exp": lambda: np.exp(a), "power": lambda: np.abs(a) ** 2.5, "square": lambda: np.square(a),
         "degrees": lambda: np.degrees(a), "arctan2": lambda: np.arctan2(a, b),
         "hypot": lambda: np.hypot(a, b), "r-": lambda: 1.0 - a, "r/": lambda: 1.0 / (a * a + 1.0),
@@ -246,6 +258,25 @@ def test_numpys_functions_give_what_they_give_on_arrays(rg: Any, name: str) -> N
     slope = (8 * (moved(step) - moved(-step)) - moved(2 * step) + moved(-2 * step)) / (12 * step)
     ours = sum(np.sum(leaf.grad * way) for leaf, way in zip((x, y, w), ways))
     assert ours == pytest.approx(slope, rel=1e-8, abs=1e-8)
+
+
+@steady(max_examples=60)
+@given(data=st.data(), name=st.sampled_from(["trace", "diagonal"]))
+def test_diagonals_of_any_two_axes(native: Any, reference: Any, data: Any, name: str) -> None:
+    shape = data.draw(hnp.array_shapes(min_dims=2, max_dims=4, min_side=0, max_side=3))
+    axes = st.integers(-len(shape), len(shape) - 1)
+    offset, one, other = data.draw(st.tuples(st.integers(-3, 3), axes, axes))
+    assume((one - other) % len(shape))
+    array = counted(shape)
+    for places in ((), (offset,), (offset, one, other)):
+        expected = getattr(np, name)(array, *places)
+        for rg in (native, reference):
+            x = rg.Tensor(array)
+            found = getattr(x, name)(*places)
+            assert np.array_equal(found.data, expected)
+            assert np.array_equal(getattr(np, name)(x, *places).data, expected)
+            found.sum().backward()
+            assert x.grad.sum() == getattr(np, name)(np.ones(shape), *places).sum()
 
 
 def test_bools_and_whole_numbers_are_plain(rg: Any) -> None:

@@ -38,11 +38,47 @@ REFUSED: dict[str, tuple[Any, str, str]] = {
     "mean of a list along an axis": (
         lambda rg, x: rg.mean([rg.Value(1.0)], axis=0), "ShapeError", "only tensors have axes"),
     "split": (lambda rg, x: rg.split(x, 4), "FitError", "do not make 4 alike"),
+    "where": (
+        lambda rg, x: rg.where(np.ones(4) > 0, x, 0.0), "FitError", "shapes (4,), (2, 3), ()"),
+    "put into nothing": (
+        lambda rg, x: x.put(slice(0, 0), np.ones((2, 3))), "FitError", "an axis is [0, 2] long"),
+    "one column too many": (
+        lambda rg, x: x.put(slice(0, 0), np.ones((1, 2))), "FitError", "an axis is [2, 3] long"),
+    "an empty mask": (
+        lambda rg, x: assigned(x, A > 9, np.ones(2)), "FitError", "an axis is [0, 2] long"),
+    "places that do not fit": (
+        lambda rg, x: x.put(([0, 1], [0, 1, 2]), 1.0), "FitError", "do not broadcast"),
+    "targets of one": (
+        lambda rg, x: rg.cross_entropy(x, [0]), "FitError", "one whole number a row"),
+    "a column of targets": (
+        lambda rg, x: rg.cross_entropy(x, [[0], [1]]), "FitError", "of shape (2, 1) for rows"),
+    "diag": (lambda rg, x: rg.diag(x[None]), "FitError", "a vector or a matrix, not 3 axes"),
+    "diagonal": (lambda rg, x: x[0].diagonal(), "FitError", "axis 1 is out of bounds"),
+    "rot90": (lambda rg, x: np.rot90(x, 1, (0, 0)), "FitError", "names an axis twice"),
+    "diff": (lambda rg, x: np.diff(x, axis=2), "FitError", "axis 2 is out of bounds"),
+    "moveaxis": (lambda rg, x: np.moveaxis(x, 0, 5), "FitError", "axis 5 is out of bounds"),
+    "moveaxis twice": (lambda rg, x: np.moveaxis(x, (0, 1), 0), "FitError", "2 axes to 1 places"),
+    "array_split": (lambda rg, x: np.array_split(x, 0), "FitError", "0 pieces"),
+    "repeat": (lambda rg, x: x.repeat(-1), "FitError", "repeated -1 times"),
+    "repeat each": (lambda rg, x: x.repeat([1, 2], axis=1), "FitError", "repeat: "),
+    "tile": (lambda rg, x: np.tile(x, -1), "FitError", "repeated (-1,) times"),
+    "average": (
+        lambda rg, x: np.average(x, axis=1, weights=np.ones(2)), "FitError", "2 weights along"),
+    "a length of 2.5": (lambda rg, x: x.reshape(2.5, 3), "TensorError", "(2.5, 3) is no shape"),
+    "an axis of 0.5": (lambda rg, x: rg.stack([x, x], axis=0.5), "TensorError", "is no axis"),
+    "spectral norm": (
+        lambda rg, x: np.linalg.norm(x, 2, axis=(0, 1)), "TensorError", "Write its formula"),
+    "round": (lambda rg, x: np.round(x, 2), "TensorError", "decimals="),
     # dtypes
     "complex": (lambda rg, x: rg.Tensor(np.ones(2) * 1j), "TensorError", "compute with .real"),
     "objects": (
         lambda rg, x: rg.Tensor(np.array([object()])), "TensorError", "array.astype(float)"),
     "values": (lambda rg, x: rg.Tensor([rg.Value(1.0)]), "TensorError", "rg.stack(values)"),
+    "a mask": (
+        lambda rg, x: rg.Tensor(np.ma.array([1.0, 2.0], mask=[False, True])), "TensorError",
+        "array.filled(number)"),
+    "+ a mask": (
+        lambda rg, x: x + np.ma.masked_less(A, 2.0), "TensorError", "array.filled(number)"),
     "text": (lambda rg, x: rg.Tensor(["a", "b"]), "TensorError", "got dtype <U1"),
     "ragged": (lambda rg, x: rg.Tensor([[1.0], [1.0, 2.0]]), "TensorError", "rows are not alike"),
     "a tensor": (lambda rg, x: rg.Tensor(x), "TensorError", "t.detach()"),
@@ -63,12 +99,21 @@ REFUSED: dict[str, tuple[Any, str, str]] = {
     "a float": (lambda rg, x: x[0.5], "TensorIndexError", "is no index"),
     "a value as index": (lambda rg, x: x[rg.Value(1.0)], "TensorIndexError", "int(v.data)"),
     "a tensor as index": (lambda rg, x: x[x], "TensorIndexError", "t.data.astype(int)"),
-    "a mask": (lambda rg, x: x[np.array([True] * 3)], "TensorIndexError", "a mask of shape (3,)"),
+    "a mask as index": (
+        lambda rg, x: x[np.array([True] * 3)], "TensorIndexError", "a mask of shape (3,)"),
     "True": (lambda rg, x: x[True], "TensorIndexError", "a mask with axes"),
     "take": (lambda rg, x: x.take([7], axis=1), "TensorIndexError", "index 7 is out of bounds"),
     "floats as places": (lambda rg, x: x.take([0.5]), "NumberError", "places are whole numbers"),
     "targets": (
         lambda rg, x: rg.cross_entropy(x, [0, 3]), "TensorIndexError", "index 3 is out of bounds"),
+    "take from nothing": (
+        lambda rg, x: x[:0].take(0, axis=0), "TensorIndexError", "out of bounds for axis 0 of"),
+    "take of nothing at all": (
+        lambda rg, x: x[:, :0].take([0, 0]), "TensorIndexError", "index 0 is out of bounds"),
+    "a row of no table": (
+        lambda rg, x: rg.embedding(x[:0], 0), "TensorIndexError", "index 0 is out of bounds"),
+    "gather from nothing": (
+        lambda rg, x: rg.gather(x[:, :0], [[0], [0]]), "TensorIndexError", "axis 1 of length 0"),
     "assignment": (lambda rg, x: assigned(x, 5, 1.0), "TensorIndexError", "index 5 is out of"),
     # leaving the graph
     "bool": (lambda rg, x: bool(x), "TensorError", "(t > 0).all() or .any()"),
@@ -96,7 +141,7 @@ REFUSED: dict[str, tuple[Any, str, str]] = {
     "rint": (lambda rg, x: np.rint(x), "TensorError", "rg.round(t)"),
     "//": (lambda rg, x: x // 2, "GraphExitError", "rg.floor(a / b)"),
     "%": (lambda rg, x: x % 2, "GraphExitError", "rg.remainder(a, b)"),
-    "round": (lambda rg, x: round(x), "GraphExitError", "rg.round(t)"),
+    "round in Python": (lambda rg, x: round(x), "GraphExitError", "rg.round(t)"),
     "sort in place": (lambda rg, x: x.sort(), "TensorError", "t = rg.sort(t)"),
     "@ number": (lambda rg, x: x @ 2.0, "OperandError", "write * to multiply"),
     "@ value": (lambda rg, x: rg.Value(2.0) @ x, "OperandError", "write * to multiply"),
@@ -146,6 +191,12 @@ def test_attributes_of_arrays_are_named(rg: Any) -> None:
     with pytest.raises(AttributeError, match=r"t\.data\.byteswap has it for plain numbers"):
         x.byteswap  # noqa: B018
     assert not hasattr(x, "_secret")
+
+
+def test_a_masked_array_without_masked_numbers_is_an_array(rg: Any) -> None:
+    plain = np.ma.array([1.0, 2.0], mask=[False, False])
+    assert rg.Tensor(plain).data.tolist() == [1.0, 2.0]
+    assert (rg.Tensor([1.0, 2.0]) + plain).data.tolist() == [2.0, 4.0]
 
 
 def test_odd_numbers_and_nothing_at_all_are_welcome(rg: Any) -> None:

@@ -3,6 +3,9 @@ time that grows as the loop does."""
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -108,6 +111,69 @@ def test_rows_of_a_matrix_and_other_shapes(rg):
     slopes = [(rg.grad(loss)(w.data + e) - rg.grad(loss)(w.data - e)) / (2 * step)
               for e in step * np.eye(3)]  # fmt: skip
     np.testing.assert_allclose(rg.hessian(loss)(w.data), slopes, rtol=1e-6, atol=1e-8)
+
+
+ROWS = {
+    "one row": lambda rg, x: np.sin(x[0]).sum(),
+    "two rows": lambda rg, x: np.sin(x[0]).sum() + np.cos(x[1]).sum(),
+    "a row twice": lambda rg, x: np.sin(x[0]).sum() * np.cos(x[0]).sum(),
+    "a row and the whole": lambda rg, x: np.sin(x[-1] * x).sum(),
+    "a row put": lambda rg, x: np.sin(x.put(1, x[0] * 3.0)).sum(),
+    "a row in rows": lambda rg, x: np.sin(x.put(slice(0, 2), x[2])).sum(),
+    "rows of three axes": lambda rg, x: (x[None].put((0, 1), x[0] * x[1]) ** 3).sum(),
+    "its own rows": lambda rg, x: sum(np.sin(row @ row) for row in x),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_second_derivatives_of_rows_that_are_read_and_written(rg, name):
+    at = np.array([[0.3, -0.2], [0.9, 0.4], [-0.5, 0.7]])
+    along = np.array([[1.0, 0.5], [0.25, -1.0], [0.75, 2.0]])
+    slope = rg.grad(lambda x: ROWS[name](rg, x))
+    step = 1e-6
+    expected = (slope(at + step * along) - slope(at - step * along)) / (2 * step)
+    x = rg.Tensor(at)
+    (first,) = rg.gradients(ROWS[name](rg, x), [x])
+    (second,) = rg.gradients((first * along).sum(), [x])
+    np.testing.assert_allclose(second.data, expected, rtol=1e-7, atol=1e-8)
+    nested = rg.grad(lambda x: (slope(x) * along).sum())(at)
+    np.testing.assert_allclose(nested, second.data, rtol=1e-13, atol=1e-14)
+
+
+def test_nothing_is_differentiated_where_a_place_has_no_numbers(rg):
+    for at in (0, (1, -1)):
+        slope = rg.grad(lambda x: np.sin(x[at]).sum() + rg.Value(1.0))(np.zeros((2, 3, 0)))  # noqa: B023
+        assert slope.data.shape == (2, 3, 0)
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda it: pickle.loads(pickle.dumps(it))])
+def test_copies_of_such_loops_have_the_gradients(rg, copied):
+    first, start = rg.Value(0.7), rg.Tensor(np.ones(3))
+    x = start * 2.0
+    row = x.sum()  # reads numbers that are then written over
+    x[0] = first
+    for i in range(2):
+        x[i + 1] = (x[i] * first).sin()
+    loop = chain(rg, first, 12)
+    loss = (x * x).sum() + (loop**2).sum() + row
+    again, *leaves = copied((loss, first, start))
+    loss.backward()
+    again.backward()
+    assert again.data == loss.data
+    assert leaves[0].grad == first.grad
+    np.testing.assert_array_equal(leaves[1].grad, start.grad)
+    told, copies = rg.story(loss), rg.story(again)
+    assert [node.op for node in copies.nodes] == [node.op for node in told.nodes]
+    assert not rg.births(again).forward
+
+
+def test_a_copy_of_what_was_written_over_has_no_numbers(rg):
+    x = rg.Tensor(np.ones(3))
+    x[0] = rg.Value(2.0)
+    (before, _), (copied, _) = x.inputs, copy.deepcopy(x).inputs
+    for gone in (before, copied, pickle.loads(pickle.dumps(x)).inputs[0]):
+        with pytest.raises(rg.errors.AliasError, match="were let go"):
+            gone.data  # noqa: B018
 
 
 def test_births_in_such_loops_are_found_where_they_are_made(rg):

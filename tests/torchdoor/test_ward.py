@@ -89,6 +89,29 @@ def test_a_frozen_trunk_is_a_note():
     ]
 
 
+@pytest.mark.parametrize("name", ["ema_frozen", "hinge_solved", "pinn_attribute"])
+def test_what_is_not_meant_to_learn_or_has_learnt_is_no_illness(name):
+    watch = rg.torch.watch()
+    _, error = ran(HERE / "ward_healthy" / f"{name}.py", watch)
+    assert error is None
+    assert watch.report().healthy, watch.report().text()
+
+
+def test_what_softmax_makes_of_a_masked_row_is_named_though_the_loss_is_finite():
+    watch = rg.torch.watch()
+    ran(HERE / "ward" / "masked_row_late.py", watch)
+    (alarm,) = watch.report().alarms
+    assert (alarm.kind, alarm.began) == ("birth forward", 3)  # a pass that is not examined
+    assert "no row is masked altogether" in alarm.cure
+
+
+def test_a_zero_that_is_only_added_is_no_factor():
+    watch = rg.torch.watch()
+    ran(HERE / "ward" / "frozen_gamma_zero.py", watch)
+    (alarm,) = watch.report().alarms
+    assert "the batch_norm on line 6 multiplies by exact zeros" in alarm.sentence
+
+
 def numbers(thing):
     """Every number that a program leaves behind."""
     if isinstance(thing, torch.nn.Module):

@@ -15,7 +15,7 @@ from torch import nn
 import retrograde as rg
 from retrograde.errors import TorchFeatureError, TorchProgramError, UnhealthyError
 from retrograde.explain.story import Story
-from retrograde.torch import _private
+from retrograde.torch import _private, lines
 
 
 def net():
@@ -298,3 +298,29 @@ def test_saved_memory_is_counted_once_by_line():
         found = rg.torch.memory(loss)
     assert found.recorded == 100 * 50 * 4
     assert found.by_line[0].bytes == found.recorded
+
+
+def test_steps_of_length_0_along_gradients_of_0_are_not_too_short():
+    model = net()
+    watch = trained(model, 8, lambda: F.relu(model(X) - 100.0).mean())
+    assert not [v for v in watch.report().verdicts if v.kind == "learning rate"]
+
+
+def test_a_number_left_of_a_view_without_history_is_under_its_owner():
+    w = torch.ones(3, requires_grad=True)
+    product = w * 2
+    with torch.no_grad():
+        view = product[:2]
+    assert view.requires_grad
+    assert lines.leaves_under(lines._owner(view)) == {id(w)}
+
+
+def test_a_loss_of_frozen_parameters_alone_has_no_history_for_that_reason():
+    model = net().requires_grad_(False)
+    watch = rg.torch.watch(model)
+    with suppress(RuntimeError), watch:
+        model(X).sum().backward()
+    (alarm,) = watch.report().alarms
+    assert alarm.kind == "no history"
+    assert "requires_grad is False for all 4 parameters" in alarm.sentence
+    assert "requires_grad to True" in alarm.cure

@@ -65,6 +65,7 @@ from .tensor import array_node as array_node
 from .tensor import array_row as array_row
 from .tensor import is_written_over as is_written_over
 from .tensor import key as key
+from .tensor import mark_written_over as mark_written_over
 from .tensor import put as put
 from .tensor import stale_input as stale_input
 from .tensor import write_tensor as write_tensor

@@ -7,7 +7,6 @@ descriptor that is compared.
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
@@ -16,6 +15,7 @@ from struct import pack
 from types import CellType, MemberDescriptorType, WrapperDescriptorType
 from typing import Any
 
+from .._shared.references import references
 from .reference import Node
 
 ATTRIBUTE, ITEM, CELL = 0, 1, 2
@@ -137,9 +137,11 @@ class _Place:
         return now is not None and _is_same(now[0], self.expected)
 
 
-_counted = _Place(object(), None, None, "", 0)
-_OWN = sys.getrefcount(_counted.container) - 1
-"""References to what a place holds that are there only because it is being counted."""
+def _is_held_by(place: _Place, count: int) -> bool:
+    """Whether nobody but so many places refers to a container. Where the interpreter does not
+    count references, somebody may."""
+    found = references(place, "container")
+    return found is not None and found <= count
 
 
 class Names:
@@ -204,7 +206,7 @@ class Names:
             key
             for key, place in self._places.items()
             if (issubclass(type(place.expected), Node) and place.expected._traced)
-            or sys.getrefcount(place.container) - _OWN <= ours[id(place.container)]
+            or _is_held_by(place, ours[id(place.container)])
         ]
         for key in gone:
             del self._places[key]

@@ -4,7 +4,6 @@ it. Methods, operators and NumPy's protocols are put on the class by ``_tensors/
 
 from __future__ import annotations
 
-from sys import getrefcount
 from typing import Any
 from weakref import ref
 
@@ -12,6 +11,7 @@ from .._shared.arrays import floats
 from .._shared.bound import Bound
 from .._shared.lending import refuse_lent
 from .._shared.numerics import np
+from .._shared.references import references
 from .._shared.sites import Site, site_of
 from ..errors import AliasError, LeafError, RecordingError, TensorError
 from . import arrays
@@ -225,7 +225,8 @@ def array_node(
     bound: Bound, data: Any, operands: tuple[Any, ...], wholes: dict[str, Any], /
 ) -> Any:
     """A node of a bound row from its parts: nothing is computed, no mode is asked."""
-    return arrays.array_node(bound, data, tuple(map(node_of, operands)), wholes)._shown()
+    nodes = tuple([it._node if isinstance(it, Tensor) else it for it in operands])
+    return arrays.array_node(bound, data, nodes, wholes)._shown()
 
 
 def stale_input(thing: Any, /) -> Any:
@@ -238,6 +239,11 @@ def stale_input(thing: Any, /) -> Any:
 def is_written_over(thing: Any, /) -> bool:
     """Whether ``t[i] = v`` has taken over the numbers of a tensor's node."""
     return isinstance(thing, Tensor) and thing._node._data is None
+
+
+def mark_written_over(tensor: Tensor, /) -> None:
+    """Let the numbers of a copy go, as those of a node that ``t[i] = v`` has written on."""
+    tensor._node._data = None
 
 
 def key(thing: Any, /) -> int:
@@ -300,12 +306,12 @@ def _record_put(
 
 
 def _is_alone(node: TensorNode) -> bool:
-    """Whether nothing else holds the numbers of a node: no result, no array from .data."""
-    shown = node._data
-    buffer = shown.base
-    if type(buffer) is not np.ndarray or not buffer.flags.writeable:
+    """Whether nothing else holds the numbers of a node: no result, no array from .data. Where the
+    interpreter does not count references, something may."""
+    if references(node, "_data") != 1 or references(node._data, "base") != 1:
         return False
-    return getrefcount(shown) == 3 and getrefcount(buffer) == 3  # its own, the name, the argument
+    buffer = node._data.base
+    return type(buffer) is np.ndarray and buffer.flags.writeable
 
 
 def _written(bound: Bound, buffer: Any, numbers: Any, wholes: dict[str, Any]) -> None:

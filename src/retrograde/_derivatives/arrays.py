@@ -36,7 +36,7 @@ def contributions(
     if at is not None and bound.name == "index":
         return [Placed(at, upstream)]
     if at is not None and bound.shape[len(at) :] == bound.shapes[1]:
-        written = upstream[at]  # read before the place is cleared
+        written = _read(upstream, at)  # before the place is cleared
         return [written if index else _cleared(upstream, at, owned) for index in wanted]
     if bound.statement is None:
         return bound.rule_on_tensors(node, operands, wanted, upstream)
@@ -90,6 +90,11 @@ def _placed(whole: Any, part: Placed) -> Any:
             return whole
         whole = Tensor(whole, requires_grad=False)
     return _assigned(whole, part.at, added(whole[part.at], part.amount))
+
+
+def _read(whole: Any, at: tuple[int, ...]) -> Any:
+    """What stands at a place, whatever is written there later."""
+    return whole[at] if in_graph(whole) else np.array(whole[at])[()]
 
 
 def _cleared(whole: Any, at: tuple[int, ...], owned: bool) -> Any:

@@ -24,6 +24,8 @@ def floats(thing: Any, what: str) -> NDArray[np.float64]:
         return thing
     if hasattr(thing, "requires_grad"):
         raise TensorError.of_graph(what, thing)
+    if isinstance(thing, np.ma.MaskedArray) and np.ma.is_masked(thing):
+        raise TensorError.masked(what)
     try:
         array = np.asarray(thing)
     except ValueError:

@@ -88,6 +88,9 @@ class Core(Protocol[V]):
     def is_written_over(self, thing: Any, /) -> bool:
         """Whether ``t[i] = v`` has taken over the numbers of a tensor's node."""
 
+    def mark_written_over(self, tensor: Any, /) -> None:
+        """Let the numbers of a copy go, as those of a node that ``t[i] = v`` has written on."""
+
     def stale_input(self, thing: Any, /) -> Any:
         """The input of an array row whose numbers were changed since; None where none was."""
 
@@ -511,6 +514,9 @@ class NativeCore(Core[V], Protocol[V]):
 
     def compiled_code(self, address: int, given: Any, /) -> Any:
         """What the keeper of a plan's code holds, so that a library's program runs instead."""
+
+    def shaped_compiled(self, plan: Any, address: int, /) -> None:
+        """Run a library's maps in place of the steps of a plan with shapes."""
 
     def evaluate(self, op: int, numbers: tuple[float, ...], /) -> float:
         """One row of the law by the replay kernels."""

@@ -2,6 +2,7 @@
 
 ``RETROGRADE_THREADS`` comes first, then ``OMP_NUM_THREADS``; without them the processors that the
 system lets this process run on, and no more than a container's share of processor time is worth.
+No call takes more than ``MOST``, whoever asks.
 """
 
 from __future__ import annotations
@@ -10,9 +11,12 @@ import math
 import os
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from ..errors import CoreError
+
+MOST: Final = 64
+"""More than so many the native core does not start (``MOST_THREADS`` of ``native/replay.c``)."""
 
 _OURS, _OPENMP = "RETROGRADE_THREADS", "OMP_NUM_THREADS"
 
@@ -29,21 +33,41 @@ def default_threads() -> int:
     return threads_here().number
 
 
+def threads_for(asked: int | None) -> int:
+    """How many a call takes that asks for so many; None is the default."""
+    return default_threads() if asked is None else min(max(int(asked), 1), MOST)
+
+
 def threads_here() -> Threads:
     """The number of threads, and where it comes from; ``RETROGRADE_THREADS`` has to be a number."""
     ours = os.environ.get(_OURS, "").strip()
     if ours:
-        if not ours.isdecimal() or int(ours) < 1:
+        asked = _whole(ours)
+        if asked < 1:
             raise CoreError.threads(ours)
-        return Threads(int(ours), f"{_OURS} says so")
+        return _at_most(asked, f"{_OURS} says so")
     # A list is for levels of nested parallelism: the first is for the outermost.
-    openmp = os.environ.get(_OPENMP, "").partition(",")[0].strip()
-    if openmp.isdecimal() and int(openmp) > 0:
-        return Threads(int(openmp), f"{_OPENMP} says so")
+    openmp = _whole(os.environ.get(_OPENMP, "").partition(",")[0].strip())
+    if openmp > 0:
+        return _at_most(openmp, f"{_OPENMP} says so")
     processors, share = _processors(), _share_of_container()
     if share < processors:
-        return Threads(share, "the processor time of the container")
-    return Threads(processors, "the processors this process may use")
+        return _at_most(share, "the processor time of the container")
+    return _at_most(processors, "the processors this process may use")
+
+
+def _whole(text: str) -> int:
+    """The whole number that a text is; 0 where it is none, or longer than Python reads."""
+    try:
+        return int(text) if text.isdecimal() else 0
+    except ValueError:
+        return 0
+
+
+def _at_most(number: int, why: str) -> Threads:
+    if number > MOST:
+        return Threads(MOST, f"{why}, and no call takes more than {MOST}")
+    return Threads(number, why)
 
 
 def _processors() -> int:

@@ -42,12 +42,14 @@ def plan(row: Bound, wholes: Mapping[str, Any], make: Make) -> Any:
         return row.name
     if row.implicit is not None:
         return False
+    limits = {name: length for name, length, _ in row.picks}
+    if 0 in limits.values():  # nothing to pick from; a limit of 0 would be none
+        return False
     places = _looked_up(row, wholes)
     way = row.name if row.name == "reshape" else view_of(row)
     if way is False:
         sources = {name: number for number, name in enumerate(row.operands)}
         way = [_step(row, sources, places, make)]
-    limits = {name: length for name, length, _ in row.picks}
     kept = tuple((name, shape, limits.get(name, 0)) for name, shape in places.items())
     return way, kept, len(row.wholes), _choice(row)
 
@@ -190,7 +192,8 @@ def made_by(
     if name not in ("index", "put_at"):
         return bound(name, shapes), {}
     shape = shapes[0]
-    found = np.unravel_index(place // prod(shape[count:]), shape[:count])
+    step = max(1, prod(shape[count:]))  # among no numbers every place begins at 0
+    found = np.unravel_index(place // step, shape[:count])
     wholes = {f"n{axis + 1}": np.array(it, dtype=np.intp) for axis, it in enumerate(found)}
     lengths = dict.fromkeys(wholes, ())
     if name == "put_at":
@@ -209,8 +212,9 @@ def one_place(row: Bound, wholes: Mapping[str, Any]) -> tuple[int, ...] | None:
 
 def unfit(name: str, shapes: tuple[Any, ...]) -> str:
     """Why a row cannot be bound to shapes, in the law's words."""
+    numbers = ((),) * (OPS[name].arity - len(shapes)) if name in OPS else ()
     try:
-        bound(name, shapes)
+        bound(name, (*shapes, *numbers))
     except ValueError as error:
         return str(error)
     raise AssertionError(f"{name} fits {shapes}")

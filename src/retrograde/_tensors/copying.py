@@ -2,7 +2,8 @@
 
 A pickle holds the leaves under a thing as objects of their own, so that their identity is kept
 within one pickle, and the rest of the graph as a flat list of nodes. Data, gradients, labels and
-requires_grad are kept; hooks and sites are not.
+requires_grad are kept; hooks and sites are not. Numbers that t[i] = v has written over are gone in
+the copy too.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 
 from .._shared.numerics import np
 from .._values import copying as of_values
+from ..errors import AliasError
 from ..tensor import Tensor
 from ..value import Value, belongs_to_caller, core
 
@@ -46,7 +48,8 @@ def deep_copy(root: Any, memo: dict[Any, Any]) -> Any:
                     memo[name] = _leaf(*_leaf_parts(node))
                 else:
                     inputs = [
-                        copies.get(core.key(v), v.data) if _is_node(v) else v
+                        copies[core.key(v)] if core.key(v) in copies
+                        else v.data if _is_node(v) else v
                         for v in _inputs(node)
                     ]  # fmt: skip
                     memo[name] = _remade(_record(node, "deepcopy"), inputs)
@@ -106,7 +109,7 @@ def _inputs(node: Any) -> Any:
 
 def _leaf_parts(thing: Any) -> tuple[Any, ...]:
     if isinstance(thing, Tensor):
-        data = np.array(thing.data)
+        data = _numbers(thing)
         return type(thing), data, np.array(thing.grad), thing.label, thing.requires_grad
     return of_values._leaf_parts(thing)
 
@@ -114,10 +117,23 @@ def _leaf_parts(thing: Any) -> tuple[Any, ...]:
 def _leaf(kind: Any, data: Any, grad: Any, label: str | None, requires_grad: bool) -> Any:
     if not issubclass(kind, Tensor):
         return of_values._blank(kind, data, grad, label, requires_grad)
-    tensor = kind(data, label=label, requires_grad=requires_grad)
+    numbers = np.zeros(grad.shape) if data is None else data
+    tensor = kind(numbers, label=label, requires_grad=requires_grad)
     if grad.any():
         tensor.grad = grad
+    if data is None:
+        core.mark_written_over(tensor)
     return tensor
+
+
+def _numbers(node: Any) -> Any:
+    """The numbers of a node; None where a write has taken them over, or what they come from."""
+    if core.is_written_over(node):
+        return None
+    try:
+        return np.array(node.data)
+    except AliasError:
+        return None
 
 
 def _record(node: Any, what: str) -> Record:
@@ -125,7 +141,7 @@ def _record(node: Any, what: str) -> Record:
     if row is not None:
         bound, wholes = row
         grad = node.grad if isinstance(node, Value) else None
-        return ARRAY, bound, np.array(node.data), wholes, node.label, grad
+        return ARRAY, bound, _numbers(node), wholes, node.label, grad
     if node._rule is not None or core.recompute(node) is None:
         return CUSTOM, of_values._custom_parts(node, what), node.data, (), node.label, node.grad
     op, _, numbers = core.parts(node)
@@ -135,7 +151,10 @@ def _record(node: Any, what: str) -> Record:
 def _remade(record: Record, inputs: list[Any]) -> Any:
     kind, made_by, data, more, label, grad = record
     if kind == ARRAY:
-        node = core.array_node(made_by, data, tuple(inputs), more)
+        numbers = np.zeros(made_by.shape) if data is None else data
+        node = core.array_node(made_by, numbers, tuple(inputs), more)
+        if data is None:
+            core.mark_written_over(node)
     elif kind == CUSTOM:
         node = of_values._custom(made_by[0], made_by[1], data, tuple(inputs), made_by[2])
     else:

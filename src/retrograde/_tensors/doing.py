@@ -188,6 +188,8 @@ class Doing:
             places, at, lengths, selection = located(x.shape, entries)
         except IndexError as error:
             raise TensorIndexError.of(f"put: {error}", x) from None
+        except ValueError as error:
+            raise FitError.of(f"put: {error}", [x]) from None
         written = moved(places, Array("y")[tuple(at)], lengths)
         in_order = replace(written, loops=tuple(lengths.items()))  # so that the last one stays
         turns = Statement((in_order,), x.shape)

@@ -16,7 +16,7 @@ from ..errors import FitError
 from ..tensor import Tensor, in_graph
 from ..value import belongs_to_caller
 from .doing import axes_of, do, operand
-from .methods import Axis, axis_of, shape_of
+from .methods import Axis, axis_of, one_axis, shape_of
 
 # ---- products ----------------------------------------------------------------------------------
 
@@ -79,7 +79,7 @@ def stack(parts: Iterable[Any], axis: int = 0) -> Any:
     >>> rg.stack([rg.Value(1.0), rg.Value(2.0), 3.0]).data
     array([1., 2., 3.])
     """
-    return do.stacked(_some("stack", parts), int(axis))
+    return do.stacked(_some("stack", parts), one_axis(axis))
 
 
 def concatenate(parts: Iterable[Any], axis: int | None = 0) -> Any:
@@ -97,7 +97,7 @@ def concatenate(parts: Iterable[Any], axis: int | None = 0) -> Any:
             )
     if axis is None:
         return do.joined([flat(part) for part in given])
-    return do.joined(given, int(axis))
+    return do.joined(given, one_axis(axis))
 
 
 def split(x: Any, sections: int | Sequence[int], axis: int = 0) -> list[Any]:
@@ -108,7 +108,7 @@ def split(x: Any, sections: int | Sequence[int], axis: int = 0) -> list[Any]:
     [[1.0, 2.0], [3.0, 4.0]]
     """
     cuts = int(sections) if isinstance(sections, (int, np.integer)) else [int(n) for n in sections]
-    found: list[Any] = do("split", _with_axes(x, "split"), sections=cuts, axis=int(axis))
+    found: list[Any] = do("split", _with_axes(x, "split"), sections=cuts, axis=one_axis(axis))
     return found
 
 
@@ -192,7 +192,7 @@ def sort(x: Any, axis: int | None = -1) -> Any:
     given = _with_axes(x, "sort")
     if axis is None:
         return do("sort", flat(given), axis=0)
-    return do("sort", given, axis=int(axis))
+    return do("sort", given, axis=one_axis(axis))
 
 
 def cumsum(x: Any, axis: int | None = None) -> Any:
@@ -205,7 +205,7 @@ def cumsum(x: Any, axis: int | None = None) -> Any:
     given = operand(x, "cumsum")
     if axis is None:
         return do("cumsum", flat(given), axis=0)
-    return do("cumsum", given, axis=int(axis))
+    return do("cumsum", given, axis=one_axis(axis))
 
 
 # ---- picked by whole numbers ---------------------------------------------------------------------
@@ -219,7 +219,7 @@ def gather(x: Any, indices: Any, axis: int = -1) -> Any:
     array([[2.],
            [3.]])
     """
-    return do("gather", x, n=indices, axis=int(axis))
+    return do("gather", x, n=indices, axis=one_axis(axis))
 
 
 def scatter(x: Any, key: Any, numbers: Any) -> Any:
@@ -339,7 +339,15 @@ def cross_entropy(logits: Any, targets: Any) -> Any:
     >>> round(rg.cross_entropy(rg.Tensor([[0.0, 0.0], [0.0, 0.0]]), [0, 1]).data, 6)
     0.693147
     """
-    return do("cross_entropy", logits, n=targets)
+    given = operand(logits, "cross_entropy")
+    have = targets.shape if hasattr(targets, "shape") else np.shape(targets)
+    rows = getattr(given, "shape", ())[:-1]
+    if have != rows:
+        raise FitError.of(
+            f"cross_entropy: targets of shape {have} for rows of shape {rows}: give one whole "
+            "number a row, as logits.shape[:-1]", [given],
+        )  # fmt: skip
+    return do("cross_entropy", given, n=targets)
 
 
 # ---- equations -----------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from typing import Any
 
 from .._shared import hooks
 from .._shared.numerics import np
-from ..errors import TensorError, TensorIndexError
+from ..errors import FitError, TensorError, TensorIndexError
 from ..ops import OPS
 from ..ops.arrays.binding import normal_axes
 from ..value import belongs_to_caller, core
@@ -28,11 +28,12 @@ def axis_of(axis: Any) -> Any:
     if axis is None:
         return None
     if isinstance(axis, (tuple, list)):
-        return tuple(map(_whole, axis))
-    return _whole(axis)
+        return tuple(map(one_axis, axis))
+    return one_axis(axis)
 
 
-def _whole(axis: Any) -> int:
+def one_axis(axis: Any) -> int:
+    """One axis as a plain whole number."""
     try:
         return operator.index(axis)
     except TypeError:
@@ -43,7 +44,19 @@ def shape_of(shape: tuple[Any, ...]) -> tuple[int, ...]:
     """A shape given as one argument or as several."""
     if len(shape) == 1 and not isinstance(shape[0], (int, np.integer)):
         shape = tuple(shape[0])
-    return tuple(int(n) for n in shape)
+    try:
+        return tuple(map(operator.index, shape))
+    except TypeError:
+        raise TensorError.lengths(shape) from None
+
+
+def checked_axes(what: str, x: Any, *axes: Any) -> tuple[int, ...]:
+    """Axes of x, each another one, counted from the front in the order given."""
+    try:
+        normal_axes([one_axis(axis) for axis in axes], x.ndim)
+    except ValueError as error:
+        raise FitError.of(f"{what}: {error}", [x]) from None
+    return tuple(one_axis(axis) % x.ndim for axis in axes)
 
 
 class Methods:
@@ -170,20 +183,25 @@ class Methods:
         """Without axes of length 1."""
         return do("squeeze", self, axis=axis_of(axis))
 
-    def repeat(self: Any, repeats: int, axis: int | None = None) -> Any:
-        """Each number several times in a row."""
-        if not isinstance(repeats, (int, np.integer)):
-            raise TensorError.operand("repeat", repeats)
+    def repeat(self: Any, repeats: Any, axis: int | None = None) -> Any:
+        """Each number several times in a row: so often all, or each as often as a list says."""
         flat = self.ravel() if axis is None else self
-        return do("repeat", flat, count=int(repeats), axis=0 if axis is None else int(axis))
+        (along,) = checked_axes("repeat", flat, 0 if axis is None else axis)
+        if isinstance(repeats, (int, np.integer)):
+            return do("repeat", flat, count=int(repeats), axis=along)
+        try:
+            places = np.repeat(np.arange(flat.shape[along]), repeats)
+        except (ValueError, TypeError) as error:
+            raise FitError.of(f"repeat: {error}", [self]) from None
+        return do("take", flat, n=places, axis=along)
 
-    def diagonal(self: Any, offset: int = 0) -> Any:
-        """The diagonal of the last two axes."""
-        return do("diagonal", self, k=int(offset))
+    def diagonal(self: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+        """The diagonal of two axes, behind the others."""
+        return do("diagonal", _behind(self, "diagonal", axis1, axis2), k=operator.index(offset))
 
-    def trace(self: Any) -> Any:
-        """The sum of the diagonal of the last two axes."""
-        return do("trace", self)
+    def trace(self: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+        """The sum of the diagonal of two axes."""
+        return self.diagonal(offset, axis1, axis2).sum(axis=-1)
 
     def copy(self: Any) -> Any:
         """The same numbers in a tensor of their own."""
@@ -194,7 +212,7 @@ class Methods:
     def take(self: Any, indices: Any, axis: int | None = None) -> Any:
         """Numbers by whole numbers along an axis; of all in order without one."""
         flat = self.ravel() if axis is None else self
-        return do("take", flat, n=indices, axis=0 if axis is None else int(axis))
+        return do("take", flat, n=indices, axis=0 if axis is None else one_axis(axis))
 
     def put(self: Any, key: Any, numbers: Any) -> Any:
         """A tensor with ``t[key]`` replaced; this one stays as it is.
@@ -273,6 +291,13 @@ class Methods:
     def computed(function: Any, operands: tuple[Any, ...]) -> Any:
         """How a function of values is applied where an operand is a tensor."""
         return do(function.__name__, *operands)
+
+
+def _behind(x: Any, what: str, one: Any, other: Any) -> Any:
+    """Two axes behind all others, which keep their order."""
+    last = checked_axes(what, x, one, other)
+    order = (*(axis for axis in range(x.ndim) if axis not in last), *last)
+    return x if order == tuple(range(x.ndim)) else do("transpose", x, axes=order)
 
 
 class Absent:

@@ -16,14 +16,14 @@ from typing import Any
 
 from .._shared.numerics import np
 from .._shared.operands import COMPARISONS
-from ..errors import TensorError
+from ..errors import FitError, TensorError
 from ..ops import OPS
 from ..ops.spellings import ELSEWHERE
 from ..tensor import Tensor, in_graph, number_of
 from ..value import belongs_to_caller
 from . import functions
 from .doing import do, operand
-from .methods import axis_of, clip
+from .methods import axis_of, checked_axes, clip, shape_of
 from .operators import compared, matmul, power
 
 # ---- functions of numbers ------------------------------------------------------------------------
@@ -126,20 +126,20 @@ def _average(a: Any, axis: Any = None, weights: Any = None) -> Any:
     if np.shape(weights) != np.shape(a):
         if axis is None or np.ndim(weights) != 1:
             raise TensorError.option("average", "weights of another shape")
-        weights = np.reshape(
-            weights, [-1 if n == axis % np.ndim(a) else 1 for n in range(np.ndim(a))]
-        )
+        (along,) = checked_axes("average", _here(a), axis)
+        if len(weights) != np.shape(a)[along]:
+            raise FitError.of(
+                f"average: {len(weights)} weights along an axis of length {np.shape(a)[along]}",
+                [a, weights],
+            )
+        weights = np.reshape(weights, [-1 if n == along else 1 for n in range(np.ndim(a))])
     total = do("sum", do("mul", a, weights), axis=axis_of(axis))
     shared = do("broadcast_to", weights, shape=np.shape(a))
     return do("div", total, do("sum", shared, axis=axis_of(axis)))
 
 
 def _reshape(a: Any, shape: Any) -> Any:
-    return do("reshape", a, shape=_shape(shape))
-
-
-def _shape(shape: Any) -> tuple[int, ...]:
-    return (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(map(int, shape))
+    return do("reshape", a, shape=shape_of((shape,)))
 
 
 def _transpose(a: Any, axes: Any = None) -> Any:
@@ -147,8 +147,14 @@ def _transpose(a: Any, axes: Any = None) -> Any:
 
 
 def _moveaxis(a: Any, source: Any, destination: Any) -> Any:
-    order = np.moveaxis(np.empty(range(1, np.ndim(a) + 1), dtype=np.int8), source, destination)
-    return do("transpose", a, axes=tuple(n - 1 for n in order.shape))
+    ends = [np.atleast_1d(axes).tolist() for axes in (source, destination)]
+    taken, given = (checked_axes("moveaxis", _here(a), *axes) for axes in ends)
+    if len(taken) != len(given):
+        raise FitError.of(f"moveaxis: {len(taken)} axes to {len(given)} places", [a])
+    order = [axis for axis in range(np.ndim(a)) if axis not in taken]
+    for place, axis in sorted(zip(given, taken)):
+        order.insert(place, axis)
+    return do("transpose", a, axes=tuple(order))
 
 
 def _expand_dims(a: Any, axis: Any) -> Any:
@@ -156,7 +162,7 @@ def _expand_dims(a: Any, axis: Any) -> Any:
 
 
 def _broadcast_to(array: Any, shape: Any) -> Any:
-    return do("broadcast_to", array, shape=_shape(shape))
+    return do("broadcast_to", array, shape=shape_of((shape,)))
 
 
 def _at_least(axes: int) -> Callable[..., Any]:
@@ -169,6 +175,11 @@ def _at_least(axes: int) -> Callable[..., Any]:
         return found[0] if len(found) == 1 else tuple(found)
 
     return made
+
+
+def _at_least_3d(part: Any) -> Any:
+    given = _at_least(2)(part)
+    return given if np.ndim(given) > 2 else do("expand_dims", given, axis=2)
 
 
 def _vstack(tup: Any) -> Any:
@@ -186,15 +197,18 @@ def _column_stack(tup: Any) -> Any:
 
 
 def _array_split(ary: Any, sections: Any, axis: int = 0) -> list[Any]:
-    length = np.shape(ary)[axis]
+    (along,) = checked_axes("array_split", _here(ary), axis)
+    length = np.shape(ary)[along]
     if isinstance(sections, (int, np.integer)):
+        if sections < 1:
+            raise FitError.of(f"array_split: {sections} pieces", [ary])
         pieces = np.array_split(np.arange(length), int(sections))
         sections = np.cumsum([len(piece) for piece in pieces])[:-1].tolist()
     return functions.split(ary, sections, axis)
 
 
 def _tile(a: Any, reps: Any) -> Any:
-    return do("tile", a, count=_shape(reps))
+    return do("tile", a, count=shape_of((reps,)))
 
 
 def _pad(array: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0) -> Any:
@@ -204,15 +218,10 @@ def _pad(array: Any, pad_width: Any, mode: str = "constant", *, constant_values:
 
 
 def _rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
+    first, second = checked_axes("rot90", _here(m), *axes)
     for _ in range(k % 4):
-        m = functions.flip(do("transpose", m, axes=_swapped(np.ndim(m), *axes)), axes[0])
+        m = functions.flip(_here(m).swapaxes(first, second), first)
     return m
-
-
-def _swapped(rank: int, one: int, other: int) -> tuple[int, ...]:
-    order = list(range(rank))
-    order[one], order[other] = order[other], order[one]
-    return tuple(order)
 
 
 def _inner(a: Any, b: Any) -> Any:
@@ -226,10 +235,11 @@ def _vdot(a: Any, b: Any) -> Any:
 
 
 def _diff(a: Any, n: int = 1, axis: int = -1) -> Any:
+    (along,) = checked_axes("diff", _here(a), axis)
     for _ in range(n):
         ahead = [slice(None)] * np.ndim(a)
-        ahead[axis], behind = slice(1, None), list(ahead)
-        behind[axis] = slice(None, -1)
+        ahead[along], behind = slice(1, None), list(ahead)
+        behind[along] = slice(None, -1)
         a = do("sub", a[tuple(ahead)], a[tuple(behind)])
     return a
 
@@ -274,14 +284,22 @@ def _here(a: Any) -> Any:
     return a if in_graph(a) else _as_tensor(a)
 
 
+def _round(a: Any, decimals: int = 0) -> Any:
+    if decimals != 0:
+        raise TensorError.option("round", "decimals")
+    return do("round", a)
+
+
 def _take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:
     return functions.gather(arr, indices, axis)
 
 
 def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
-    if ord is not None and not (ord == 2 and (axis is not None or np.ndim(x) == 1)):
+    over = axis_of(axis)
+    count = np.ndim(x) if over is None else len(over) if isinstance(over, tuple) else 1
+    if ord is not None and (ord, count) not in ((2, 1), ("fro", 2)):  # a matrix's 2 is another
         raise TensorError.function("linalg.norm", "Write its formula, as in rg.abs(t).sum(axis).")
-    return do("norm", x, axis=axis_of(axis), keepdims=bool(keepdims))
+    return do("norm", x, axis=over, keepdims=bool(keepdims))
 
 
 def _like(number: float) -> Callable[..., Any]:
@@ -327,12 +345,17 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.reshape: _reshape, np.ravel: lambda a: functions.flat(a), np.transpose: _transpose,
     np.swapaxes: _method("swapaxes"), np.moveaxis: _moveaxis, np.squeeze: _method("squeeze"),
     np.expand_dims: _expand_dims, np.broadcast_to: _broadcast_to,
-    np.atleast_1d: _at_least(1), np.atleast_2d: _at_least(2),
+    np.atleast_1d: _at_least(1), np.atleast_2d: _at_least(2), np.atleast_3d: _at_least_3d,
     np.concatenate: lambda arrays, axis=0: functions.concatenate(arrays, axis),
     np.stack: lambda arrays, axis=0: functions.stack(arrays, axis),
     np.vstack: _vstack, np.hstack: _hstack, np.column_stack: _column_stack,
+    np.dstack: lambda tup: functions.concatenate([_at_least_3d(part) for part in tup], 2),
     np.split: lambda ary, indices_or_sections, axis=0: functions.split(
         ary, indices_or_sections, axis
+    ),
+    np.vsplit: lambda ary, indices_or_sections: functions.split(ary, indices_or_sections, 0),
+    np.hsplit: lambda ary, indices_or_sections: functions.split(
+        ary, indices_or_sections, min(1, np.ndim(ary) - 1)
     ),
     np.array_split: lambda ary, indices_or_sections, axis=0: _array_split(
         ary, indices_or_sections, axis
@@ -344,8 +367,7 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.repeat: lambda a, repeats, axis=None: _here(a).repeat(repeats, axis),
     np.tril: lambda m, k=0: functions.tril(m, k), np.triu: lambda m, k=0: functions.triu(m, k),
     np.diag: lambda v, k=0: functions.diag(v, k),
-    np.diagonal: lambda a, offset=0: _here(a).diagonal(offset),
-    np.trace: lambda a: _here(a).trace(),
+    np.diagonal: _method("diagonal"), np.trace: _method("trace"),
     np.einsum: lambda subscripts, *operands: functions.einsum(subscripts, *operands),
     np.dot: lambda a, b: do("dot", a, b), np.vdot: _vdot, np.inner: _inner,
     np.outer: lambda a, b: functions.outer(a, b),
@@ -354,6 +376,7 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.take: lambda a, indices, axis=None: _here(a).take(indices, axis),
     np.take_along_axis: _take_along_axis, np.diff: _diff, np.append: _append,
     np.meshgrid: _meshgrid, np.copy: lambda a: a.copy(),
+    np.sinc: lambda x: do("sinc", x), np.round: _round, np.around: _round,
     np.linalg.norm: _norm, np.linalg.inv: lambda a: functions.inverse(a),
     np.linalg.solve: lambda a, b: functions.solve(a, b),
     np.linalg.cholesky: lambda a: functions.cholesky(a),

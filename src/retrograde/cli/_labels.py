@@ -73,9 +73,10 @@ def passing_names(source: bytes) -> dict[str, int]:
 
 
 def labels_of(
-    variables: Mapping[str, Any], passing: Mapping[str, int] = _NONE
+    variables: Mapping[str, Any], passing: Mapping[str, int] = _NONE, most: int | None = None
 ) -> list[tuple[Value, str]]:
-    """Every value that variables lead to, each once, with what to call it.
+    """Every value that variables lead to, each once, with what to call it; ``most`` parts of them
+    are looked at.
 
     A dict hands its keys on as names; ``passing`` variables name what nothing else does.
 
@@ -89,7 +90,7 @@ def labels_of(
     2.0 wte[0][1]
     4.0 params[3]
     """
-    walk = _Walk(variables)
+    walk = _Walk(variables, MOST_PARTS if most is None else most)
     ranks: dict[int, list[tuple[str, Any]]] = {}
     for name, thing in variables.items():
         if not name.startswith("__") and type(thing) not in _PLAIN:
@@ -113,12 +114,12 @@ def _rank(thing: Any) -> int:
 class _Walk:
     """One walk over variables: what was found, and what need not be entered again."""
 
-    def __init__(self, variables: Mapping[str, Any]) -> None:
+    def __init__(self, variables: Mapping[str, Any], most: int) -> None:
         self.found: list[tuple[Value, str]] = []
         self._named: set[int] = set()
         self._entered: set[int] = set()
         self._held: list[Any] = []  # made on the way: their ids stay theirs
-        self._left = MOST_PARTS
+        self._left = most
         self._taken = set(variables)
 
     def through(self, variables: list[tuple[str, Any]]) -> None:
@@ -185,16 +186,11 @@ def _attributes(thing: Any) -> Iterator[tuple[str, Any]]:
 
 
 @contextmanager
-def labelled(
-    variables: Mapping[str, Any],
-    passing: Mapping[str, int] = _NONE,
-    otherwise: Iterable[tuple[Value, str]] = (),
-) -> Iterator[None]:
-    """Label the values that have no label by what their program calls them, inside the block; what
-    it does not name, as told ``otherwise``."""
+def labelled(names: Iterable[tuple[Value, str]]) -> Iterator[None]:
+    """Label the values that have no label by these names, inside the block; the first one holds."""
     given: list[tuple[Value, str]] = []
     try:
-        for value, name in (*labels_of(variables, passing), *otherwise):
+        for value, name in names:
             if not value.label and name:
                 given.append((value, value.label))
                 value.label = name
@@ -225,7 +221,7 @@ class Lent:
     def _give(self, this: WatchedPass) -> None:
         if this.site not in self._seen:
             self._seen.add(this.site)
-            self._labels.enter_context(labelled(variables_now(), self._passing))
+            self._labels.enter_context(labelled(labels_of(variables_now(), self._passing)))
 
     def _take_back(self, this: WatchedPass) -> None:
         self._labels.close()

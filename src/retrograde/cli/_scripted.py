@@ -23,11 +23,14 @@ from ..passes import values
 from ..passes.tensors import holds_tensors, leaf_numbers
 from ..value import Value, core
 from ._engines import refuse_without_pass
-from ._labels import labelled, passing_names
+from ._labels import labelled, labels_of, passing_names
 from ._script import Outcome, run_script, source_of
 
 PASSES_COMPARED = 3
 """Backward passes of which the comparisons before them are kept."""
+
+PARTS_LOOKED_AT, PARTS_OF_A_LEAF = 10_000, 4
+"""Parts of variables that are looked at for names while a script runs, and so many for a leaf."""
 
 
 class LastPass:
@@ -47,6 +50,8 @@ class LastPass:
         self.begun_passes = 0
         self._place = os.path.abspath(path)
         self.variables: dict[str, Any] = {}
+        self.named: list[tuple[Value, str]] = []
+        self._known: dict[int, Value] = {}
         self.count = 0
         self.lines: list[int] = []
         self.chosen: WatchedPass | None = None
@@ -102,6 +107,19 @@ class LastPass:
         self.taken = path_of(self.compared)
         if self.passing is not None:
             self.variables = variables_now()
+            self._name_leaves(this.roots, self.passing)
+
+    def _name_leaves(self, roots: tuple[Value, ...], passing: Mapping[str, int]) -> None:
+        """Call leaves what the program calls them now: by its end, others may stand in their
+        places. They are named again where a pass has new ones."""
+        leaves = core.leaves_under(roots)
+        if any(id(leaf) not in self._known for leaf in leaves):
+            most = max(PARTS_LOOKED_AT, PARTS_OF_A_LEAF * len(leaves))
+            lasting = {it: part for it, part in self.variables.items() if it not in passing}
+            found = labels_of(lasting, most=most)
+            self.named = [each for each in found if each[0].op == "leaf"]
+            self._known = {id(leaf): leaf for leaf in leaves}
+            self._known |= {id(leaf): leaf for leaf, _ in self.named}
 
     def where(self) -> str:
         assert self.chosen is not None
@@ -117,7 +135,8 @@ class LastPass:
         names = {**outcome.names}
         for frame in reversed(outcome.frames):
             names |= {**frame, **names}
-        with labelled({**names, **self.variables}, self.passing, self._root()):
+        found = labels_of({**names, **self.variables}, self.passing)
+        with labelled([*self.named, *found, *self._root()]):
             return self._story(outcome)
 
     def _root(self) -> list[tuple[Value, str]]:

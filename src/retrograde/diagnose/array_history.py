@@ -174,6 +174,7 @@ class ArrayHistory(History):
         many, self.loss = len(losses), losses[-1]
         for number, loss in enumerate(losses, start=self.passes + 1):
             self.beside.losses.take(number, loss, self.thresholds.blown)
+            self.zero_loss.update(number, np.array([loss == 0.0]))
         self.passes += many
         self.glance(gradients, reached, many)
         odd = not isfinite(self.loss) or not np.isfinite(gradients).all()

@@ -191,7 +191,8 @@ def _stopped(graph: Pass, index: int, edge: int, numbers: Mapping[int, int]) -> 
         return Zero(kind, f"{name} {words}", op, site, source=site), reason
     for other in range(int(graph.starts[index]), int(graph.starts[index + 1])):
         target = int(graph.inputs[other])
-        factor = _below_views(graph, target) if target >= 0 and other != edge else -1
+        multiplies = target >= 0 and other != edge and other not in arrays.added
+        factor = _below_views(graph, target) if multiplies else -1
         value = arrays.values[factor] if factor >= 0 else None
         if value is not None and value.is_zero:
             number = numbers.get(factor, -1)

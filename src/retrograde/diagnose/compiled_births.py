@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._shared.birth import BACKWARD, DROPPED, FORWARD, GIVEN, MADE, Birth, spelled
 from .._shared.numerics import np
-from .._shared.threads import default_threads
+from .._shared.threads import threads_for
 from .._values.nests import is_array, leaves, mapped
 from ..program.derived import VALUE, Mode
 from ..program.program import CONSTANT, Program
@@ -196,7 +196,7 @@ class _Found:
 
     @property
     def _threads(self) -> int:
-        return default_threads() if self.threads is None else max(int(self.threads), 1)
+        return threads_for(self.threads)
 
     def _read(
         self,

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from math import isfinite
 from typing import Any
 
+from .births import Births
 from .cures import cure_of
 from .history import History
 from .phrases import over, parameters, since
@@ -23,11 +24,12 @@ def births(history: History) -> Iterator[Verdict]:
     spell = history.not_finite
     gone = not harmless and not spell.began[0] and not history.spoiled
     seen = f" (pass {history.birth_pass})" if history.passes > 1 else ""
+    spoils = _spoils(found)
     for phase, born in (("forward", found.forward), ("backward", found.backward)):
         if not born:
             continue
         first = born[0]
-        beside = harmless or (phase == "forward" and found.roots_are_finite)
+        beside = harmless or (phase == "forward" and found.roots_are_finite and not spoils)
         where = f" on line {first.site.line}" if first.site else ""
         if first.how_many:
             what = f"{first.in_an_array()}{where}"
@@ -46,6 +48,15 @@ def births(history: History) -> Iterator[Verdict]:
             f"Birth in the {phase} pass{seen}: {what}{after}.{end}", first.site,
             cure=first.cure, began=history.birth_pass, ended=int(spell.past_ended[0]) * gone,
         )  # fmt: skip
+
+
+def _spoils(found: Births) -> bool:
+    """Whether a NaN of the forward pass misses the result, masked, and spoils the gradients on
+    another line, whose rule takes it in."""
+    if not found.forward or not found.backward or not found.forward[0].how_many:
+        return False
+    taken = any(operand.data != operand.data for operand in found.backward[0].operands)
+    return taken and found.forward[0].site != found.backward[0].site
 
 
 def _ended(spell: Spells) -> str:

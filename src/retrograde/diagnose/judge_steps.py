@@ -13,7 +13,7 @@ from .folding import SHUT
 from .history import History
 from .phrases import listed, on_line, over, since
 from .report import ALARM, NOTE, Verdict
-from .zeros import UNTRAINED
+from .zeros import FROZEN, UNTRAINED
 
 DATA_NAMES = frozenset(
     "x y z t xs ys X Y batch data features image images input inputs label labels point points row "
@@ -79,7 +79,9 @@ def _never_reached(history: History, members: dict[str, Any]) -> Iterator[Verdic
     for name, numbers in members.items():
         lost = history.motion.updated[numbers] & ~history.reached[numbers]
         if lost.any():
-            lost &= np.array([history.why(n).kind != UNTRAINED for n in numbers.tolist()])
+            lost &= np.array(
+                [history.why(n).kind not in (FROZEN, UNTRAINED) for n in numbers.tolist()]
+            )
         if lost.any():
             sick = bool(lost.mean() >= history.thresholds.updated)
             found.setdefault(sick, {})[name] = int(lost.sum()), len(lost)

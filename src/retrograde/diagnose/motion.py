@@ -206,7 +206,7 @@ class Motion(ABC):
                 self.overshoot = Overshoot(number, self.loss, group=hastiest)
             self.overshoot.steps += 1
             self.overshoot.ratio = max(self.overshoot.ratio, ratio)
-        learnable = effect >= EFFECT * loss
+        learnable = effect > 0.0 and effect >= EFFECT * loss
         self.idle.update(number, np.array([ratio < self._limits.idle and learnable]))
 
     # ---- passes ------------------------------------------------------------------------------

@@ -110,6 +110,7 @@ def _forward(graph: Pass, index: int) -> Birth:
         for i in below[:4]
     ]
     kind = arrays.kinds[index]
+    usual = GIVEN if value.nans and below and not infinite else MASKED
     leaf = kind == "leaf"
     if leaf:
         because = because or "an earlier step made it: the update before this pass was not finite"
@@ -117,7 +118,7 @@ def _forward(graph: Pass, index: int) -> Birth:
         FORWARD, "", "leaf" if leaf else (arrays.calls[index] or graph.name(index)),
         arrays.parameters.get(index), float("nan") if value.nans else float("inf"),
         tuple(operands), site=graph.site(index), source=_source(graph.site(index)),
-        cure=CURES.get(kind) or (GIVEN if value.nans else MASKED), route=_route(graph, index),
+        cure=CURES.get(kind) or usual, route=_route(graph, index),
         index=place_of(value.first, arrays.shapes[index]) if value.first >= 0 else (),
         how_many=value.odd, because=because, group=arrays.groups[index],
     )  # fmt: skip

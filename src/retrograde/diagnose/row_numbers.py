@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._shared.numerics import np
 from ..ops import OPS, STRUCTURAL
-from ..program.adjoint import accounted, with_constant, with_input
+from ..program.adjoint import accounted, with_input, with_one
 from ..program.passes import remove_stops
 from ..program.program import CAPTURED, ROW, SEED, Input, Instruction, Program
 from ..program.replay import Part, Ready, run
@@ -38,7 +38,7 @@ def whole(trace: Trace, wrt: Sequence[int], seeds: int = 0) -> tuple[Program, di
 
     With respect to some arguments and all captured leaves that take gradients.
     """
-    program, seed = with_constant(trace.with_takes.replaced(guards=[]), 1.0)
+    program, seed = with_one(trace.with_takes.replaced(guards=[]))
     if seeds:
         program, seed = with_input(program, Input(SEED, "seed 0", 0.0, "", 0))
     captured = [i for i, given in program.inputs.items() if given.kind == CAPTURED]

@@ -608,12 +608,18 @@ class RecordingWarning(UserWarning):
         )
 
     @staticmethod
-    def traces(function: str, count: int, site: Any) -> str:
+    def traces(function: str, count: int, site: Any, offer: bool = False) -> str:
+        choices = (
+            " Or compile with rg.compile(choices=True): branches whose sides only compute values "
+            "are then recorded together."
+        )
         return (
             f"{function} has recorded {count} traces that part{_at(site)}: every way through its "
             "branches is recorded once, and one line in a loop makes many. Results are right, but "
             "each recording takes as long as the first call. Use rg.where, rg.maximum or rg.clip "
             "there, and rg.scan with a fixed number of rounds in place of a while loop."
+            + choices
+            * offer
         )
 
     @staticmethod

@@ -246,7 +246,8 @@ class ExpressionError(RetrogradeError, ValueError):
         numbers = " ".join(f"{name}=1.5" for name in names)
         have = f" (given: {', '.join(given)})" if given else ""
         verb = "has no number" if len(names) == 1 else "have no numbers"
-        return cls(f"{listed} {verb}{have}. Add {numbers} after the expression.")
+        euler = " Euler's number is math.e, and its power exp(x)." if "e" in names else ""
+        return cls(f"{listed} {verb}{have}. Add {numbers} after the expression.{euler}")
 
     @classmethod
     def unused(cls, name: str, names: list[str]) -> Self:

@@ -27,6 +27,17 @@ class TensorError(RetrogradeError, TypeError):
         )
 
     @classmethod
+    def lengths(cls, shape: object) -> Self:
+        return cls(f"{shape!r} is no shape: give whole numbers, or one tuple of them.")
+
+    @classmethod
+    def masked(cls, what: str) -> Self:
+        return cls(
+            f"{what} must be an array of real numbers, got a masked array, whose mask would be "
+            "lost. Write array.filled(number), or choose with rg.where(mask, 0.0, t)."
+        )
+
+    @classmethod
     def dtype(cls, what: str, array: Any) -> Self:
         kind = array.dtype.kind
         cure = "Give real numbers."
@@ -119,6 +130,8 @@ class TensorError(RetrogradeError, TypeError):
             cure = "a None here often comes from a function that forgot to return"
         elif getattr(getattr(got, "dtype", None), "kind", "") == "O":
             cure = "write rg.stack(values) to make a tensor of an array of values"
+        elif hasattr(got, "filled"):
+            cure = "write array.filled(number): the mask would be lost"
         elif isinstance(got, complex) or getattr(getattr(got, "dtype", None), "kind", "") == "c":
             cure = "tensors are real: compute with real and imaginary part separately"
         return cls(f"{op}: cannot compute with {kind_of(got)}; {cure}.")

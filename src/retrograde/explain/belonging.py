@@ -9,7 +9,7 @@ import ast
 import linecache
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -26,6 +26,7 @@ MANY = 12
 
 Path = tuple[str, ...]
 Owners = dict[int, Path]
+Held = tuple[Path, str]
 
 _SEGMENT = re.compile(r"[^.\[]+(?:\[[^\]]*\]?)*|(?:\[[^\]]*\]?)+")
 _ADDED = ("copy", "copy-flip")
@@ -156,8 +157,9 @@ def _by_module(nodes: Sequence[Node]) -> list[Path]:
 
 
 def _base(node: Node) -> str:
-    """The list a parameter stands in: ``w`` for ``layer.w[3]``."""
-    return label_parts(node.label or "")[-1].partition("[")[0]
+    """The list a parameter stands in: ``w`` for ``layer.w[3]``, ``w[0]`` for ``w[0][3]``."""
+    label = node.label or ""
+    return label_parts(label)[-1].partition("[")[0] or label.rpartition("[")[0]
 
 
 def _function(node: Node, enclosing: Enclosing) -> str:
@@ -166,29 +168,67 @@ def _function(node: Node, enclosing: Enclosing) -> str:
 
 def _owners(nodes: Sequence[Node]) -> Owners:
     """By leaf that takes gradients: the module it is a parameter of, by its label."""
-    parts = {
-        node.id: label_parts(node.label)
+    held = {
+        node.id: _held(node.label)
         for node in nodes
         if node.op == "leaf" and node.requires_grad and node.label
     }
-    owners = {index: path[:-1][:DEEPEST] for index, path in parts.items() if len(path) > 1}
-    single = {
-        index: (path[0].partition("[")[0],)
-        for index, path in parts.items()
-        if len(path) == 1 and "[" in path[0]
-    }
-    if len({path[0] for path in owners.values()}) == 1 and all(
-        len(path) > 1 and path[0].isidentifier() for path in owners.values()
+    owners: Owners = {}
+    depths: dict[int, int] = {}  # of the layer that the module lies in
+    layered = _layered(held.values())
+    for index, (module, place) in held.items():
+        base, *rows = _layer(place, layered.get(module, 0))
+        in_a_layer = rows and module in layered
+        path = (*module, base, *rows[:-1])[:DEEPEST] if in_a_layer else module[:DEEPEST]
+        if path:
+            owners[index], depths[index] = path, len(module) + 1 if in_a_layer else 1
+    dotted = [index for index in owners if held[index][0]]
+    if len({owners[it][0] for it in dotted}) == 1 and all(
+        len(owners[it]) > 1 and owners[it][0].isidentifier() for it in dotted
     ):  # one model: its layers are the outermost groups
-        owners = {index: (f"{path[0]}.{path[1]}", *path[2:]) for index, path in owners.items()}
-    owners |= single
-    return _with_biases(nodes, owners)
+        for it in dotted:
+            model, layer, *inner = owners[it]
+            owners[it], depths[it] = (f"{model}.{layer}", *inner), max(depths[it] - 1, 1)
+    layers = {path: path[: depths[index]] for index, path in owners.items()}
+    return _with_biases(nodes, owners, layers)
 
 
-def _with_biases(nodes: Sequence[Node], owners: Owners) -> Owners:
-    """What is only ever added to what one module computes belongs to that module: ``biases[0]``
-    beside ``weights[0]``."""
-    tops: dict[str, set[Path]] = {}
+def _held(label: str) -> Held:
+    """The object that holds a parameter, and what it is called in there."""
+    path = label_parts(label)
+    if len(path) > 1 and path[1].startswith("["):
+        return (), "".join(path)
+    return path[:-1], path[-1]
+
+
+def _layered(held: Iterable[Held]) -> dict[Path, int]:
+    """The objects whose lists are layers, with how deep they nest: those that hold several
+    matrices, as ``net.w[0][1]`` and ``net.v[0][1]``; lists in no object are always layers."""
+    deepest: dict[Path, int] = {}
+    places: dict[Path, list[str]] = {}
+    for module, place in held:
+        places.setdefault(module, []).append(place)
+        deepest[module] = max(deepest.get(module, 0), place.count("["))
+    matrices = {
+        module: {_layer(place, deepest[module])[0] for place in inside if place.count("[") > 1}
+        for module, inside in places.items()
+    }
+    return {it: deepest[it] for it in places if not it or len(matrices[it]) > 1}
+
+
+def _layer(place: str, deepest: int) -> list[str]:
+    """A place in a list as its layer and its rows: ``w``, ``[0]``, ``[1]`` for ``w[0][1]``.
+
+    Beside lists three deep the first index counts layers: ``biases[0]`` beside ``weights[0]``.
+    """
+    base, *indices = place.replace("[", "\0[").split("\0")
+    return [base + indices[0], *indices[1:]] if deepest > 2 and indices[1:] else [base, *indices]
+
+
+def _with_biases(nodes: Sequence[Node], owners: Owners, layers: dict[Path, Path]) -> Owners:
+    """What is only ever added to what one layer computes belongs to that layer: ``biases[0]``
+    beside ``weights[0]``. ``layers`` says of every module which one it lies in."""
+    tops: dict[Path, set[Path]] = {}
     beside: dict[int, set[Path]] = {}
     made: dict[int, Path] = {}
     for node in nodes:
@@ -205,20 +245,24 @@ def _with_biases(nodes: Sequence[Node], owners: Owners) -> Owners:
                     others if kind_of(node.op) in _ADDED else {owners[it]}
                 )
     for index, places in beside.items():
-        tops.setdefault(owners[index][0], set()).update(place[:1] for place in places)
-    moved = {
-        top: places for top, places in tops.items() if len(places) == 1 and (top,) not in places
-    }
-    names: dict[str, list[str]] = {}
-    for top, places in moved.items():
-        names.setdefault(next(iter(places))[0], []).append(top)
-    joined = {top: ", ".join([top, *sorted(more)]) for top, more in names.items()}
+        tops.setdefault(layers[owners[index]], set()).update(layers[place] for place in places)
+    moved: dict[Path, Path] = {}
+    for top, places in tops.items():
+        if len(places) == 1 and top not in places:
+            (place,) = places
+            if place[:-1] == top[:-1]:
+                moved[top] = place
+    names: dict[Path, list[str]] = {}
+    for top, place in moved.items():
+        names.setdefault(place, []).append(top[-1])
+    joined = {top: ", ".join([top[-1], *sorted(more)]) for top, more in names.items()}
     result: Owners = {}
     for index, path in owners.items():
-        if path[0] in moved:
+        if layers[path] in moved:
             there = beside[index]
-            path = next(iter(there)) if len(there) == 1 else next(iter(moved[path[0]]))
-        result[index] = (joined.get(path[0], path[0]), *path[1:])
+            path = next(iter(there)) if len(there) == 1 else moved[layers[path]]
+        layer = layers.get(path, path)
+        result[index] = (*layer[:-1], joined.get(layer, layer[-1]), *path[len(layer) :])
     return result
 
 

@@ -105,7 +105,8 @@ def _packed(content: dict[str, Any]) -> tuple[str, str]:
 
 
 def _heading(story: Story) -> str:
-    """The root's name and how it was computed, in full where that is short."""
+    """The root's name and how it was computed, in full where that is short; where it is very short,
+    that is its name."""
     columns = story.columns
     whole = spell_whole(
         columns.ops,
@@ -118,7 +119,7 @@ def _heading(story: Story) -> str:
     name = columns.names[-1]
     if not columns.inputs[-1] or whole is None:
         return name
-    return f"{name} = {whole}" if columns.named[-1] else whole
+    return f"{name} = {whole}" if story.spelled(story.root) == name else whole
 
 
 def _facts(story: Story) -> str:

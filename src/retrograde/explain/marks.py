@@ -5,7 +5,27 @@ from __future__ import annotations
 from html import escape as _escape
 from pathlib import Path
 
+from .._text.lines import shortened, width_of
+
 DIGITS = 5
+
+TITLE_SIZE = 13
+"""Pixels of the letters of a box's title, as the style sheet says."""
+
+SHORTEST_TITLE = 4
+
+WIDEST = 0.8
+"""Width of a letter that is not listed, by its size: capitals, mostly."""
+
+_WIDTHS = {
+    letter: width
+    for letters, width in {
+        "ijlIJ.,:;' ": 0.4, "f-t[]()|r_": 0.5, "*sczvyxk": 0.64, "abdeghnopqu0123456789": 0.72,
+        "w": 0.93, "…M": 1.0, "m": 1.05, "W": 1.11,
+    }.items()
+    for letter in letters
+}  # fmt: skip
+"""Widths of bold letters, by their size."""
 
 
 def brief(number: float) -> str:
@@ -54,6 +74,28 @@ def clipped(text: str, length: int) -> str:
     'layer0.w[…'
     """
     return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def title_width(text: str) -> float:
+    """About how wide a text is in a box's title, in pixels: in one of the wider common fonts.
+
+    >>> title_width("will") < title_width("WILL") < title_width("MAMA")
+    True
+    """
+    return TITLE_SIZE * sum(_WIDTHS.get(letter, WIDEST * width_of(letter)) for letter in text)
+
+
+def titled(name: str, length: int, room: float) -> str:
+    """A name of at most so many characters that fits in the room there is.
+
+    >>> titled("MOMENTUM_OF_WEIGHTS", 18, 156.0), titled("hidden", 18, 156.0)
+    ('MOMENT…WEIGHTS', 'hidden')
+    """
+    short = shortened(name, length)
+    while title_width(short) > room and length > SHORTEST_TITLE:
+        length -= 1
+        short = shortened(name, length)
+    return short
 
 
 def escape(text: str) -> str:

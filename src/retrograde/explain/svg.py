@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from .._text.lines import shortened
 from .groups import READABLE, Group, group
 from .layout import Layout, Point, path_of
-from .marks import brief, clipped, escape, sign_of, signed, stored
+from .marks import brief, clipped, escape, sign_of, signed, stored, title_width, titled
 from .pictures import SIZES, Box, Line, Picture, pictures
 from .thermometer_svg import thermometer_svg as thermometer_svg
 
@@ -27,6 +26,9 @@ LABELLED = 48
 
 LONGEST_TITLE = 18
 """Characters that fit in the first line of a value's box."""
+
+INDENT = 10.0
+"""Pixels to both sides of what a box says."""
 
 CAPTION = 30.0
 
@@ -83,9 +85,11 @@ def box_title(node: Node) -> tuple[str, str]:
     ('hidden', 'tanh')
     """
     whole = f"{node.name} = {node.expression}"
-    if node.inputs and len(whole) <= LONGEST_TITLE:
+    room = SIZES["value"][0] - 2 * INDENT
+    if node.inputs and len(whole) <= LONGEST_TITLE and title_width(whole) <= room:
         return whole, ""
-    return shortened(node.name, LONGEST_TITLE - len(node.symbol)), clipped(node.symbol, 7)
+    sign = clipped(node.symbol, 7)
+    return titled(node.name, LONGEST_TITLE - len(sign), room - 8 * len(sign)), sign
 
 
 class _Drawn:
@@ -213,10 +217,11 @@ class _Drawn:
         size = f"{len(part.members):,} values"
         strongest = max((self.nodes[value].grad for value in part.members), key=abs)
         title = f"{part.title}: {size}, strongest gradient {brief(strongest)}"
+        name = titled(part.title, 20, SIZES["group"][0] - 2 * INDENT)
         behind = '<rect class="behind" x="5" y="5" width="176" height="64" rx="8"/>'
         return (
             f'<g class="group" {at}><title>{escape(title)}</title>{behind}{frame}'
-            f'<text class="name" x="10" y="18">{escape(shortened(part.title, 20))}</text>'
+            f'<text class="name" x="10" y="18">{escape(name)}</text>'
             f'<text class="what" x="10" y="37">values</text>'
             f'<text class="digits data" x="166" y="37">{len(part.members):,}</text>'
             f'<text class="what" x="10" y="54">strongest</text>'

@@ -75,9 +75,13 @@ def waterfall(story: Story, width: int = 80, color: bool = False) -> str:
 
 
 def _title(story: Story, width: int) -> list[Line]:
-    """``f = relu(a*b + d) = 4``, as much of it as there is room for."""
+    """``f = relu(a*b + d) = 4``, as much of it as there is room for.
+
+    A root without a name is called ``v4`` in here where that is what the readings call it.
+    """
     columns, root = story.columns, story.root
-    parts = [columns.names[root]] if columns.named[root] else []
+    name = columns.names[root]
+    parts = [name] if columns.named[root] or story.spelled(root) == name else []
     if columns.inputs[root]:
         unnamed = [*columns.named[:-1], False]
         longest = min(width - 16, LONGEST_TITLE)
@@ -87,9 +91,9 @@ def _title(story: Story, width: int) -> list[Line]:
                 columns.ops, columns.symbols, columns.names, unnamed, columns.inputs, longest
             )[root]
         unspoken = any(not columns.named[it] for it in columns.inputs[root])
-        if spelled or not parts or not unspoken:
+        if spelled or not columns.named[root] or not unspoken:
             parts.append(spelled or story.expression(root))
-    title = f"{' = '.join(parts) or columns.names[root]} = {shown(columns.data[root])}"
+    title = f"{' = '.join(parts) or name} = {shown(columns.data[root])}"
     return folded([(title, "strong")], width, 4)
 
 

@@ -109,8 +109,12 @@ def run(
 
 
 def boundary_here() -> str:
-    """The boundary that goes up on this system, by trying; "none" where none does."""
-    return run("", lambda ask: None, trust=True).boundary
+    """The boundary that goes up on this system, by trying; "none" where none does, or where no
+    process starts at all, as in a browser."""
+    try:
+        return run("", lambda ask: None, trust=True).boundary
+    except BoundaryError:
+        return NONE
 
 
 _refused: dict[str, str] = {}

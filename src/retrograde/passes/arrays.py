@@ -6,7 +6,7 @@ of what it computes on the way. Nothing here knows which engine that was.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -63,9 +63,10 @@ class Arrays:
     no other value keeps). By edge: ``amounts``, the contribution along it, and ``shares``, its part
     along the gradient it goes into, ⟨c, g⟩ / ⟨g, g⟩: those into one value add up to 1.
 
-    ``order`` is the order in which backward ran; ``parameters`` has names by value. ``numbers``
-    are the arrays themselves by value, where a reader keeps them.
-    ``pictures`` are small samples of values and gradients, for drawings."""
+    ``added`` are the edges of operands that are only added to what else an op computes, as a bias
+    is: a zero among them stops no gradient. ``order`` is the order in which backward ran;
+    ``parameters`` has names by value. ``numbers`` are the arrays themselves by value, where a
+    reader keeps them. ``pictures`` are small samples of values and gradients, for drawings."""
 
     shapes: Sequence[tuple[int, ...]]
     dtypes: Sequence[str]
@@ -84,6 +85,7 @@ class Arrays:
     gates: list[Gate] = field(default_factory=list)
     pictures: Mapping[int, tuple[Any, Any]] = field(default_factory=dict)
     numbers: Sequence[Any] | None = None
+    added: Set[int] = frozenset()
 
     def amount(self, edge: int, target: int) -> Summary | None:
         """What went along an edge: its own summary, or the gradient of a value with one use."""

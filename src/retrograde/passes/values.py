@@ -13,7 +13,7 @@ from .flat import CUSTOM, Pass
 from .handing import contributions
 
 _TAKES, _HOOKED, _RULED = 1, 2, 4
-_FLOAT = sys.getsizeof(0.0)
+_FLOAT = sys.getsizeof(0.0, 0)  # PyPy does not say how large an object is: 0
 
 
 def read(
@@ -67,16 +67,16 @@ def _name(value: Any) -> str:
 
 
 def sizes_of(graph: Pass) -> list[int]:
-    """The bytes of each node with what it alone holds."""
+    """The bytes of each node with what it alone holds; under PyPy those of numbers alone."""
     assert graph.values is not None
-    own = [sys.getsizeof(value) for value in graph.values]
+    own = [sys.getsizeof(value, 0) for value in graph.values]
     if core_name == "native":
         return own
     # floats and tuples are objects of their own on this core, and each number is a node
     numbers = np.bincount(graph.owners[graph.inputs < 0], minlength=len(graph)).tolist()
     widths = graph.widths.tolist()
     slopes = np.where(graph.ruled, 0, graph.widths).tolist()
-    tuples = [2 * sys.getsizeof((None,) * width) for width in range(max(widths, default=0) + 1)]
+    tuples = [2 * sys.getsizeof((None,) * width, 0) for width in range(max(widths, default=0) + 1)]
     return [
         size + _FLOAT * (2 + held) + tuples[width] + count * (size + 2 * _FLOAT) + _numbers(value)
         for size, held, width, count, value in zip(own, slopes, widths, numbers, graph.values)

@@ -51,6 +51,7 @@ class Cache:
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = self._usable((folder or default_folder()).absolute())
         self.is_shared = self.folder is not None
+        self._loaded: dict[bytes, ctypes.CDLL] = {}
         if self.folder is None:
             self.folder = Path(tempfile.mkdtemp(prefix="retrograde-"))
             weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
@@ -103,11 +104,15 @@ class Cache:
 
     def load(self, found: bytes) -> ctypes.CDLL:
         """Load the bytes that were checked, from a file that nobody else knows: what is in the
-        folder may change under a process that has it loaded."""
+        folder may change under a process that has it loaded. The same bytes are loaded once."""
+        digest = hashlib.sha256(found).digest()
+        known = self._loaded.get(digest)
+        if known is not None:
+            return known
         with tempfile.TemporaryDirectory(prefix="making-", dir=self.folder) as name:
             path = Path(name) / "loaded.so"
             path.write_bytes(found)
-            return ctypes.CDLL(str(path))
+            return self._loaded.setdefault(digest, ctypes.CDLL(str(path)))
 
     def clean(self) -> None:
         """Throw away what was not used for longest, until there is room, and what was left over."""

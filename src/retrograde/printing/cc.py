@@ -13,6 +13,7 @@ import os
 import threading
 import warnings
 from array import array
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cached_property
 from queue import SimpleQueue
@@ -27,10 +28,13 @@ from ..value import core_name, native_core
 from .cache import Cache
 from .compiler import Compiler, compiler, processor
 from .library import EXPORTED, given_places, library_source
+from .maps import EXPORTED as MAPS_EXPORTED
+from .maps import is_printed, maps_source
 from .trial import differences, made_up
 
 if TYPE_CHECKING:
     from ..program.rows import Bound
+    from ..program.shaped.packing import Packed
 
 NO_COMPILER = (
     "no C compiler was found",
@@ -101,11 +105,13 @@ class CC:
 
     def made(self, ready: Ready) -> None:
         """A plan was made: have it compiled."""
-        if self.compiler is None or ready.stages is not None:
-            return
-        with self._idle:
-            self.asked += 1
-        self.worker.ask(lambda: self._attempt(ready))
+        if ready.stages is None:
+            self._ask(lambda: self._compile(ready))
+
+    def packed(self, packed: Packed) -> None:
+        """A plan of a function on tensors was made: have its maps compiled, where that pays."""
+        if any(map(is_printed, packed.bodies)):
+            self._ask(lambda: self._compile_maps(packed))
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait until everything asked for is compiled, or has failed."""
@@ -120,9 +126,16 @@ class CC:
         failed = f", {self.failed} failed" if self.failed else ""
         return f"cc: {self.done} of {self.asked} plans compiled{failed}; {self.compiler.words}"
 
-    def _attempt(self, ready: Ready) -> None:
+    def _ask(self, work: Callable[[], None]) -> None:
+        if self.compiler is None:
+            return
+        with self._idle:
+            self.asked += 1
+        self.worker.ask(lambda: self._attempt(work))
+
+    def _attempt(self, work: Callable[[], None]) -> None:
         try:
-            self._compile(ready)
+            work()
         except Exception as error:
             self._tell(BackendWarning.failed(self.name, str(error)))
             failed = True
@@ -134,17 +147,33 @@ class CC:
             self._idle.notify_all()
 
     def _compile(self, ready: Ready) -> None:
+        found = self._library(library_source(ready, self.name))
+        address = _address(self.cache, found, EXPORTED)
+        try:
+            code = native_core.compiled_code(address, array("I", given_places(ready)))
+        except ValueError as error:
+            raise PrintingError.library(str(error)) from None
+        _check(ready, code)
+        ready.code[-1] = code
+
+    def _compile_maps(self, packed: Packed) -> None:
+        found = self._library(maps_source(packed.bodies))
+        address = _address(self.cache, found, MAPS_EXPORTED)
+        try:
+            native_core.shaped_compiled(packed.capsule, address)
+        except ValueError as error:
+            raise PrintingError.library(str(error)) from None
+
+    def _library(self, source: str) -> bytes:
+        """The library of a source: kept, or made now."""
         assert self.compiler is not None
-        source = library_source(ready, self.name)
         told = (source, *self.compiler.command, self.compiler.version, *self.compiler.flags)
         key = hashlib.sha256("\0".join((*told, processor())).encode()).hexdigest()
         build = self.compiler.build
         found = self.cache.find(key)
         if found is None:
             found = self.cache.add(key, lambda folder, to: build(source, folder, to))
-        code = _loaded(self.cache, found, given_places(ready))
-        _check(ready, code)
-        ready.code[-1] = code
+        return found
 
     def _tell(self, message: str) -> None:
         """Say once what went wrong; the interpreter goes on."""
@@ -155,14 +184,13 @@ class CC:
             warnings.warn(BackendWarning(message), stacklevel=4)
 
 
-def _loaded(cache: Cache, found: bytes, given: list[int]) -> Any:
-    """The program of a library, as the executor takes it."""
+def _address(cache: Cache, found: bytes, exported: str) -> int:
+    """Where a library, loaded now, has what it exports."""
     try:
         library = cache.load(found)
-        address = ctypes.addressof(ctypes.c_char.in_dll(library, EXPORTED))
+        return ctypes.addressof(ctypes.c_char.in_dll(library, exported))
     except (OSError, ValueError) as error:
         raise PrintingError.library(str(error)) from None
-    return native_core.compiled_code(address, array("I", given))
 
 
 def _check(ready: Ready, code: Any) -> None:

@@ -3,7 +3,8 @@
 Backward is just another program: for every instruction, from the last to the first, it emits
 instructions that add ``partial * upstream`` to the adjoint of each operand. The partials come from
 the law, as templates of further rows. The first contribution is a plain write, the others use
-``fma``; so nothing is zero-filled.
+``fma``; so nothing is zero-filled. Only what the law states is left out as a factor, 1 or -1: a
+number of the program's own may be one of a loop's table, and the bits are the same either way.
 
 What a ``take`` did not choose contributes nothing in that row, whatever its slope there: eagerly it
 is not under the result at all. So an instruction that is only reached through takes knows in which
@@ -150,6 +151,8 @@ class Sweeper:
         self.adjoints: dict[int, int] = {}
         self.products: dict[int, tuple[int, int]] = {}
         self.active = self._active()
+        self.ones: set[int] = set()
+        """Seeds that are the number 1."""
         self.takes: dict[tuple[int, ...], list[int]] = {}
         self.taken: dict[int, list[tuple[int, ...]]] = {}
         self.sums: dict[int, str] = {}
@@ -167,6 +170,7 @@ class Sweeper:
 
     def run(self, seeds: Sequence[tuple[int, int]], apart: bool = False) -> list[int]:
         """Go back from the outputs; the ids of the gradients."""
+        self._note_ones(seeds)
         for output, seed in seeds:
             self._add(output, 1.0, seed, -1, seed if apart else None)
         for instruction in reversed(self.program.instructions):
@@ -189,6 +193,9 @@ class Sweeper:
             gradients.append(self.build.constant(0.0) if found is None else found)
         return gradients
 
+    def _note_ones(self, seeds: Sequence[tuple[int, int]]) -> None:
+        self.ones.update(seed for _, seed in seeds if self.build.numbers.get(seed) == 1.0)
+
     def _add(
         self,
         target: int,
@@ -202,8 +209,6 @@ class Sweeper:
             return
         self._reach(target, rows, site)
         build = self.build
-        if not isinstance(partial, float) and partial in build.numbers:
-            partial = build.numbers[partial]
         if rows is not None and not (isinstance(partial, float) and isfinite(partial)):
             # elsewhere the upstream is 0, but 0 times an infinite slope is not
             slope = build.constant(partial) if isinstance(partial, float) else partial
@@ -229,7 +234,7 @@ class Sweeper:
         else:
             if isinstance(partial, float):
                 partial = build.constant(partial)
-            if build.numbers.get(upstream) == 1.0:
+            if upstream in self.ones:
                 after = partial if before is None else build.emit("add", (before, partial), site)
             elif before is None:
                 after = build.emit("mul", (partial, upstream), site)
@@ -353,6 +358,11 @@ def with_input(program: Program, given: Input) -> tuple[Program, int]:
     """The program with one more input, and its id."""
     inputs = {**program.inputs, program.count: given}
     return program.replaced(inputs=inputs, count=program.count + 1), program.count
+
+
+def with_one(program: Program) -> tuple[Program, int]:
+    """The program with a constant 1 of its own, for a seed."""
+    return with_input(program, Input(CONSTANT, "", 1.0))
 
 
 def with_constant(program: Program, number: float) -> tuple[Program, int]:

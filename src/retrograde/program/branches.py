@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from types import CodeType
 
+from .reads import CONSTANTS
+
 Scope = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 _ASKING = frozenset(
@@ -171,7 +173,7 @@ def asks_for_kinds(code: CodeType) -> bool:
     for each in dis.get_instructions(code):
         name = each.opname
         if name == "IS_OP" and not (
-            before is not None and before.opname == "LOAD_CONST" and before.argval is None
+            before is not None and before.opname in CONSTANTS and before.argval is None
         ):
             return True
         if name == "CONTAINS_OP" or name.startswith("MATCH_"):

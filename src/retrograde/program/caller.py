@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._shared.threads import default_threads
+from .._shared.threads import threads_for
 from ..errors import CompileError, FunctionResultError, RecordingError, RowsError
 from ..value import core
 from .callsites import CallSites, Finish, Part
@@ -179,7 +179,7 @@ class Caller:
             rows=bound.count,
             numbers=bound.numbers,
             inputs=np.array([*columns, *seeds], dtype=np.int64).reshape(-1, 2),
-            threads=default_threads() if threads is None else max(int(threads), 1),
+            threads=threads_for(threads),
             arguments=len(columns),
             machine=self._machine(bound),
         )
@@ -214,7 +214,7 @@ class Caller:
         """Leave a site for calls like the one just made; what is asked ends with its threads."""
         given = args if not kwargs else self._ordered(args, kwargs)
         if given is not None and len(given) == len(shapes) and bound.devices is None:
-            threads = None if asked[-1] is None else max(int(asked[-1]), 1)
+            threads = None if asked[-1] is None else threads_for(asked[-1])
             self._sites.keep(asked, family, shapes, mode, parts, finish, threads)
 
     def _watch(

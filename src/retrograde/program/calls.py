@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._values import elementwise, functions, sequences
+from .._values.scanning import scan
 from ..ops import OPS
 from ..value import Value, core
 from .conditions import Condition
@@ -66,6 +67,8 @@ def checked(function: Any, stage: Stage) -> Any:
 
 def computing(function: Any, stage: Stage) -> Any:
     """What is called in the place of a function that only computes; None where it may do more."""
+    if function is scan:
+        return _scanning(stage)
     try:
         if function in LAW or function in _PURE:
             return _going_through(function, stage) if function in _GOES_THROUGH else function
@@ -90,11 +93,29 @@ def computing(function: Any, stage: Stage) -> Any:
     return None
 
 
+def _scanning(stage: Stage) -> Any:
+    """``rg.scan``, whose body is a function of the user's like any other."""
+
+    def call(body: Any, carry: Any, xs: Any) -> Any:
+        _check_lasts(xs, stage)
+        if stage.open and not is_repeatable(xs):
+            raise stage.refuse("it scans something that may change")
+        found = scan(stage.called(body), carry, xs)
+        stage.made[id(found[1])] = found[1]
+        return found
+
+    return call
+
+
+def _check_lasts(thing: Any, stage: Stage) -> None:
+    if hasattr(thing, "__next__") and id(thing) not in stage.fresh:
+        raise stage.forbid("it goes through something that can be gone through once")
+
+
 def _going_through(function: Any, stage: Stage) -> Any:
     def call(*given: Any, **settings: Any) -> Any:
         for each in given:
-            if hasattr(each, "__next__") and id(each) not in stage.fresh:
-                raise stage.forbid("it goes through something that can be gone through once")
+            _check_lasts(each, stage)
         found = function(*given, **settings)
         if type(found) is list:
             stage.made[id(found)] = found

@@ -17,7 +17,6 @@ from .._shared.placeholders import tell_of_text
 from ..passes import values
 from ..value import Value, core_name
 from .branches import asks_for_kinds
-from .choosing import COMPARING, PLAIN
 from .conditions import Decisions
 from .doubts import DoubtError
 from .entered import Entered, is_user_file
@@ -26,12 +25,17 @@ from .rewriting import Fork, rewritten
 from .sides import Stage, stages
 from .tags import Tag
 
+COMPARING = frozenset(("less", "less_equal", "equal"))
+PLAIN = COMPARING | frozenset(("add", "sub", "mul", "neg", "abs", "stop"))
+"""What Python computes with numbers as the executor does."""
+
 
 class Choices:
     """Which branches of a function are choices by now, and which may not be."""
 
     def __init__(self, asked: bool) -> None:
-        self.allowed = asked and core_name != "reference"  # which keeps to traces: it is simple
+        able = core_name != "reference"  # which keeps to traces: it is simple
+        self.allowed, self.might_be = able and asked, able and not asked
         self.on: frozenset[Fork] = frozenset()
         self.off: set[Fork] = set()
 

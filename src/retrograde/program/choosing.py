@@ -20,10 +20,6 @@ from .masks import ALL, NONE, Masks
 from .program import CHOICE, Instruction, Program
 from .selections import Selections
 
-COMPARING = frozenset(("less", "less_equal", "equal"))
-PLAIN = COMPARING | frozenset(("add", "sub", "mul", "neg", "abs", "stop"))
-"""What Python computes with numbers as the executor does."""
-
 
 def has_choices(program: Program) -> bool:
     """Whether anything is chosen row by row."""
@@ -43,7 +39,10 @@ def adjoints(
     if not has_choices(program):
         return plain_adjoints(program, sweeps, apart)
     build = Builder(program)
-    gradients = [_swept(program, build, wrt, seeds, apart) for wrt, seeds in sweeps]
+    try:
+        gradients = [_swept(program, build, wrt, seeds, apart) for wrt, seeds in sweeps]
+    except RecursionError:  # how much of the stack is left is the caller's affair
+        raise DoubtError("its conditions depend on each other too deeply") from None
     extended = program.replaced(
         inputs=build.inputs,
         instructions=build.instructions,
@@ -122,34 +121,12 @@ class _ByRows(Sweeper):
             i.results[0]: i.args for i in program.instructions if i.results[0] in aliases
         }
         self.handed_on, self.most = 0, 8 * len(program.instructions) + 1000
-        self.numbers = self._numbers()
-
-    def _numbers(self) -> dict[int, int]:
-        """By id: in which rows a number is known when it is recorded, as in a trace."""
-        masks, program = self.masks, self.program
-        known = {i: ALL for i, given in program.inputs.items() if given.is_known}
-        plain = {i: ALL for i in known if i not in program.made}
-        for op, results, args, _, _ in program.instructions:
-            result = results[0]
-            if op == CHOICE:
-                condition, holds, fails = args
-                for table in (known, plain):
-                    if holds in table or fails in table:
-                        table[result] = masks.chosen(
-                            condition, table.get(holds, NONE), table.get(fails, NONE)
-                        )
-            elif op in PLAIN and all([arg in plain for arg in args]):
-                rows = ALL
-                for arg in args:
-                    rows = masks.both(rows, plain[arg])
-                if any([arg not in program.inputs for arg in args]):  # else it is no number there
-                    known[result] = plain[result] = rows
-        return {i: rows for i, rows in known.items() if i not in program.inputs}
 
     # ---- the pass ----------------------------------------------------------------------------
 
     def run(self, seeds: Sequence[tuple[int, int]], apart: bool = False) -> list[int]:
         """Go back from the outputs; the ids of the gradients."""
+        self._note_ones(seeds)
         for output, seed in seeds:
             self._add(output, 1.0, seed, -1, self.masks.where(seed) if apart else ALL)
         for instruction in reversed(self.program.instructions):
@@ -223,8 +200,6 @@ class _ByRows(Sweeper):
         assert rows is not None
         if target not in self.active:
             return
-        if not isinstance(partial, float) and partial in self.build.numbers:
-            partial = self.build.numbers[partial]
         pending = [(target, rows)]
         while pending:
             target, rows = pending.pop()
@@ -283,7 +258,7 @@ class _ByRows(Sweeper):
             if partial == -1.0:
                 return build.emit("neg", (upstream,), site), None
             partial = build.constant(partial)
-        if build.numbers.get(upstream) == 1.0:
+        if upstream in self.ones:
             return partial, None
         return build.emit("mul", (partial, upstream), site), (partial, upstream)
 
@@ -299,17 +274,9 @@ class _ByRows(Sweeper):
             if partial == -1.0:
                 return build.emit("sub", (before.number, upstream), site)
             partial = build.constant(partial)
-        if build.numbers.get(upstream) == 1.0:
+        if upstream in self.ones:
             return build.emit("add", (before.number, partial), site)
-        number = build.emit("fma", (partial, upstream, before.number), site)
-        ones = masks.both(single, self.numbers.get(partial, NONE))
-        if ones != NONE:  # a partial that is the number 1 in the trace of a row
-            assert before.product is not None
-            fused = build.emit("fma", (*before.product, upstream), site)
-            is_one = build.emit("equal", (partial, build.constant(1.0)), site)
-            is_one = build.emit("mul", (is_one, self.chosen.number(ones)), site)
-            number = build.emit(CHOICE, (is_one, fused, number), site)
-        return number
+        return build.emit("fma", (partial, upstream, before.number), site)
 
     def _added(self, before: _Sum, upstream: int, single: int, rows: int, site: int) -> int:
         """A contribution with the partial 1: what is one product so far is fused with it."""

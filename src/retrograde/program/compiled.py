@@ -89,10 +89,10 @@ class Compiled(Replayable, PerObject):
         self._wanted = annotated(function, self._signature)
         self._calls = function
         self._on_tensors = TENSOR in self._wanted.values()
-        self._tensors = Calls(self._name, self._called, self._wanted)
+        self._target = target_of(backend, self._name)
+        self._tensors = Calls(self._name, self._called, self._wanted, self._target)
         self._sites = CallSites()
         subject = Subject(function, self._name, self._signature)
-        self._target = target_of(backend, self._name)
         self._recordings = Recordings(subject, trace_budget, choices, self._sites, self._target)
         update_wrapper(self, self._function)
 

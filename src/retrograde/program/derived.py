@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from ..errors import CompileError
 from ..ops import STRUCTURAL
-from .adjoint import with_constant, with_input
+from .adjoint import with_constant, with_input, with_one
 from .choosing import adjoint, adjoints
 from .passes import choices_as_takes, remove_dead_code
 from .program import CAPTURED, SEED, Input, Program
@@ -86,7 +86,7 @@ def _value(program: Program, captured: Sequence[int], mode: Mode) -> Program:
 def _seeded(program: Program, mode: Mode) -> tuple[Program, list[int]]:
     """The program with the columns of seeds, or with 1 in place of them."""
     if not mode.seeds:
-        program, one = with_constant(program, 1.0)
+        program, one = with_one(program)
         return program, [one]
     seeds = []
     for number in range(mode.seeds):
@@ -125,7 +125,7 @@ def jacobian_mode(wrt: tuple[int, ...], outputs: int, whole: tuple[int, ...]) ->
 
 def _jacobian(program: Program, captured: Sequence[int], mode: Mode) -> Program:
     """The gradients of the first output, then of the next, and so on."""
-    program, one = with_constant(program, 1.0)
+    program, one = with_one(program)
     sweeps = [(mode.wrt, [(output, one)]) for output in program.outputs]
     program, rows = adjoints(program, sweeps)
     return program.replaced(outputs=[entry for row in rows for entry in row])
@@ -139,7 +139,7 @@ def _jacobian_forward(program: Program, captured: Sequence[int], mode: Mode) -> 
     """
     if program.functions:
         return _jacobian(program, captured, mode)
-    program, one = with_constant(choices_as_takes(program), 1.0)
+    program, one = with_one(choices_as_takes(program))
     seeds = []
     for number in range(len(program.outputs)):
         program, seed = with_input(program, Input(SEED, f"seed {number}", 0.0, "", number))
@@ -156,7 +156,7 @@ def _hessian(program: Program, captured: Sequence[int], mode: Mode) -> Program:
 
     Not so with custom ops: their rules need be no slopes of anything.
     """
-    program, one = with_constant(choices_as_takes(program), 1.0)
+    program, one = with_one(choices_as_takes(program))
     program, (first,) = adjoints(program, [(mode.wrt, [(program.outputs[0], one)])])
     whole = bool(program.functions)
     sweeps = [(mode.wrt if whole else mode.wrt[: i + 1], [(s, one)]) for i, s in enumerate(first)]
@@ -170,7 +170,7 @@ def _hessian(program: Program, captured: Sequence[int], mode: Mode) -> Program:
 def _hvp(program: Program, captured: Sequence[int], mode: Mode) -> Program:
     """The gradient of the slope in the direction of the seeds."""
     program, seeds = _seeded(choices_as_takes(program), mode)
-    program, one = with_constant(program, 1.0)
+    program, one = with_one(program)
     program, (first,) = adjoints(program, [(mode.wrt, [(program.outputs[0], one)])])
     apart = mode.kind == "hvp apart"
     program, (product,) = adjoints(program, [(mode.wrt, list(zip(first, seeds)))], apart)

@@ -25,23 +25,31 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Integers: TypeAlias = "NDArray[np.int64]"
+Small: TypeAlias = "NDArray[np.int32]"
+"""What there is one of an instruction or operand: a long program has many."""
+Words: TypeAlias = "NDArray[np.uint32]"
 Flags: TypeAlias = "NDArray[np.bool_]"
+
+
+IN_ITS_KIND = UNIFORM - 1
+"""The bits of a place that say which slot or uniform number it is."""
 
 
 @dataclass(frozen=True)
 class _Written:
     """A program written out: by instruction which of the static ones it is; its operands."""
 
-    static: Integers
-    operands: Integers
+    static: Small
+    operands: Small
 
 
-def _written(item: Item, given: Integers, first: int) -> tuple[_Written, int]:
+def _written(item: Item, given: Small, first: int) -> tuple[_Written, int]:
     """An item written out, for several instances with operands of their own, a row each; static
     instructions are numbered from ``first`` on, and the next number is returned as well."""
     if not isinstance(item, Loop):
-        return _Written(np.full((len(given), 1), first), given), first + 1
-    moved = given[:, None, :] + np.arange(item.trips)[:, None] * np.array(item.strides, np.int64)
+        return _Written(np.full((len(given), 1), first, np.int32), given), first + 1
+    trips = np.arange(item.trips, dtype=np.int32)
+    moved = given[:, None, :] + trips[:, None] * np.array(item.strides, np.int32)
     moved = moved.reshape(-1, given.shape[1])
     parts, done = [], 0
     for part in item.body:
@@ -85,15 +93,15 @@ class _Places:
         return self.count - count
 
     def give(
-        self, defined: Integers, last: Integers, key: Integers, wanted: Flags, in_place: Flags
-    ) -> Integers:
+        self, defined: Small, last: Small, key: Small, wanted: Flags, in_place: Flags
+    ) -> Words:
         """The place of each result that wants one.
 
         By result: where it is defined and last used, which static result it is, and whether what
         defines it may overwrite its operands. Where the rounds of a static result overlap, it has
         a place a round, else one for all of them.
         """
-        places = np.full(len(defined), CARRIED, np.int64)
+        places = np.full(len(defined), CARRIED, np.uint32)
         found = np.flatnonzero(wanted)
         order = found[in_order(key[found])]
         if not len(order):
@@ -126,18 +134,21 @@ class _LongLayout:
         """Every instruction in its order, as arrays."""
         pieces, first = [], 0
         for item in self.rolled.items:
-            given = np.array(operands_of(item), np.int64).reshape(1, -1)
+            given = np.array(operands_of(item), np.int32).reshape(1, -1)
             made, first = _written(item, given, first)
             pieces.append(made)
         self.static = np.concatenate([piece.static.reshape(-1) for piece in pieces])
         self.operands = np.concatenate([piece.operands.reshape(-1) for piece in pieces])
-        widths = np.array([len(each.args) for each in self.statics], np.int64)
-        results = np.array([len(each.results) for each in self.statics], np.int64)
+        widths = np.array([len(each.args) for each in self.statics], np.int32)
+        results = np.array([len(each.results) for each in self.statics], np.int32)
         self.widths, self.several = widths[self.static], results[self.static]
-        self.starts = np.concatenate(([0], np.cumsum(self.widths)))
-        self.owners = np.repeat(np.arange(len(self.static)), self.widths)
-        self.made = np.repeat(np.arange(len(self.static)), self.several)  # by result: where
-        self.result = self.given + np.cumsum(self.several) - self.several  # first id
+        numbers = np.arange(len(self.static), dtype=np.int32)
+        self.starts = np.zeros(len(self.static) + 1, np.int32)
+        np.cumsum(self.widths, out=self.starts[1:])
+        self.owners = np.repeat(numbers, self.widths)
+        self.made = np.repeat(numbers, self.several)  # by result: where
+        self.result = np.cumsum(self.several, dtype=np.int32)  # first id
+        self.result += np.int32(self.given) - self.several
         self.in_place = np.array([each.op in IN_PLACE for each in self.statics])[self.static]
 
     def _varying(self) -> tuple[Flags, Flags]:
@@ -152,7 +163,7 @@ class _LongLayout:
             varies |= np.array([each.op == TAKE.name for each in self.statics])
         count = len(self.statics)
         maker = self.static[self.made[self.operands[~from_input] - self.given]]
-        codes = maker * count + self.static[self.owners[~from_input]]
+        codes = maker * np.int64(count) + self.static[self.owners[~from_input]]
         if count * count < 1 << 24:
             pairs = np.flatnonzero(np.bincount(codes, minlength=1))
         else:
@@ -175,7 +186,7 @@ class _LongLayout:
         once = self._steps(np.flatnonzero(~lane), strip=True)
         steps = _with_fetches(self._with_others(np.flatnonzero(lane), inputs))
         uniforms = np.zeros(self.uniforms + 1)
-        places = self.place[: self.given] & ~UNIFORM
+        places = self.place[: self.given] & IN_ITS_KIND
         constants = np.array([given.kind == CONSTANT for given in self.inputs], bool)
         numbers = np.array([given.number for given in self.inputs])
         uniforms[places[: len(numbers)][constants]] = numbers[constants]
@@ -195,21 +206,23 @@ class _LongLayout:
     def _place(self, inputs: Flags, lane: Flags) -> None:
         """Where every number is: by id."""
         count = self.given + len(self.made)
-        self.place = np.full(count, CARRIED, np.int64)
+        self.place = np.full(count, CARRIED, np.uint32)
         numbers = np.flatnonzero(~inputs)
         captured = np.array([g.kind == CAPTURED for g in self.inputs], bool)
         captured = np.append(captured, np.zeros(len(self.rolled.tables), bool))[numbers]
         ordered = np.concatenate((numbers[captured], numbers[~captured]))
         self.place[ordered] = np.arange(len(ordered)) | UNIFORM
-        self.last = np.full(count, -1, np.int64)
+        self.last = np.full(count, -1, np.int32)
         self.last[self.operands] = self.owners  # of several uses the last one stays
         ends = np.maximum(self.last[self.given :], self.made)
         on_lanes = lane[self.made]
         kept = np.zeros(count, bool)  # what lanes read lasts
         kept[self.operands[lane[self.owners]]] = True
         kept[self._outside()] = True
-        part = np.arange(len(self.made)) - (self.result - self.given)[self.made]
-        key = self.static[self.made] * (int(self.several.max()) + 1) + part
+        several = np.array([len(each.results) for each in self.statics], np.int32)
+        key = (np.cumsum(several, dtype=np.int32) - several)[self.static[self.made]]
+        key += np.arange(self.given, self.given + len(self.made), dtype=np.int32)
+        key -= self.result[self.made]
         may = self.in_place[self.made]
         once = _Places(len(ordered))
         lasting = np.where(kept[self.given :], len(self.static), ends)
@@ -222,10 +235,10 @@ class _LongLayout:
         wanted = on_lanes & alone & ~self.only_handed[self.made]
         lanes = slots.give(self.made, ends, key, wanted, may)
         self._side_by_side(lanes, slots, lane)
-        self.place[self.given :] = np.where(on_lanes, lanes, uniform | UNIFORM)
+        self.place[self.given :] = np.where(on_lanes, lanes, uniform | np.uint32(UNIFORM))
         self.slots = slots.count
 
-    def _side_by_side(self, places: Integers, among: _Places, which: Flags) -> None:
+    def _side_by_side(self, places: Words, among: _Places, which: Flags) -> None:
         """The results of a scatter stand side by side: fresh places for each."""
         for number in np.flatnonzero((self.several > 1) & which).tolist():
             first, count = int(self.result[number]) - self.given, int(self.several[number])
@@ -236,13 +249,13 @@ class _LongLayout:
         """Which operands come from the step just before, and which results are needed nowhere
         else: for all rounds of a static instruction, or for none."""
         steps = np.flatnonzero(lane)
-        before = np.full(len(self.static), -1, np.int64)
+        before = np.full(len(self.static), -1, np.int32)
         good = (self.several == 1)[steps]
         before[steps[1:]] = np.where(good[:-1], self.result[steps[:-1]], -1)
         self.handed = (self.operands == before[self.owners]) & self.in_place[self.owners]
-        read = np.bincount(self.operands, minlength=self.given + len(self.made))
-        handed = np.bincount(self.operands[self.handed], minlength=len(read))
-        only = (read == handed) & (read > 0)
+        only = np.zeros(self.given + len(self.made), bool)
+        only[self.operands] = True
+        only[self.operands[~self.handed]] = False
         mine = only[self.result] & lane & (self.several == 1)
         never = np.unique(self.static[~mine])
         mine[np.isin(self.static, never)] = False
@@ -253,15 +266,15 @@ class _LongLayout:
 
     # ---- steps -------------------------------------------------------------------------------
 
-    def _steps(self, numbers: Integers, strip: bool = False) -> Integers:
+    def _steps(self, numbers: Integers, strip: bool = False) -> Words:
         """The steps of some instructions, six numbers each."""
-        steps = np.zeros((len(numbers), 6), np.int64)
-        codes = np.array([STEPS[each.op] for each in self.statics], np.int64)
+        steps = np.zeros((len(numbers), 6), np.uint32)
+        codes = np.array([STEPS[each.op] for each in self.statics], np.uint32)
         steps[:, 0] = codes[self.static[numbers]]
-        steps[:, 2] = self.place[self.result[numbers]] & ~UNIFORM
+        steps[:, 2] = self.place[self.result[numbers]] & IN_ITS_KIND
         place = np.where(self.handed, CARRIED, self.place[self.operands])
         if strip:
-            place = place & ~UNIFORM
+            place = place & IN_ITS_KIND
         plain = self.in_place[numbers]
         for field in range(3):
             has = plain & (self.widths[numbers] > field)
@@ -270,7 +283,7 @@ class _LongLayout:
             steps[row] = self._listed_step(int(numbers[row]), steps[row], place)
         return steps
 
-    def _listed_step(self, number: int, step: Any, place: Integers) -> list[int]:
+    def _listed_step(self, number: int, step: Any, place: Words) -> list[int]:
         """A step that lists its operands among the extras."""
         each = self.statics[self.static[number]]
         operands = place[self.starts[number] : self.starts[number + 1]].tolist()
@@ -282,9 +295,9 @@ class _LongLayout:
             return [code, half, out, first, first + half, 0]
         return [code, len(STRUCTURAL[each.op].items(tuple(operands))), out, first, 0, 0]
 
-    def _with_others(self, numbers: Integers, inputs: Flags) -> Integers:
+    def _with_others(self, numbers: Integers, inputs: Flags) -> Words:
         """The steps on lanes, with loads before first uses and stores and guards after results."""
-        position = np.full(len(self.static) + 1, -1, np.int64)
+        position = np.full(len(self.static) + 1, -1, np.int32)
         position[numbers] = np.arange(len(numbers))
         inserted: list[tuple[int, int, list[int]]] = []  # before which step, and in which order
         loaded = self._loads(inserted, position, len(numbers), inputs)
@@ -293,13 +306,13 @@ class _LongLayout:
         inserted.sort(key=lambda each: each[:2])
         if not inserted:
             return steps
-        rows = np.array([step for _, _, step in inserted], np.int64)
+        rows = np.array([step for _, _, step in inserted], np.uint32)
         return np.insert(steps, [at for at, _, _ in inserted], rows, axis=0)
 
     def _loads(
         self,
         inserted: list[tuple[int, int, list[int]]],
-        position: Integers,
+        position: Small,
         end: int,
         inputs: Flags,
     ) -> dict[int, int]:
@@ -346,7 +359,7 @@ class _LongLayout:
     def _ask(
         self,
         inserted: list[tuple[int, int, list[int]]],
-        position: Integers,
+        position: Small,
         loaded: dict[int, int],
     ) -> None:
         """Stores, reductions and guards, each as soon as its number is there."""
@@ -371,7 +384,7 @@ class _LongLayout:
             where = int(self.place[index])
             inserted.append((at, offset + place, [STEPS[what], count, 0, where, target, done]))
 
-    def _ready(self, index: int, position: Integers, loaded: dict[int, int]) -> int:
+    def _ready(self, index: int, position: Small, loaded: dict[int, int]) -> int:
         """Before which step a number is there."""
         if index < self.given:
             return loaded.get(index, 0)
@@ -379,12 +392,12 @@ class _LongLayout:
         return at + 1  # 0 where it is the same for all rows
 
 
-def _with_fetches(steps: Integers) -> Integers:
+def _with_fetches(steps: Words) -> Words:
     """The steps, and evenly among them those that fetch the next rows' columns ahead of time."""
     eights = steps[steps[:, 0] == STEPS["eight"]]
     if not len(eights):
         return steps
-    wanted = np.zeros((8 * len(eights), 6), np.int64)
+    wanted = np.zeros((8 * len(eights), 6), np.uint32)
     wanted[:, 0] = STEPS["fetch"]
     wanted[:, 3] = np.repeat(eights[:, 3], 8)
     wanted[:, 4] = np.tile(np.arange(8), len(eights))
@@ -392,8 +405,10 @@ def _with_fetches(steps: Integers) -> Integers:
     return np.insert(steps, places, wanted, axis=0)
 
 
-def _words(steps: Integers) -> array[int]:
-    return array("I", steps.astype(np.uint32).tobytes())
+def _words(steps: Words) -> array[int]:
+    words = array("I")
+    words.frombytes(np.ascontiguousarray(steps).reshape(-1).view(np.uint8).data)
+    return words
 
 
 def laid_out_long(rolled: Rolled, outputs: list[tuple[str, int]]) -> Plan:

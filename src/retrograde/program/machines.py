@@ -17,6 +17,7 @@ from .replay import Part, Ready, run
 
 if TYPE_CHECKING:
     from .rows import Bound
+    from .shaped.packing import Packed
 
 NO_COLUMNS = np.zeros((0, 2), dtype=np.int64)
 
@@ -47,6 +48,9 @@ class Target(Protocol):
 
     def made(self, ready: Ready) -> None:
         """A plan was made."""
+
+    def packed(self, packed: Packed) -> None:
+        """A plan of a function on tensors was made."""
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait until all that was handed over is dealt with; False where that takes longer."""

@@ -15,10 +15,11 @@ from .program import CHOICE, Program
 
 NONE, ALL = 0, 1
 
-DEEPEST = 200
+DEEPEST = 600
 """Conditions that are asked one after another in one comparison of sets."""
-MOST_SETS = 200_000
-"""Sets of one program; what has more is not worth its price."""
+MOST_SETS = 600_000
+"""Sets of one program; what has more is not worth its price. Two conditions a round that go by each
+other make sets by the square of the rounds: 300,000 for a year of days, some seconds, once."""
 
 
 class Masks:

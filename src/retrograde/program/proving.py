@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import NotDifferentiable
-from .adjoint import with_constant
+from .adjoint import with_one
 from .choosing import adjoints
 from .loops import full_size
 from .passes import improved
@@ -88,7 +88,7 @@ def _asked_of(program: Program) -> list[int]:
 def _with_gradients(program: Program) -> Program:
     """The outputs, and the gradients of the first of them."""
     try:
-        program, one = with_constant(program, 1.0)
+        program, one = with_one(program)
         wrt, outputs = _asked_of(program), program.outputs
         program, rows = adjoints(program, [(wrt, [(each, one)]) for each in outputs[:OUTPUTS]])
     except NotDifferentiable:

@@ -63,7 +63,11 @@ _PASSED_OVER = frozenset(
 _GLOBALS = frozenset(["LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"])
 _CELLS = frozenset(["LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF"])
 _ATTRIBUTES = frozenset(["LOAD_ATTR", "LOAD_METHOD"])
-_CONSTANTS = frozenset(["LOAD_CONST", "LOAD_SMALL_INT", "LOAD_CONST_IMMORTAL"])
+CONSTANTS = frozenset(
+    ["LOAD_CONST", "LOAD_SMALL_INT", "LOAD_CONST_IMMORTAL", "LOAD_COMMON_CONSTANT"]
+)
+"""The last loads None, True, False, "" and -1 since Python 3.15."""
+
 _COPIES = frozenset(["COPY", "DUP_TOP"])
 _SWAPS = frozenset(["SWAP", "ROT_TWO", "ROT_THREE"])
 
@@ -160,15 +164,15 @@ class _Reader:
             if i.opname in _ATTRIBUTES:
                 chain = chain.attribute(i.argval)
                 at += 1
-            elif i.opname in _CONSTANTS and isinstance(i.argval, slice):
+            elif i.opname in CONSTANTS and isinstance(i.argval, slice):
                 break  # a part is made anew each time
-            elif i.opname in _CONSTANTS and self._is_item(at + 1):
+            elif i.opname in CONSTANTS and self._is_item(at + 1):
                 chain = chain.item(i.argval)
                 at += 2
-            elif i.opname in _CONSTANTS and self._is(at + 1, frozenset(["STORE_SUBSCR"])):
+            elif i.opname in CONSTANTS and self._is(at + 1, frozenset(["STORE_SUBSCR"])):
                 self.assigned[chain.item(i.argval)] = None
                 break
-            elif i.opname in _CONSTANTS and self._is_item(self._after_two_copies(at + 1)):
+            elif i.opname in CONSTANTS and self._is_item(self._after_two_copies(at + 1)):
                 chain = chain.item(i.argval)
                 copied.append(chain)
                 at = self._after_two_copies(at + 1) + 1

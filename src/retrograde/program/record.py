@@ -147,6 +147,10 @@ class _Reader:
         self.values, self._leaves = (), {}
         self.graph = replace(self.graph, values=None, grads=None, hooked=None)
 
+    def address_of(self, place: int) -> int:
+        """The number of what stands at a place of the graph, or of the input that it is."""
+        return int(self.addresses[place])
+
     def _sites(self) -> NDArray[np.int32]:
         """By place in the graph: where an op made it, among the program's sites."""
         assert self.graph.instructions is not None
@@ -176,15 +180,21 @@ class _Reader:
         return number
 
     def read(self) -> Flat:
-        """All that the function made, in order."""
+        """All that the function made, in order. The graph is let go: it is longer than this."""
         graph, made = self.graph, self.made
+        self.labels = {
+            self.address_of(place): label for place, label in graph.labels.items() if made[place]
+        }
+        del self.graph, self.made
         operands = self.addresses[graph.inputs]
         numbers = np.flatnonzero(graph.inputs < 0)
         if len(numbers):
             operands[numbers] = self.numbers.addresses(graph.numbers[numbers])
         starts = np.append(graph.starts[:-1][made], graph.starts[-1])
-        count = len(starts) - 1
-        return Flat(self.codes[made], self.sites[made], np.ones(count, np.int32), starts, operands)
+        del graph, numbers
+        codes, sites = self.codes[made], self.sites[made]
+        del self.codes, self.sites
+        return Flat(codes, sites, np.ones(len(codes), np.int32), starts, operands)
 
     def _names(self) -> tuple[list[str], NDArray[np.int32]]:
         """The names of ops, and by value which of them made it."""
@@ -233,9 +243,8 @@ class _Reader:
         numbered = Numbered(list(program.inputs.values()), self.numbers, roller, outputs)
         program.inputs = numbered.inputs
         program.count = numbered.first + len(roller.flat)
-        for place, label in self.graph.labels.items():
-            if self.made[place]:
-                program.labels[numbered.id_of(int(self.addresses[place]))] = label
+        for address, label in self.labels.items():
+            program.labels[numbered.id_of(address)] = label
         return numbered
 
 
@@ -281,24 +290,25 @@ def record(
         reader.capture(tests)
     places = reader.places_of(roots)
     guards = [
-        (place, outcome, reader.site(int(graph.places[place])))
+        (reader.address_of(place), outcome, reader.site(int(graph.places[place])))
         for place, (_, outcome) in zip(places, decided)
     ]
     found = iter(places[len(guards) :])
-    asked = [(next(found), 0.0) if isinstance(o, Value) else (-1, float(o)) for o in outputs]
+    asked = [
+        (reader.address_of(next(found)), 0.0) if isinstance(o, Value) else (-1, float(o))
+        for o in outputs
+    ]
     reader.let_go()
-    del result, decisions, decided, outputs, conditions, roots, graph
+    del result, decisions, decided, outputs, conditions, roots, graph, places
     flat = reader.read()
     addresses = [
-        int(reader.addresses[place]) if place >= 0 else reader.numbers.address(number)
-        for place, number in asked
+        address if address >= 0 else reader.numbers.address(number) for address, number in asked
     ]
+    del reader.addresses
     roller = rolled(flat)
     numbered = reader.finish(roller, addresses)
     program, id_of = reader.program, numbered.id_of
     program.outputs = [id_of(address) for address in addresses]
-    program.guards = [
-        Guard(id_of(int(reader.addresses[place])), outcome, site) for place, outcome, site in guards
-    ]
+    program.guards = [Guard(id_of(address), outcome, site) for address, outcome, site in guards]
     made = Rolled(program, numbered.items(roller, reader.names), numbered.tables)
     return check_rolled(made, "recording"), reader.captured

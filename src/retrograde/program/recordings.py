@@ -257,7 +257,8 @@ class Recordings:
             return
         name, site = self._subject.name, left.site(guard)
         if family.splits[site] + 1 == MANY_TRACES:
-            message = RecordingWarning.traces(name, MANY_TRACES, site)
+            offer = self.choices.might_be
+            message = RecordingWarning.traces(name, MANY_TRACES, site, offer)
             warnings.warn(RecordingWarning(message), stacklevel=_caller_level())
         if not family.has_room:
             self._warned = True

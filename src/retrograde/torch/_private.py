@@ -118,6 +118,17 @@ def _kept(raw: Any) -> torch.Tensor | None:
     return tensor if isinstance(tensor, torch.Tensor) else None
 
 
+def dimension_of(node: Any) -> int:
+    """The dimension along which a softmax normalises."""
+    try:
+        dim = int(node._saved_dim)
+    except AttributeError:
+        raise TorchFeatureError.of(
+            "Node._saved_dim", "look at one number of each row of a softmax", torch.__version__
+        ) from None
+    return dim - (1 << 64) if dim >> 63 else dim  # kept without a sign
+
+
 def overwritten_in(node: Any) -> str:
     """The name of what a node keeps and something wrote over since; '' for nothing."""
     for name in dir(node):

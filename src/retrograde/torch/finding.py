@@ -48,6 +48,9 @@ def births_caught(trap: Trap, reading: Reading, last: Reading | None) -> Births:
     index = reading.place[node]
     edge = reading.starts[index] + odd.position
     reading.grads[index], reading.amounts[edge] = above, made
+    if trap.behind is not None:
+        first, seen = trap.behind
+        reading.values[reading.place[first]] = seen
     for place, variable in reading.variables.items():
         if variable.grad is not None:
             reading.grads[place] = summary(variable.grad)
@@ -90,8 +93,12 @@ def trouble(
 
 def _no_history(patients: Patients, lost: Sequence[Lost], site: Site | None) -> Verdict:
     sentence = "backward() was called on a loss that has no history"
-    where, group = site, ""
-    if lost:
+    where, group, cure = site, "", cure_of("no history")
+    frozen = [t for t in patients.tensors if not t.requires_grad]
+    if frozen and len(frozen) == len(patients.tensors):
+        sentence += f": requires_grad is False for {_all(len(frozen))}"
+        cure = "Set requires_grad to True for the parameters that are to learn."
+    elif lost:
         last = max(reversed(lost), key=lambda each: each.strength)  # of alike ones the last
         names = [patients.names[patients.place[k]] for k in last.leaves if k in patients.place]
         names.sort(key=patients.names.index)
@@ -100,9 +107,11 @@ def _no_history(patients: Patients, lost: Sequence[Lost], site: Site | None) -> 
         sentence += f" cut it off from {len(names)} parameters" if names else " cut it off"
         sentence += f" ('{names[0]}', …)" if names else ""
         where, group = last.site, last.module
-    return Verdict(
-        "no history", ALARM, group, f"{sentence}.", where, cure=cure_of("no history"), began=1
-    )
+    return Verdict("no history", ALARM, group, f"{sentence}.", where, cure=cure, began=1)
+
+
+def _all(count: int) -> str:
+    return "its only parameter" if count == 1 else f"all {count} parameters"
 
 
 def _overwritten(

@@ -16,7 +16,7 @@ from ..passes.flat import LEAF as LEAF_CODE
 from ..passes.summary import Summary
 from . import board
 from ._private import number_of, outputs_of, saved_by
-from .kinds import LEAF, VIEWS, kind_of, op_of
+from .kinds import ADDED, LEAF, VIEWS, kind_of, op_of
 from .lines import Lines
 from .samples import Pictures
 from .summaries import Look, look, settled
@@ -189,7 +189,7 @@ class Reading:
         arrays = Arrays(
             self.shapes, self.dtypes, [kind_of(op) for op in self.ops], values, grads, amounts,
             self.groups, self.calls, self.saved, self.order, parameters=self.names,
-            pictures=Pictures(self.samples),
+            pictures=Pictures(self.samples), added=self._added(),
         )  # fmt: skip
         starts, inputs = np.array(self.starts, np.int64), np.array(self.inputs, np.int64)
         return Pass(
@@ -220,6 +220,11 @@ class Reading:
                 if known.count == prod(self.shapes[into]):
                     values[into] = known
         return values
+
+    def _added(self) -> set[int]:
+        """The edges of operands that are only added."""
+        edges = ((i, self.starts[i] + ADDED[op]) for i, op in enumerate(self.ops) if op in ADDED)
+        return {edge for index, edge in edges if edge < self.starts[index + 1]}
 
     def _gains(self, arrays: Arrays) -> list[float]:
         """By edge: how much longer a gradient is below than above."""

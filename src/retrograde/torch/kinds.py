@@ -51,6 +51,11 @@ _BY_KIND: Final = {
 }
 KINDS: Final = {op: kind for kind, ops in _BY_KIND.items() for op in ops.split()}
 NORMS: Final = frozenset(op for op in _BY_KIND["share"].split() if op.endswith("norm"))
+_THIRD = "linear mkldnnlinear convolution mkldnnconvolution slowconv2d thnnconv2d bilinear".split()
+ADDED: Final = dict.fromkeys("addmm addmv addbmm baddbmm".split(), 0) | dict.fromkeys(
+    (*NORMS, *_THIRD), 2
+)
+"""By op: the place of the operand that is only added, as a bias is."""
 VIEWS: Final = frozenset(
     "t transpose view permute alias expand tocopy unsqueeze squeeze unsafeview reshapealias".split()
 )

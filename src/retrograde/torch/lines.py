@@ -17,7 +17,7 @@ from torch.overrides import TorchFunctionMode
 
 from .._shared.sites import Site
 from ..passes.summary import Summary
-from ._private import find, made_so_far
+from ._private import find, made_so_far, number_of
 from .guards import Guards
 from .modules import Modules
 from .sites import Made, calling, site_of
@@ -33,6 +33,9 @@ LEAVING = {
 
 PEEKING = frozenset((".item()", ".tolist()", "float()", "int()", "bool()", "an index"))
 """Of these, the ones that programs use to print and to decide."""
+
+DRAWING = frozenset("bernoulli binomial multinomial normal poisson".split())
+"""Calls that draw at random: no gradient comes back through what was drawn."""
 
 WRITING = frozenset(
     "__setitem__ __iadd__ __imul__ __isub__ __itruediv__ __ipow__ __iand__ __ior__".split()
@@ -55,7 +58,8 @@ _SHAPED = ("_like", "new_")
 @dataclass
 class Lost:
     """Where history was lost: how, on which line, in which module, which leaves lay under it,
-    how many nodes had been made by then, and whether it was a leaf itself that lost it."""
+    how many nodes had been made by then, whether it was a leaf itself that lost it, and whether
+    it had been computed from a random draw, as the probability of an action is."""
 
     how: str
     made: Made
@@ -63,6 +67,7 @@ class Lost:
     leaves: frozenset[int]
     number: int
     of_leaf: bool = False
+    scores: bool = False
 
     @property
     def site(self) -> Site | None:
@@ -72,7 +77,11 @@ class Lost:
     @property
     def strength(self) -> int:
         """How likely the line is to blame: 0 where programs print or update by hand, 1 where they
-        compare, 2 where they choose by argmax, 3 where they cut."""
+        compare, 2 where they choose by argmax, 3 where they cut, 4 where they hand out how likely
+        a draw was: what was drawn never has a history, so that number is all there is to learn
+        from."""
+        if self.scores:
+            return 4
         if (self.of_leaf and not self.module) or self.how in PEEKING:
             return 0
         return 1 if TRUTH in self.how else 2 if INTEGERS in self.how else 3
@@ -123,6 +132,8 @@ class Lines(TorchFunctionMode):
         self.writes = [each for each in self.writes if each[1].last > self._passes[0]]
         self.lost: list[Lost] = []
         self.births: list[Call] = []
+        self._drawn: set[int] = set()  # where in memory draws lie
+        self._scored: set[int] = set()  # nodes that were computed with a draw
 
     def settle(self) -> None:
         """Summaries that were on their way, while the board still has them."""
@@ -141,6 +152,7 @@ class Lines(TorchFunctionMode):
             self._guards.changed(bool(args[0]))
         if under:
             self._lose("detach_()", under, False)
+        self._follow_draws(name, args, kwargs, result, range(before, after))
         if after != before:
             if name not in ("backward", "grad"):
                 self._see(name, args, kwargs, result, before, after, calling())
@@ -153,13 +165,26 @@ class Lines(TorchFunctionMode):
 
     # ---- cuts ---------------------------------------------------------------------------------
 
+    def _follow_draws(self, name: str, args: Any, kwargs: Any, result: Any, made: range) -> None:
+        """Draws from what was computed, and the nodes whose calls take one in."""
+        computed = name in DRAWING and next(_tensors(args, kwargs), None) is not None
+        if computed and isinstance(result, Tensor):
+            self._drawn.add(result.untyped_storage().data_ptr())
+        elif made and self._drawn:
+            for each in _tensors(args, kwargs):
+                dense = is_plain(each) and each.layout is torch.strided
+                if dense and each.untyped_storage().data_ptr() in self._drawn:
+                    self._scored.update(made)
+
     def _look_for_cut(self, name: str, args: Any, kwargs: Any, result: Any) -> None:
         if isinstance(result, Tensor):
-            if result.requires_grad or name.startswith(_SHAPED[1]) or name.endswith(_SHAPED[0]):
+            if name.startswith(_SHAPED[1]) or name.endswith(_SHAPED[0]):
+                return
+            if result.requires_grad and (torch.is_grad_enabled() or _owner(result) is result):
                 return
         elif name not in LEAVING:
             return
-        given = [t for t in _tensors(args, kwargs) if t.requires_grad]
+        given = [_owner(t) for t in _tensors(args, kwargs) if t.requires_grad]
         if given:
             alone = len(given) == 1 and given[0].is_leaf
             self._lose(_how(name, result), given, alone)
@@ -173,13 +198,18 @@ class Lines(TorchFunctionMode):
         times = self._times[made, module] = self._times.get((made, module), 0) + 1
         if times > OFTEN and times & (times - 1):
             return
+        scores = False
         if isinstance(given, frozenset):
             leaves = given
         else:
             leaves = frozenset[int]().union(*map(leaves_under, given))
+            scores = bool(self._scored) and any(map(self._has_scored, given))
         if leaves:
             how, made, module = self._guards.blamed(how, made, module)
-            self.lost.append(Lost(how, made, module, leaves, made_so_far(), of_leaf))
+            self.lost.append(Lost(how, made, module, leaves, made_so_far(), of_leaf, scores))
+
+    def _has_scored(self, t: Tensor) -> bool:
+        return any(number_of(node) in self._scored for node in nodes_under(t))
 
     # ---- values -------------------------------------------------------------------------------
 
@@ -258,18 +288,36 @@ def _tensors(args: Any, kwargs: Any) -> Iterator[Tensor]:
             yield from (t for t in each if isinstance(t, Tensor))
 
 
+def _owner(t: Tensor) -> Tensor:
+    """What a view was taken of where no history was kept: such a view still says that it requires
+    a gradient, and none goes on to its owner."""
+    owner = t._base
+    if owner is None:
+        return t
+    try:
+        return owner if t.grad_fn is None else t
+    except RuntimeError:  # its owner has been written to since, so that PyTorch refuses it
+        return t
+
+
+def nodes_under(t: Tensor) -> Iterator[Any]:
+    """The nodes of the graph under a tensor, each once."""
+    if t.grad_fn is None:
+        return
+    seen: set[Any] = {t.grad_fn}
+    pending: list[Any] = [t.grad_fn]
+    while pending:
+        node = pending.pop()
+        yield node
+        for below, _ in node.next_functions:
+            if below is not None and below not in seen:
+                seen.add(below)
+                pending.append(below)
+
+
 def leaves_under(t: Tensor) -> frozenset[int]:
     """The ids of the leaves under a tensor that take gradients."""
     if t.grad_fn is None:
         return frozenset((id(t),)) if t.requires_grad else frozenset()
-    found, seen, pending = set(), {t.grad_fn}, [t.grad_fn]
-    while pending:
-        for node, _ in pending.pop().next_functions:
-            if node is not None and node not in seen:
-                seen.add(node)
-                variable = getattr(node, "variable", None)
-                if variable is not None:
-                    found.add(id(variable))
-                else:
-                    pending.append(node)
-    return frozenset(found)
+    variables = (getattr(node, "variable", None) for node in nodes_under(t))
+    return frozenset(id(variable) for variable in variables if variable is not None)

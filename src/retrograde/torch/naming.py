@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import torch
@@ -33,6 +33,17 @@ def models_now(wanted: set[int], skip: int = 2) -> list[torch.nn.Module]:
         for _, model in _variables(skip + 1, torch.nn.Module)
         if any(id(p) in wanted for p in model.parameters())
     ]
+
+
+def attributes_of(models: Iterable[torch.nn.Module]) -> set[int]:
+    """The tensors that are plain attributes of modules, by id: no parameters, no buffers."""
+    return {
+        id(thing)
+        for model in models
+        for module in model.modules()
+        for thing in vars(module).values()
+        if isinstance(thing, torch.Tensor)
+    }
 
 
 def models_by_name(skip: int = 2) -> dict[int, tuple[str, torch.nn.Module]]:
@@ -80,9 +91,12 @@ def _inside(name: str, thing: Any, kind: type, depth: int = 2) -> Iterator[tuple
 
 
 def _unregistered(model: torch.nn.Module, kind: type) -> Iterator[tuple[str, Any]]:
-    """What modules hold in plain lists and dicts, which they know nothing of; by its path."""
+    """What modules hold in plain lists, dicts and attributes, which they know nothing of; by its
+    path."""
     for path, module in model.named_modules():
         for key, thing in list(vars(module).items()):
+            if isinstance(thing, torch.Tensor) and kind is torch.Tensor:
+                yield (f"{path}.{key}" if path else key), thing
             if key.startswith("_") or not isinstance(thing, (list, tuple, dict)):
                 continue
             pairs = thing.items() if isinstance(thing, dict) else enumerate(thing)

@@ -4,7 +4,8 @@ history that remembers them. More of them may turn up while a program runs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import weakref
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from .graph import Reading
 from .lines import Lost
 from .modules import Modules
 from .motion import TensorMotion, is_live
-from .naming import models_now, names_now
+from .naming import attributes_of, models_now, names_now
 from .summaries import summary
 
 
@@ -40,6 +41,9 @@ class Patients:
         self.news = False
         """Whether an optimizer moves tensors that nobody knows: the next pass is looked at."""
         self._cuts: list[Lost] = []
+        self.asked: set[int] = set()
+        """What ``torch.autograd.grad`` was asked for gradients of, by id."""
+        self._once: dict[int, weakref.ref[torch.Tensor]] = {}
 
     # ---- who they are -------------------------------------------------------------------------
 
@@ -52,23 +56,40 @@ class Patients:
     def meet(self, leaves: Iterable[torch.Tensor]) -> None:
         """The leaves of a pass: those that no module holds are parameters where there is no
         model, where they are parameters by their type, or where an optimizer holds them."""
-        self._met.update(id(t) for t in leaves)
+        found = {id(t): t for t in leaves}
+        self._met.update(found)
         self.news = False
-        strangers = {id(t): t for t in leaves if id(t) not in self.place}
+        self._take(found)
+
+    def _take(self, leaves: Mapping[int, torch.Tensor]) -> None:
+        strangers = {key: t for key, t in leaves.items() if key not in self.place}
         if any(isinstance(t, torch.nn.Parameter) for t in strangers.values()):
             for model in models_now(set(strangers), 4):
                 self.modules.add(model)
             self.update()
             strangers = {key: t for key, t in strangers.items() if key not in self.place}
-        held = {id(p) for _, tensors, _ in self._held.values() for p in tensors}
+        known = self._held_by_id().keys() | self._stay(strangers)
         taken = {
             key: t
             for key, t in strangers.items()
-            if not self.modules.models or isinstance(t, torch.nn.Parameter) or key in held
+            if not self.modules.models or isinstance(t, torch.nn.Parameter) or key in known
         }
         if taken:
             called = names_now(set(taken), 4)
             self._add((called.get(key, f"tensor {_shape(t)}"), t) for key, t in taken.items())
+
+    def _stay(self, strangers: Mapping[int, torch.Tensor]) -> set[int]:
+        """Of some leaves, those that a module has as a plain attribute, pass after pass: parameters
+        that were never registered. Data changes, or the program asks for its gradients."""
+        if not strangers or not self.modules.models:
+            return set()
+        once = attributes_of(self.modules.models) & (strangers.keys() - self.asked)
+        found = {key for key in once if (ref := self._once.get(key)) and ref() is strangers[key]}
+        self._once = {key: weakref.ref(strangers[key]) for key in once}
+        return found
+
+    def _held_by_id(self) -> dict[int, torch.Tensor]:
+        return {id(p): p for _, tensors, _ in self._held.values() for p in tensors}
 
     def _add(self, found: Iterable[tuple[str, torch.Tensor]]) -> None:
         known = {name: number for number, name in enumerate(self.names)}
@@ -123,14 +144,17 @@ class Patients:
     # ---- cuts ---------------------------------------------------------------------------------
 
     def cut(self, lost: Iterable[Lost]) -> None:
-        """Lines that cut parameters off, before the end of the next pass."""
+        """Lines that cut parameters off, before the end of the next pass. What an optimizer holds
+        and no pass has reached becomes known by them."""
         if self.history is None:
             self._cuts += lost
             return
-        number = self.history.passes + 1
         pending, self._cuts = [*self._cuts, *lost], []
         if not pending:
             return
+        held = self._held_by_id()
+        self._take({key: held[key] for each in pending for key in each.leaves if key in held})
+        number = self.history.passes + 1
         tied = self.modules.tied()
         for each in pending:
             numbers = [self.place[key] for key in each.leaves if key in self.place]

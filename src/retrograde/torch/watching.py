@@ -238,6 +238,8 @@ class Watch:
             return engine(roots, *arguments, **options)
         if not options.get("accumulate_grad"):
             self.gradients += 1
+            if len(arguments) > 3:
+                self.patients.asked.update(map(id, arguments[3] or ()))
             first = _private.made_so_far()
             on, self.lines.on = self.lines.on, False
             try:

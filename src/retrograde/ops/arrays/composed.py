@@ -35,8 +35,10 @@ def var(do: Do[T], x: T, axis: Axis = None, ddof: int = 0, keepdims: bool = Fals
 
 
 def std(do: Do[T], x: T, axis: Axis = None, ddof: int = 0, keepdims: bool = False) -> T:
-    """The root of the variance."""
-    return do("sqrt", var(do, x, axis, ddof, keepdims))
+    """The root of the variance; where that is 0 its gradient is 0, as that of norm."""
+    spread = var(do, x, axis, ddof, keepdims)
+    nothing = do.stop(do("equal", spread, 0.0))
+    return do("where", nothing, 0.0, do("sqrt", do("where", nothing, 1.0, spread)))
 
 
 def norm(do: Do[T], x: T, axis: Axis = None, keepdims: bool = False) -> T:
@@ -156,6 +158,8 @@ def split(do: Do[T], x: T, sections: int | Sequence[int], axis: int = 0) -> list
 def tile(do: Do[T], x: T, count: Sequence[int]) -> T:
     """The whole array repeated along each axis."""
     shape = do.shape(x)
+    if any(times < 0 for times in count):
+        raise ValueError(f"tile: numbers cannot be repeated {tuple(count)} times")
     rank = max(len(count), len(shape))
     times = (1,) * (rank - len(count)) + tuple(count)
     shape = (1,) * (rank - len(shape)) + shape
@@ -186,7 +190,10 @@ def expand_dims(do: Do[T], x: T, axis: int | Sequence[int]) -> T:
 
 def diag(do: Do[T], x: T, k: int = 0) -> T:
     """A vector onto the diagonal of a matrix, or the diagonal of a matrix."""
-    return do("diag_embed" if len(do.shape(x)) == 1 else "diagonal", x, k=k)
+    rank = len(do.shape(x))
+    if rank not in (1, 2):
+        raise ValueError(f"diag: takes a vector or a matrix, not {rank} axes")
+    return do("diag_embed" if rank == 1 else "diagonal", x, k=k)
 
 
 def trace(do: Do[T], x: T) -> T:

@@ -132,6 +132,15 @@ class Contraction:
 
         return sorted(found, key=merit, reverse=True)
 
+    def stay_inside(self, sizes: Mapping[str, int], *places: tuple[str, Place]) -> bool:
+        """Whether places are inside their arrays in all turns, whatever conditions say."""
+        for array, place in places:
+            reach = [place.steps.get(letter, 0) * (n - 1) for letter, n in self.made.loops]
+            low = place.base + sum(min(0, it) for it in reach)
+            if low < 0 or place.base + sum(max(0, it) for it in reach) >= sizes[array]:
+                return False
+        return True
+
     def lies_in_longer_rows(self, one: _Run, other: _Run) -> bool:
         """Whether the second factor has longer rows along one run than along another."""
 
@@ -147,9 +156,9 @@ class Contraction:
         return tuple(loop for loop in self.made.loops if loop[0] not in taken)
 
 
-def ways(made: Nest, once: bool) -> tuple[Way, ...]:
+def ways(made: Nest, once: bool, sizes: Mapping[str, int]) -> tuple[Way, ...]:
     """How a nest is carried out that adds up products; ``once``: each place of the result is one
-    turn of the letters on the left."""
+    turn of the letters on the left. ``sizes`` says how many numbers arrays have."""
     whole = Contraction(made, once)
     if not whole.plain or not whole.over or (whole.batch and not whole.rows + whole.columns):
         return ()
@@ -158,9 +167,9 @@ def ways(made: Nest, once: bool) -> tuple[Way, ...]:
     if once and not made.guards:
         way = _direct(whole, WORTH)
     if once and way is None:
-        way = _packed(whole) or _packed(whole.swapped())
+        way = _packed(whole, sizes) or _packed(whole.swapped(), sizes)
     if way is None:
-        way = _spread(whole)
+        way = _spread(whole, sizes)
     if once and way is None and not made.guards:
         way = _direct(whole, FEW)
     if way is None:
@@ -216,12 +225,14 @@ def _product(
     )
 
 
-def _packed(it: Contraction) -> Way | None:
+def _packed(it: Contraction, sizes: Mapping[str, int]) -> Way | None:
     """The second factor copied first: windows laid out, with zeros where a condition does not hold.
 
     Zeros times what is not finite would be NaN, so then the long way is taken.
     """
     if not it.guarded <= set(it.b.steps):
+        return None
+    if not it.stay_inside(sizes, (it.left, it.a), (RESULT, it.c)):
         return None
     rows, columns = it.runs(it.rows, it.a, it.c), it.runs(it.columns, it.c)
     over = it.runs(it.over, it.a)
@@ -263,10 +274,12 @@ def _turned(it: Matrix) -> Matrix:
     return replace(it, row=it.column, column=it.row)
 
 
-def _spread(it: Contraction) -> Way | None:
+def _spread(it: Contraction, sizes: Mapping[str, int]) -> Way | None:
     """The product made apart, over all letters that say where it goes, then added to its places."""
     over = it.runs(it.over, it.a, it.b)
     if len(over) != 1 or set(over[0].letters) & it.guarded:
+        return None
+    if not it.stay_inside(sizes, (it.left, it.a), (it.right, it.b)):
         return None
     rows = it.runs(it.rows, it.a)
     columns = it.runs(it.columns, it.b)

@@ -192,6 +192,8 @@ def repeat(shapes: Mapping[str, Shape], count: int, axis: int) -> Statement:
     """``z[count*i + c] = x[i]``: each number several times in a row."""
     shape = shapes["x"]
     (place,) = normal_axes(axis, len(shape))
+    if count < 0:
+        raise ValueError(f"numbers cannot be repeated {count} times")
     at, lengths = walked(shape, ("c",))
     to = [it * count + letter("c") if n == place else it for n, it in enumerate(at)]
     result = tuple(n * count if a == place else n for a, n in enumerate(shape))
@@ -297,6 +299,7 @@ def put(shapes: Mapping[str, Shape], selection: Shape, writer: str = "w") -> Sta
     """
     shape = shapes["x"]
     at, lengths = walked(shape, (writer,))
+    _check_spread(shapes["y"], selection)
     if 0 in selection:  # nothing is replaced
         return Statement((moved(at, x[tuple(at)], lengths),), shape)
     who = Wholes(writer)[tuple(at)]
@@ -339,9 +342,13 @@ def put_at(shapes: Mapping[str, Shape], count: int) -> Statement:
 
 def _operand(name: str, shape: Shape, at: Sequence[Index], selection: Shape) -> Ref:
     """An operand that spreads over a selection."""
+    _check_spread(shape, selection)
+    return Array(name)[tuple(_spread(shape, list(zip(at, selection))))]
+
+
+def _check_spread(shape: Shape, selection: Shape) -> None:
     if len(shape) > len(selection) or broadcast(shape, selection) != selection:
         raise ValueError(f"shape {shape} does not spread to the selection's {selection}")
-    return Array(name)[tuple(_spread(shape, list(zip(at, selection))))]
 
 
 def _spread(shape: Shape, over: Sequence[tuple[Index, int]]) -> list[Index]:

@@ -97,7 +97,7 @@ def _parts(
         made = nest(term, statement.how, shapes)
         if made is None:
             continue
-        part = _ways(term, made)
+        part = _ways(term, made, shapes)
         if parts and statement.how == "+=":
             part = tuple(_with_mode(way, ADD) for way in part)
         elif not parts and covers(made, size) and _sets(part):
@@ -111,9 +111,10 @@ def _parts(
     return start, parts
 
 
-def _ways(term: Term, made: Nest) -> tuple[Way, ...]:
+def _ways(term: Term, made: Nest, shapes: Mapping[str, Shape]) -> tuple[Way, ...]:
     if made.mode == ADD and is_product(term):
-        found = ways(made, written_once(_kept(term)))
+        sizes = {name: prod(shape) for name, shape in shapes.items()}
+        found = ways(made, written_once(_kept(term)), sizes)
         if found:
             return found
     walk = running(made)

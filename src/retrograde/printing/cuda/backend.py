@@ -20,6 +20,7 @@ from .streaming import FromHost
 
 if TYPE_CHECKING:
     from ...program.rows import Bound
+    from ...program.shaped.packing import Packed
 
 
 class Cuda:
@@ -48,6 +49,9 @@ class Cuda:
 
     def made(self, ready: Ready) -> None:
         """A plan was made: it is compiled when rows are run."""
+
+    def packed(self, packed: Packed) -> None:
+        """Functions on tensors are the interpreter's."""
 
     def wait(self, timeout: float | None = None) -> bool:
         """There is nothing to wait for."""

@@ -29,6 +29,7 @@ from .unit_answers import UnitAnswers
 if TYPE_CHECKING:
     from ...diagnose.compiled_births import RowBirths
     from ...explain.story import Story
+    from ..machines import Target
 
 
 MOST_ARGUMENTS, MOST_AXES = 16, 8
@@ -78,8 +79,10 @@ def _takes(part: tuple[tuple[int, ...], str], kind: str) -> bool:
 class Calls(Leading):
     """What a function on tensors answers; ``wanted`` are the annotations of its parameters."""
 
-    def __init__(self, name: str, call: Call, wanted: dict[str, str]) -> None:
-        super().__init__(name, call)
+    def __init__(
+        self, name: str, call: Call, wanted: dict[str, str], target: Target | None = None
+    ) -> None:
+        super().__init__(name, call, target)
         self._wanted = wanted
         self._by_units = UnitAnswers(self._parts)
         self._over_rows = RowAnswers(name, self._family, self._one_more, self._until_settled)

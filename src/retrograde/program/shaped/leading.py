@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from threading import RLock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...errors import FunctionResultError, RecordingError, RecordingWarning
 from ...value import core
@@ -15,6 +15,9 @@ from .arguments import Taken
 from .row_answers import Rebound
 from .runs import REFUSED, Run
 from .traces import Family, Trace, recorded
+
+if TYPE_CHECKING:
+    from ..machines import Target
 
 MANY_SHAPES = 16
 """Recordings for other shapes from which on a function says so."""
@@ -42,8 +45,8 @@ class Lasting:
 class Leading:
     """The recordings of a function, by what its arguments are like."""
 
-    def __init__(self, name: str, call: Call) -> None:
-        self.name, self._call = name, call
+    def __init__(self, name: str, call: Call, target: Target | None = None) -> None:
+        self.name, self._call, self._target = name, call, target
         self.families: dict[Any, Family] = {}
         self._lock = RLock()
         self._warned = False
@@ -133,6 +136,7 @@ class Leading:
         """One more trace; None where names mean something else than in the others."""
         with self._lock:
             trace, names = recorded(self.name, self._call, taken, path)
+            trace.target = self._target
             if family.names is not None and names.differing(family.names):
                 return None
             if trace.path[: len(path)] != path:

@@ -20,6 +20,7 @@ from .memory import check_bytes
 from .ordering import in_order
 from .program import ARGUMENT, CAPTURED, Fixed, Given, Program
 from .steps import (
+    Body,
     Called,
     Choose,
     Layout,
@@ -48,7 +49,8 @@ _ARITY = [op.arity for op in OPS.values()]
 
 
 class Packed:
-    """A program as the native executor takes it; ``groups`` and ``layouts`` are for people."""
+    """A program as the native executor takes it; ``groups`` and ``layouts`` are for people,
+    ``bodies`` for those who compile them: one a box."""
 
     def __init__(self, program: Program, arguments: int, captured: int) -> None:
         self.program = program
@@ -58,6 +60,7 @@ class Packed:
         self.data: list[Any] = []
         self.plans: list[Any] = []
         self.calls: list[Any] = []
+        self.bodies: list[Body] = []
         self._slots: dict[int, int] = {}
         self._slot_words: list[int] = []
         roots = program.roots
@@ -228,20 +231,28 @@ class Packed:
         for it, own in zip(operands, steps):
             words += [self._slot(it.root), it.offset, *own]
         rows, reductions = self._body(group, reads, register, outs, len(operands))
+        summed = {source for _, source, _ in reductions}
+        alike = {at for at, own in enumerate(steps[: len(reads)]) if not any(own)} - summed
+        made = {to for _, to, *_ in rows}
+        kept = {it for it in made if it < len(operands)} | (made & summed)
+        self.bodies.append(
+            Body(len(operands), len(reads), frozenset(alike), frozenset(kept), tuple(rows))
+        )
         return [*words, len(rows), *(w for row in rows for w in row),
                 len(reductions), *(w for one in reductions for w in one)]  # fmt: skip
 
     def _body(
         self, group: Group, reads: dict[Operand, int], register: dict[int, int],
         outs: dict[int, int], operands: int,
-    ) -> tuple[list[list[int]], list[list[int]]]:  # fmt: skip
+    ) -> tuple[list[tuple[int, ...]], list[list[int]]]:  # fmt: skip
         """Rows and reductions on registers; rooms are given again after their last use."""
         last: dict[int, int] = {}
         for place, step in enumerate(group.steps):
             end = place if isinstance(step, Map) else len(group.steps)  # reductions come last
             for root in step.reads:
                 last[root] = max(last.get(root, 0), end)
-        rows, reductions = [], []
+        rows: list[tuple[int, ...]] = []
+        reductions: list[list[int]] = []
         free: list[int] = []
         count = 0
 
@@ -263,7 +274,7 @@ class Packed:
                     register[step.result] = operands + count
                     count += 1
             args += [args[0]] * (3 - len(args))
-            rows.append([step.op, register[step.result], *args])
+            rows.append((step.op, register[step.result], *args))
         return rows, reductions
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._shared.threads import default_threads
+from ..._shared.threads import threads_for
 from .arguments import Taken
 from .row_runs import RowRuns, block_of
 from .runs import REFUSED, Run
@@ -167,7 +167,7 @@ class RowCall:
             leaves = [*self.leaves(block), *(leaf[block.where] for leaf in more)]
             return ready[block.count](leaves, part.trace.captured)
 
-        threads = min(len(blocks), self.threads or default_threads())
+        threads = min(len(blocks), threads_for(self.threads))
         native = all(run.packed is not None for run in ready.values())
         if threads > 1 and native:
             with ThreadPoolExecutor(threads) as pool:

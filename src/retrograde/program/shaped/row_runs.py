@@ -7,7 +7,6 @@ from typing import Any
 
 from ..._shared.bound import bound
 from .adjoint import with_gradients, with_products
-from .passes import improved
 from .program import ARGUMENT, Builder, Input, Program
 from .rowwise import numbers_of, over_rows
 from .runs import Run, inputs_of
@@ -119,6 +118,6 @@ class RowRuns:
             wide, ids = over_rows(trace.program, count, self.varying, spread)
             full = make(wide, ids)
             full.guards = []  # rows that go another way are sorted out before
-            return Run(improved(full), trace.arguments + more, len(trace.captured))
+            return Run.of(trace, full, more)
 
         return kept(trace, (*key, count), made)

@@ -38,6 +38,14 @@ class Run:
             except UnloweredError as error:
                 self.why = str(error)
 
+    @classmethod
+    def of(cls, trace: Trace, program: Program, more: int = 0) -> Run:
+        """A run for a trace, with ``more`` arguments than it has; its target is told."""
+        made = cls(improved(program), trace.arguments + more, len(trace.captured))
+        if trace.target is not None and made.packed is not None:
+            trace.target.packed(made.packed)
+        return made
+
     def __call__(
         self, leaves: list[Any], captured: list[Any], takers: tuple[int, ...] | None = None
     ) -> Any:
@@ -66,7 +74,7 @@ def of_values(trace: Trace) -> Run:
     """The run that computes the results."""
     known = trace.runs.get("value")
     if known is None:
-        known = trace.runs["value"] = _run(trace, trace.program)
+        known = trace.runs["value"] = Run.of(trace, trace.program)
     return known
 
 
@@ -78,7 +86,7 @@ def of_gradients(trace: Trace, kind: str, numbers: Sequence[int]) -> Run:
         ids = inputs_of(trace.program, kind, numbers)
         program, found = with_gradients(trace.program, trace.program.outputs[0], ids)
         program.outputs = [*program.outputs, *found]
-        known = trace.runs[key] = _run(trace, program)
+        known = trace.runs[key] = Run.of(trace, program)
     return known
 
 
@@ -92,12 +100,8 @@ def of_products(trace: Trace, numbers: Sequence[int]) -> Run:
         root = trace.program.outputs[0]
         program, found = with_products(trace.program, root, ids, trace.arguments)
         program.outputs = [*program.outputs, *found]
-        known = trace.runs[key] = _run(trace, program, len(numbers))
+        known = trace.runs[key] = Run.of(trace, program, len(numbers))
     return known
-
-
-def _run(trace: Trace, program: Program, more: int = 0) -> Run:
-    return Run(improved(program), trace.arguments + more, len(trace.captured))
 
 
 def inputs_of(program: Program, kind: str, numbers: Sequence[int]) -> list[int]:

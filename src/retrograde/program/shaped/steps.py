@@ -209,3 +209,19 @@ class Called:
 
 Step = Any
 """One of the above."""
+
+
+@dataclass(frozen=True)
+class Body:
+    """The rows of a box, each an operation, the register that it fills and three that it reads.
+
+    Registers are the ``operands``, the first ``reads`` of which are read and the others written,
+    then rooms. Those in ``alike`` are one number wherever the box stands; those in ``kept`` are
+    filled by rows and read later.
+    """
+
+    operands: int
+    reads: int
+    alike: frozenset[int]
+    kept: frozenset[int]
+    rows: tuple[tuple[int, ...], ...]

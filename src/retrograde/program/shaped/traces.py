@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,12 +24,16 @@ from .arguments import NUMBER, TENSOR, Taken
 from .program import Guard, Program
 from .reading import Reader
 
+if TYPE_CHECKING:
+    from ..machines import Target
+
 
 @dataclass(eq=False)
 class Trace:
     """One recorded path: its program, the leaves it captured, and the outline of its results.
 
-    ``block`` is how many of its rows run at once, 0 until somebody asks.
+    ``block`` is how many of its rows run at once, 0 until somebody asks; ``target`` what its plans
+    are handed to.
     """
 
     program: Program
@@ -40,6 +44,7 @@ class Trace:
     row_runs: dict[Any, Any] = field(default_factory=dict)
     calls: int = 0
     block: int = 0
+    target: Target | None = None
 
     @property
     def path(self) -> bytes:

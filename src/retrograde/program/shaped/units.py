@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from .adjoint import with_gradients, with_products
-from .passes import improved
 from .program import ARGUMENT, Builder, Input, Program, Shape
 from .row_runs import BLOCK, kept
 from .rowwise import numbers_of, over_rows
@@ -125,7 +124,7 @@ class Units:
                 for place, shape in enumerate(shapes)
             }
             wide = over_rows(full, count, sizes)[0]
-            return Run(improved(wide), trace.arguments + len(shapes), len(trace.captured))
+            return Run.of(trace, wide, len(shapes))
 
         return kept(trace, (*key, self.numbers, self.rows), made)
 
