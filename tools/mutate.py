@@ -42,7 +42,7 @@ WARM = frozenset({"numpy", "hypothesis", "mpmath", "scipy", "sympy", "torch"})
 """What of these the tests import is imported before the processes part: it takes the longest."""
 SURVIVED, KILLED, INVALID = 0, 1, 99
 PYTEST = [
-    "-q", "-x", "--no-header", "-rN", "-p", "no:cacheprovider", "-p", "no:xdist",
+    "-q", "-x", "--no-header", "-rN", "--assert=plain", "-p", "no:cacheprovider", "-p", "no:xdist",
     "-p", "no:unraisableexception", "-p", "no:threadexception",
     "-W", "ignore::pytest.PytestAssertRewriteWarning",
 ]  # fmt: skip

@@ -206,3 +206,11 @@ def test_without_memory_a_loan_is_not_forgotten(native):
     assert len(seen) == 8
     assert MemoryError in seen
     assert seen[-1] is native.errors.PassInProgressError
+
+
+def test_one_step_of_a_wide_node_passes_by_its_numbers(rg):
+    x, y = rg.Value(2.0), rg.Value(3.0)
+    out = rg.dot([x, 2.0, 3.0, y], [4.0, y, 5.0, 6.0])
+    out.grad = 1.0
+    out._backward()
+    assert (x.grad, y.grad) == (4.0, 8.0)

@@ -158,6 +158,26 @@ def test_branches_stops_takes_and_captured_leaves(rg: Any) -> None:
     assert math.isclose(w.grad, wanted, rel_tol=1e-12)
 
 
+def test_a_rule_is_asked_only_where_a_row_gets_there(rg: Any) -> None:
+    @rg.custom_op
+    def root(x: Any) -> Any:
+        return rg.sqrt(x)
+
+    @root.vjp
+    def _(upstream: Any, x: Any) -> Any:
+        return upstream / (2.0 * rg.sqrt(x))
+
+    compiled = rg.compile(lambda x: root(x))
+    compiled(np.array([4.0, 1.0]))
+    adjoint = import_module(f"{rg.__name__}.program.adjoint")
+    row = import_module(f"{rg.__name__}.program.program").Input("row", "seed")
+    program, seed = adjoint.with_input(compiled.traces[0].program, row)
+    after, ((slope,),) = adjoint.adjoints(program, [((0,), [(program.outputs[0], seed)])], True)
+    last = next(each for each in after.instructions if slope in each.results)
+    zero, *_, rows = last.args
+    assert (last.op, after.inputs[zero].number, rows) == ("take", 0.0, seed)
+
+
 def test_what_is_not_written_with_ops_names_the_cure(rg: Any) -> None:
     @rg.custom_op
     def outside(x: Any) -> Any:

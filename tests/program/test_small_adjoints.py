@@ -292,3 +292,21 @@ def test_a_gradient_of_nothing_is_zero_and_not_minus_zero() -> None:
     found = adjoint(program.replaced(outputs=[]), [1], [(2, 0)])
     (gradient,) = found.outputs
     assert repr(found.inputs[gradient].number) == "0.0"
+
+
+@pytest.mark.parametrize(
+    ("text", "gives"),
+    [
+        ("2 = log 0 @1", "a = div 1.0 0 @1; b = take 0.0 a 1 @1; c = mul b 1 @1"),
+        ("2 = sub 0 0 @1; 3 = exp 2 @2", "a = take 0.0 3 1 @2; b = mul a 1 @2; c = sub b b @1"),
+        (
+            "2 = square 0 @1; 3 = add 2 0 @2",
+            "a = mul 2.0 0 @1; b = take 0.0 a 1 @1; c = fma b 1 1 @1",
+        ),
+    ],
+)
+def test_rows_whose_seed_is_zero_are_not_gone_back_from(text: str, gives: str) -> None:
+    """There the slope may be infinite: 0 times that is no 0."""
+    program = program_of(text, 2)
+    after, (found,) = adjoints(program, [((0,), [(program.outputs[0], 1)])], apart=True)
+    assert told(after.replaced(outputs=found), len(program.instructions))[0] == gives

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from .._shared.writing import write_whole
+from .._values.nests import leaves
 from ..errors import CheckError, PrintingError
 from ..printing.cfile import CFile
 from ..printing.compiler import compiler
@@ -157,18 +158,10 @@ def _numbers(leaf: Any) -> Any:
 
 
 def _columns(value: Any, rows: int) -> list[Any]:
-    return [part for each in _flat(value) for part in [np.asarray(each).reshape(rows)]]
+    return [part for each in leaves(value) for part in [np.asarray(each).reshape(rows)]]
 
 
 def _joined(slopes: Any, rows: int) -> Any:
     """The gradients of one argument, row by row."""
-    parts = [np.asarray(each, dtype=float).reshape(rows, -1) for each in _flat(slopes)]
+    parts = [np.asarray(each, dtype=float).reshape(rows, -1) for each in leaves(slopes)]
     return np.concatenate(parts, axis=1)
-
-
-def _flat(nest: Any) -> list[Any]:
-    if isinstance(nest, dict):
-        nest = list(nest.values())
-    if isinstance(nest, (list, tuple)):
-        return [leaf for part in nest for leaf in _flat(part)]
-    return [nest]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._values.nests import flatten, is_array
 from ..errors import CompileError, RowsError
 from ..program.rows import is_elsewhere, uniform
 
@@ -20,26 +21,14 @@ if TYPE_CHECKING:
     from ..program.calling import Replayable
 
 
-def flattened(nest: Any) -> Iterator[Any]:
-    """The leaves of lists, tuples and dicts, in their order."""
-    if isinstance(nest, dict):
-        nest = list(nest.values())
-    if isinstance(nest, (list, tuple)):
-        for part in nest:
-            yield from flattened(part)
-    else:
-        yield nest
+def flattened(nest: Any) -> list[Any]:
+    """The leaves of a nest in their order, arrays whole."""
+    return flatten(nest, is_array)[0]
 
 
 def rebuilt(nest: Any, leaves: Iterator[Any]) -> Any:
     """The same nest around other leaves."""
-    if isinstance(nest, dict):
-        return {key: rebuilt(part, leaves) for key, part in nest.items()}
-    if isinstance(nest, tuple) and hasattr(nest, "_fields"):
-        return type(nest)(*[rebuilt(part, leaves) for part in nest])
-    if isinstance(nest, (list, tuple)):
-        return type(nest)([rebuilt(part, leaves) for part in nest])
-    return next(leaves)
+    return flatten(nest, is_array)[1].unflatten(leaves)
 
 
 @dataclass(frozen=True)
@@ -114,7 +103,7 @@ class Door:
         flags = iter(needed)
         asked = {name: [next(flags) for _ in flattened(nest)] for name, nest in named.items()}
         wrt = tuple(name for name, mine in asked.items() if any(mine))
-        found = flattened(list(self._slopes(named, arrays, upstream, wrt, apart)))
+        found = iter(flattened(list(self._slopes(named, arrays, upstream, wrt, apart))))
         leaves = [next(found) if name in wrt else None for name in asked for _ in asked[name]]
         return [leaf if leaf is None or is_elsewhere(leaf) else np.asarray(leaf) for leaf in leaves]
 

@@ -7,6 +7,7 @@ parts of the batch are called one after another.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -27,74 +28,13 @@ def as_jax(function: Replayable, named: Sequence[str]) -> Callable[..., Any]:
     except ImportError:
         raise MissingPackageError.extra("jax", "as_jax") from None
     door = Door.of(function, named)
-
-    def value_of(named: dict[str, Any]) -> Any:
-        leaves = [jnp.asarray(leaf) for leaf in flattened(named)]
-        rows = door.rows(named, leaves)
-        made = jax.ShapeDtypeStruct(() if rows is None else (rows,), jnp.result_type(float))
-        ranks = [leaf.ndim for leaf in leaves]
-
-        def call(*given: Any) -> Any:
-            batch = _Batch(given, ranks)
-            if door.takes_rows(ranks):
-                found = door.value(named, batch.rows())
-                return np.asarray(found, dtype=made.dtype).reshape(batch.shape)
-            return batch.stacked([made], lambda arrays: [door.value(named, arrays)])[0]
-
-        return outside(call, made, *leaves)
-
-    def outside(call: Callable[..., Any], made: Any, *leaves: Any) -> Any:
-        """What a call of ours makes, for JAX to differentiate no further."""
-
-        def computed(*given: Any) -> Any:
-            return jax.pure_callback(call, made, *given, vmap_method="expand_dims")
-
-        def differentiated(primals: Any, tangents: Any) -> Any:
-            raise NotTwiceDifferentiable.door(function._name, "JAX")
-
-        once = jax.custom_jvp(computed)
-        once.defjvp(differentiated)
-        return once(*leaves)
+    crossing = _Crossing(jax, jnp, door)
 
     def forward(named: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-        return value_of(named), named
+        return crossing.value(named), named
 
-    def backward(named: dict[str, Any], upstream: Any) -> tuple[Any]:
-        leaves = [jnp.asarray(leaf) for leaf in flattened(named)]
-        found = iter(slopes_of(named, upstream, leaves))
-        slopes = [next(found) if _floating(leaf) else _nothing(leaf) for leaf in leaves]
-        return (rebuilt(named, iter(slopes)),)
-
-    def slopes_of(named: dict[str, Any], upstream: Any, leaves: list[Any]) -> Any:
-        needed = [_floating(leaf) for leaf in leaves]
-        made = [
-            jax.ShapeDtypeStruct(leaf.shape, leaf.dtype)
-            for leaf, asked in zip(leaves, needed)
-            if asked
-        ]
-        ranks = [upstream.ndim, *[leaf.ndim for leaf in leaves]]
-
-        def slopes(arrays: list[Any], apart: bool) -> list[Any]:
-            found = door.gradients(named, arrays[1:], arrays[0], needed, apart)
-            return [slope for slope, asked in zip(found, needed) if asked]
-
-        def call(*given: Any) -> Any:
-            batch = _Batch(given, ranks)
-            if batch.shape and door.takes_rows(ranks):
-                found = slopes(batch.rows(everywhere=True), True)
-                return [np.asarray(s, m.dtype).reshape(batch.shape) for s, m in zip(found, made)]
-            return batch.stacked(made, lambda arrays: slopes(arrays, False))
-
-        return outside(call, made, upstream, *leaves)
-
-    def _floating(leaf: Any) -> bool:
-        return bool(jnp.issubdtype(leaf.dtype, jnp.floating))
-
-    def _nothing(leaf: Any) -> Any:
-        return np.zeros(leaf.shape, dtype=jax.dtypes.float0)
-
-    computed = jax.custom_vjp(value_of)
-    computed.defvjp(forward, backward)
+    computed = jax.custom_vjp(crossing.value)
+    computed.defvjp(forward, crossing.gradients)
 
     def called(*args: Any, **kwargs: Any) -> Any:
         named = dict(door.bound(args, kwargs))
@@ -105,6 +45,86 @@ def as_jax(function: Replayable, named: Sequence[str]) -> Callable[..., Any]:
         return computed(named)
 
     return called
+
+
+@dataclass(frozen=True)
+class _Crossing:
+    """The way from a program of JAX to a call of ours and back: each a callback on the host."""
+
+    jax: Any
+    jnp: Any
+    door: Door
+
+    def value(self, named: dict[str, Any]) -> Any:
+        """What the function returns."""
+        leaves = self._leaves(named)
+        rows = self.door.rows(named, leaves)
+        shape = () if rows is None else (rows,)
+        made = self.jax.ShapeDtypeStruct(shape, self.jnp.result_type(float))
+        ranks = [leaf.ndim for leaf in leaves]
+
+        def call(*given: Any) -> Any:
+            batch = _Batch(given, ranks)
+            if self.door.takes_rows(ranks):
+                found = self.door.value(named, batch.rows())
+                return np.asarray(found, dtype=made.dtype).reshape(batch.shape)
+            return batch.stacked([made], lambda arrays: [self.door.value(named, arrays)])[0]
+
+        return self._outside(call, made, *leaves)
+
+    def gradients(self, named: dict[str, Any], upstream: Any) -> tuple[Any]:
+        """The gradients of that by all leaves, in the nests of the arguments."""
+        leaves = self._leaves(named)
+        found = iter(self._slopes(named, upstream, leaves))
+        slopes = [
+            next(found) if self._is_floating(leaf) else self._nothing(leaf) for leaf in leaves
+        ]
+        return (rebuilt(named, iter(slopes)),)
+
+    def _slopes(self, named: dict[str, Any], upstream: Any, leaves: list[Any]) -> Any:
+        """Those by the leaves that take gradients."""
+        needed = [self._is_floating(leaf) for leaf in leaves]
+        made = [
+            self.jax.ShapeDtypeStruct(leaf.shape, leaf.dtype)
+            for leaf, asked in zip(leaves, needed)
+            if asked
+        ]
+        ranks = [upstream.ndim, *[leaf.ndim for leaf in leaves]]
+
+        def slopes(arrays: list[Any], apart: bool) -> list[Any]:
+            found = self.door.gradients(named, arrays[1:], arrays[0], needed, apart)
+            return [slope for slope, asked in zip(found, needed) if asked]
+
+        def call(*given: Any) -> Any:
+            batch = _Batch(given, ranks)
+            if batch.shape and self.door.takes_rows(ranks):
+                found = slopes(batch.rows(everywhere=True), True)
+                return [np.asarray(s, m.dtype).reshape(batch.shape) for s, m in zip(found, made)]
+            return batch.stacked(made, lambda arrays: slopes(arrays, False))
+
+        return self._outside(call, made, upstream, *leaves)
+
+    def _outside(self, call: Callable[..., Any], made: Any, *leaves: Any) -> Any:
+        """What a call of ours makes, for JAX to differentiate no further."""
+
+        def computed(*given: Any) -> Any:
+            return self.jax.pure_callback(call, made, *given, vmap_method="expand_dims")
+
+        def differentiated(primals: Any, tangents: Any) -> Any:
+            raise NotTwiceDifferentiable.door(self.door.function._name, "JAX")
+
+        once = self.jax.custom_jvp(computed)
+        once.defjvp(differentiated)
+        return once(*leaves)
+
+    def _leaves(self, named: dict[str, Any]) -> list[Any]:
+        return [self.jnp.asarray(leaf) for leaf in flattened(named)]
+
+    def _is_floating(self, leaf: Any) -> bool:
+        return bool(self.jnp.issubdtype(leaf.dtype, self.jnp.floating))
+
+    def _nothing(self, leaf: Any) -> Any:
+        return np.zeros(leaf.shape, dtype=self.jax.dtypes.float0)
 
 
 class _Batch:

@@ -51,9 +51,9 @@ class _Symbols:
     def __init__(self) -> None:
         self._known: dict[Any, Symbol] = {}
 
-    def of(self, op: str, operands: Sequence[Any], part: int = 0) -> Symbol:
-        """What an op makes of operands; ``part`` is which of its results."""
-        return self._known.setdefault((op, tuple(operands), part), len(self._known))
+    def of(self, op: str, operands: Sequence[Any], part: int = 0, parts: int = 1) -> Symbol:
+        """What an op makes of operands; ``part`` is which of its results, of how many."""
+        return self._known.setdefault((op, tuple(operands), part, parts), len(self._known))
 
 
 def _meanings(program: Program, symbols: _Symbols) -> dict[int, Symbol]:
@@ -62,7 +62,7 @@ def _meanings(program: Program, symbols: _Symbols) -> dict[int, Symbol]:
     for op, results, args, _, parameters in program.instructions:
         operands = (*[found[arg] for arg in args], *parameters)
         for part, result in enumerate(results):
-            found[result] = symbols.of(op, operands, part)
+            found[result] = symbols.of(op, operands, part, len(results))
     return found
 
 
@@ -204,8 +204,7 @@ class _Followed:
             if out + count > len(among):
                 raise _FaultError(f"writes place {out + count - 1} of {len(among)}")
             for part in range(count):
-                symbol = self.symbols.of(op, pairs, part)
-                among[out + part] = symbol
+                among[out + part] = self.symbols.of(op, pairs, part, count)
             return
         symbol = self._value(op, count, (x, y, z), read)
         if once:
@@ -230,8 +229,10 @@ class _Followed:
             links = list(zip(self._listed(x, count, read), self._listed(y, count, read)))
             if z:
                 (total,) = self._listed(z - 1, 1, read)
-            else:
+            elif links:
                 total = self.symbols.of("mul", links.pop(0))
+            else:
+                raise _FaultError("is a chain of nothing")
             for left, right in links:
                 total = self.symbols.of("fma", (left, right, total))
             return total
