@@ -172,7 +172,7 @@ class Tensor:
         """The same numbers as a leaf that takes no gradient."""
         if here.depth:
             return self._stopped()  # type: ignore[attr-defined, no-any-return]
-        return handle(tensor_node("leaf", self.data, (), False))
+        return handle(tensor_node("leaf", np.array(self.data), (), False))
 
 
 def seed_of(root: Any, seed: Any) -> Any:
