@@ -275,7 +275,15 @@ static int refuse_outside(PyObject *self) {
     return rg_refuse_recording("t[i] = v of a tensor from outside");
 }
 
-/* t[key] = number or value, at whole numbers; anything else is Python's. */
+/* Whether a tensor can be written onto a block as it is, or spread over it. */
+static int fits_block(const RgBody *y, const RgBody *x, int count) {
+    int more = x->ndim - count - y->ndim;
+    for (int d = 0; more >= 0 && d < y->ndim; d++)
+        if (y->shape[d] != 1 && y->shape[d] != x->shape[count + more + d]) return 0;
+    return more >= 0;
+}
+
+/* t[key] = number, value or tensor, at whole numbers; anything else is Python's. */
 int rg_tensor_set_item(PyObject *self, PyObject *key, PyObject *object) {
     Value *x = rg_node_of(self);
     Block block;
@@ -284,11 +292,16 @@ int rg_tensor_set_item(PyObject *self, PyObject *key, PyObject *object) {
         PyErr_SetString(PyExc_TypeError, "numbers of a tensor cannot be deleted");
         return -1;
     }
-    int plain = PyFloat_CheckExact(object) || rg_is_plain(object);
-    if (rg_recording() || !plain || !block_of(rg_body(x), key, &block))
+    int tensor = rg_is_tensor(object);
+    int plain = PyFloat_CheckExact(object) || rg_is_plain(object) || tensor;
+    if (rg_recording() || !plain || !block_of(rg_body(x), key, &block) ||
+        (tensor && !fits_block(rg_body(rg_node_of(object)), rg_body(x), block.count)))
         return rg_call_set_item(self, key, object);
     if (rg_tensor_restore(x) < 0 || refuse_held(self) < 0) return -1;
-    if (rg_is_plain(object))
+    if (tensor) {
+        operand.input = rg_node_of(object);
+        if (rg_tensor_restore(operand.input) < 0) return -1;
+    } else if (rg_is_plain(object))
         operand = (RgEntry){(Value *)object, ((Value *)object)->data};
     else
         operand.partial = PyFloat_AS_DOUBLE(object);

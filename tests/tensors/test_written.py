@@ -285,6 +285,25 @@ def test_rows_whose_numbers_a_gradient_needs(rg):
     assert z.data.tolist() == [[1.0, 2.0], [5.0, 12.0], [5.0, 6.0]]
 
 
+@pytest.mark.parametrize("shape", [(4, 3), (3,), (1,), (1, 3), (4, 1), (1, 1)])
+def test_tensors_written_to_rows_are_spread(rg, shape):
+    at = np.arange(np.prod(shape), dtype=float).reshape(shape[::-1])
+    values = rg.Tensor(at, label="values")
+    x = rg.Tensor(np.ones((2, 4, 3))) * 2.0
+    x[1] = values.T  # whose numbers lie in another order
+    expected = np.full((2, 4, 3), 2.0)
+    expected[1] = at.T
+    assert x.data.tolist() == expected.tolist()
+    loss = (x * x).sum()
+    loss.backward()
+    np.testing.assert_allclose(values.grad, 2 * at * (12 / at.size))
+    assert by_label(rg.story(loss))["values"] == pytest.approx(np.linalg.norm(values.grad))
+    with pytest.raises(rg.errors.FitError):
+        x[0] = rg.Tensor(np.ones((2, 3)))
+    with pytest.raises(rg.errors.FitError):
+        x[0] = rg.Tensor(np.ones((1, 4, 3)))
+
+
 @pytest.mark.sweep
 def test_a_hundred_thousand_writes(rg):
     n = 100_000
