@@ -255,6 +255,9 @@ static int write_in_place(PyObject *self, RgEntry operand, const Block *block) {
         body->marks |= RG_ONLY;
         z->flags |= flags & RG_INHERITED;
         rg_hold_inputs(z);
+    } else { /* a leaf, which holds none */
+        z->count = 0;
+        body->row = NULL;
     }
     hand_over(self, z);
     int failed = rg_anomaly_enabled() && rg_tensor_watch(z) < 0;

@@ -285,6 +285,23 @@ def test_rows_whose_numbers_a_gradient_needs(rg):
     assert z.data.tolist() == [[1.0, 2.0], [5.0, 12.0], [5.0, 6.0]]
 
 
+def test_a_write_under_no_grad_takes_no_gradient(rg):
+    start = rg.Tensor([1.0, 2.0], label="start")
+    x = start * 2.0
+    total = x.sum()
+    with rg.no_grad():
+        x[0] = 5.0
+    assert x.data.tolist() == [5.0, 4.0]
+    assert (x.op, x.requires_grad, x.inputs) == ("leaf", False, ())
+    assert rg.story(total).text()
+    total.backward()
+    assert start.grad.tolist() == [2.0, 2.0]
+    with rg.no_grad():
+        start[0] = 7.0
+    assert start.requires_grad
+    assert start.data.tolist() == [7.0, 2.0]
+
+
 @pytest.mark.parametrize("shape", [(4, 3), (3,), (1,), (1, 3), (4, 1), (1, 1)])
 def test_tensors_written_to_rows_are_spread(rg, shape):
     at = np.arange(np.prod(shape), dtype=float).reshape(shape[::-1])
