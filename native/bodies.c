@@ -104,10 +104,12 @@ int rg_is_stale(const Value *v, Py_ssize_t i) {
            v->entries[i].partial != (double)rg_body(v->entries[i].input)->version;
 }
 
-/* One reader less. A leaf keeps its data, from which all else can be had again. */
+/* One reader less. A leaf keeps its data, from which all else can be had again, and so does a write
+ * in place, of which that does not hold. */
 void rg_unkeep(Value *v) {
     RgBody *body = rg_body(v);
     if (--body->keep > 0 || body->buffer == NULL || v->op != RG_ARRAY) return;
+    if (body->marks & RG_ONLY) return;
     rg_numbers_drop(body->buffer);
     body->buffer = NULL;
     body->at = NULL;
@@ -336,16 +338,19 @@ static int compute_again(Value *v) {
     return 0;
 }
 
-/* Compute the numbers of a node again that were let go, and of what it needs. No recursion. */
-int rg_tensor_restore(Value *v) {
-    if (RG_LIKELY(rg_body(v)->buffer != NULL)) return 0;
+/* Compute the numbers of a node again that were let go, and of what it needs. No recursion. Where they
+ * cannot be had, `gone` is set, or without it the exception. */
+static int restore(Value *v, int *gone) {
     Nodes stack = {NULL, 0, 0}, restored = {NULL, 0, 0};
     int failed = push(&stack, v);
     while (!failed && stack.count) {
         Value *top = stack.items[stack.count - 1];
         Value *missing = rg_body(top)->buffer ? NULL : missing_input(top);
         if (rg_body(top)->buffer == NULL && top->op != RG_ARRAY) {
-            rg_fail("AliasError", "gone", "N", rg_face(top));
+            if (gone)
+                *gone = 1;
+            else
+                rg_fail("AliasError", "gone", "N", rg_face(top));
             failed = -1;
             continue;
         }
@@ -367,6 +372,19 @@ int rg_tensor_restore(Value *v) {
     rg_buffer_free(stack.items);
     rg_buffer_free(restored.items);
     return failed ? -1 : 0;
+}
+
+/* The numbers of a node, computed again where they were let go. 0, or -1 with an exception. */
+int rg_tensor_restore(Value *v) {
+    return RG_LIKELY(rg_body(v)->buffer != NULL) ? 0 : restore(v, NULL);
+}
+
+/* Whether t[i] = v has taken over the numbers of a node, or those it would be computed from again. */
+int rg_tensor_is_gone(Value *v) {
+    const RgBody *body = rg_body(v);
+    int gone = body->marks & RG_WRITTEN;
+    if (!gone && body->buffer == NULL && restore(v, &gone) < 0) PyErr_Clear();
+    return gone != 0;
 }
 
 /* The first input whose data was changed since the node read it; of those the rule reads, or all. */

@@ -169,6 +169,7 @@ static int lent_buffer(PyObject *self, Py_buffer *view, int flags) {
 
 static void lent_dealloc(PyObject *self) {
     PyTypeObject *type = Py_TYPE(self);
+    ((Lent *)self)->buffer->arrays--;
     rg_numbers_drop(((Lent *)self)->buffer);
     PyObject_Free(self);
     Py_DECREF((PyObject *)type);
@@ -206,6 +207,7 @@ PyObject *rg_export(RgBuffer *buffer, const double *at, int ndim, const Py_ssize
     Lent *lent = PyObject_New(Lent, Lent_Type);
     if (lent == NULL) return NULL;
     lent->buffer = rg_numbers_share(buffer);
+    buffer->arrays++;
     lent->at = at;
     lent->ndim = ndim;
     lent->size = 1;

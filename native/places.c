@@ -2,10 +2,29 @@
  *
  * Whole numbers in front name a block of numbers that lie together in the order of C: a view, or one
  * number as a Value. Writing makes a node of the row put_at, of which the handle is from then on; it
- * takes the numbers over where nothing else holds them, so that a loop of writes is linear. */
+ * takes the numbers over where no array and no rule holds them, and views keep what they had. A block
+ * of a tensor that takes gradients is copied, as one number is: so a loop x[i + 1] = f(x[i]) is
+ * linear whatever f needs for its gradient. */
 #include "tensor.h"
 
 #include "kernels/arrays.h"
+
+/* ---- numbers ----------------------------------------------------------------------------------- */
+
+/* Numbers in the order of C that no other node shares. 0, or -1 with an exception. */
+static int own_numbers(Value *v) {
+    RgBody *body = rg_body(v);
+    RgBuffer *own = rg_numbers_new((size_t)body->size);
+    if (own == NULL) return -1;
+    rg_pack(body->ndim, body->shape, own->data, (RgView){body->at, body->strides});
+    rg_numbers_drop(body->buffer);
+    body->buffer = own;
+    body->at = own->data;
+    Py_ssize_t size = 1;
+    for (int d = body->ndim; d-- > 0; size *= body->shape[d]) body->strides[d] = size;
+    body->contiguous = 1;
+    return 0;
+}
 
 /* ---- a block ----------------------------------------------------------------------------------- */
 
@@ -115,6 +134,10 @@ PyObject *rg_tensor_item(PyObject *self, PyObject *key) {
         body->at = of->at + block.begin;
     }
     rg_body_entries(z, 1)[0].input = x;
+    if (ndim && (x->flags & RG_REQUIRES_GRAD) && own_numbers(z) < 0) {
+        Py_DECREF((PyObject *)z);
+        return NULL;
+    }
     return rg_tensor_finish(z, x->flags);
 }
 
@@ -169,8 +192,8 @@ static int put_pull(RgPass *pass, Value *z, const double *upstream, const uint32
 
 static const RgRow put_row = {"put_at", put_run, put_pull, 0};
 
-/* Whether the numbers of a tensor are its handle's alone. */
-static int is_free(const RgBody *body) { return body->keep == 1 && body->buffer->refs == 1; }
+/* Whether the numbers of a tensor are read by its handle alone; views may share them. */
+static int is_free(const RgBody *body) { return body->keep == 1 && body->buffer->arrays == 0; }
 
 /* The handle is of another node from now on. */
 static void hand_over(PyObject *handle, Value *z) {
@@ -205,20 +228,13 @@ static Value *put_node(Value *x, RgEntry operand, const Block *block) {
     return z;
 }
 
-/* Write into the numbers of a tensor that are its own. */
+/* Write into the numbers of a tensor, a copy where views share them. */
 static int write_in_place(PyObject *self, RgEntry operand, const Block *block) {
     Value *x = rg_node_of(self);
     RgBody *of = rg_body(x);
-    if (!of->contiguous || of->at != of->buffer->data) {
-        RgBuffer *packed = rg_packed(x);
-        if (packed == NULL) return -1;
-        rg_numbers_drop(of->buffer);
-        of->buffer = packed;
-        of->at = packed->data;
-        Py_ssize_t size = 1;
-        for (int d = of->ndim; d-- > 0; size *= of->shape[d]) of->strides[d] = size;
-        of->contiguous = 1;
-    }
+    if ((!of->contiguous || of->at != of->buffer->data || of->buffer->refs > 1) &&
+        own_numbers(x) < 0)
+        return -1;
     Value *z = put_node(x, operand, block);
     if (z == NULL) return -1;
     uint8_t flags = x->flags | (operand.input ? operand.input->flags : 0);
@@ -236,8 +252,12 @@ static int write_in_place(PyObject *self, RgEntry operand, const Block *block) {
     of->at = NULL;
     of->marks |= RG_WRITTEN;
     if (takes) {
+        body->marks |= RG_ONLY;
         z->flags |= flags & RG_INHERITED;
         rg_hold_inputs(z);
+    } else { /* a leaf, which holds none */
+        z->count = 0;
+        body->row = NULL;
     }
     hand_over(self, z);
     int failed = rg_anomaly_enabled() && rg_tensor_watch(z) < 0;
@@ -258,7 +278,15 @@ static int refuse_outside(PyObject *self) {
     return rg_refuse_recording("t[i] = v of a tensor from outside");
 }
 
-/* t[key] = number or value, at whole numbers; anything else is Python's. */
+/* Whether a tensor can be written onto a block as it is, or spread over it. */
+static int fits_block(const RgBody *y, const RgBody *x, int count) {
+    int more = x->ndim - count - y->ndim;
+    for (int d = 0; more >= 0 && d < y->ndim; d++)
+        if (y->shape[d] != 1 && y->shape[d] != x->shape[count + more + d]) return 0;
+    return more >= 0;
+}
+
+/* t[key] = number, value or tensor, at whole numbers; anything else is Python's. */
 int rg_tensor_set_item(PyObject *self, PyObject *key, PyObject *object) {
     Value *x = rg_node_of(self);
     Block block;
@@ -267,11 +295,16 @@ int rg_tensor_set_item(PyObject *self, PyObject *key, PyObject *object) {
         PyErr_SetString(PyExc_TypeError, "numbers of a tensor cannot be deleted");
         return -1;
     }
-    int plain = PyFloat_CheckExact(object) || rg_is_plain(object);
-    if (rg_recording() || !plain || !block_of(rg_body(x), key, &block))
+    int tensor = rg_is_tensor(object);
+    int plain = PyFloat_CheckExact(object) || rg_is_plain(object) || tensor;
+    if (rg_recording() || !plain || !block_of(rg_body(x), key, &block) ||
+        (tensor && !fits_block(rg_body(rg_node_of(object)), rg_body(x), block.count)))
         return rg_call_set_item(self, key, object);
     if (rg_tensor_restore(x) < 0 || refuse_held(self) < 0) return -1;
-    if (rg_is_plain(object))
+    if (tensor) {
+        operand.input = rg_node_of(object);
+        if (rg_tensor_restore(operand.input) < 0) return -1;
+    } else if (rg_is_plain(object))
         operand = (RgEntry){(Value *)object, ((Value *)object)->data};
     else
         operand.partial = PyFloat_AS_DOUBLE(object);
@@ -324,7 +357,7 @@ static PyObject *write_tensor(PyObject *Py_UNUSED(module), PyObject *args) {
 
 /* is_written_over(thing) */
 static PyObject *is_written_over(PyObject *Py_UNUSED(module), PyObject *thing) {
-    return PyBool_FromLong(rg_is_tensor(thing) && (rg_body(rg_node_of(thing))->marks & RG_WRITTEN));
+    return PyBool_FromLong(rg_is_tensor(thing) && rg_tensor_is_gone(rg_node_of(thing)));
 }
 
 /* mark_written_over(tensor): its numbers go, as those of a node that t[i] = v has written on. For

@@ -22,8 +22,9 @@ struct RgBuffer {
     Py_ssize_t refs;
     size_t room; /* in doubles */
     RgBuffer *next;
-    int kept; /* its size class, or -1 */
-    size_t unused[4];
+    int kept;          /* its size class, or -1 */
+    Py_ssize_t arrays; /* of those that hold it, arrays that Python has */
+    size_t unused[3];
     double data[];
 };
 
@@ -44,6 +45,7 @@ typedef struct {
 
 #define RG_RETAINS 1 /* the gradient of an inner node is kept */
 #define RG_WRITTEN 2 /* t[i] = v has taken its numbers over */
+#define RG_ONLY 4    /* t[i] = v made its numbers out of others, which are gone */
 
 typedef struct RgBody RgBody;
 struct RgBody {
@@ -56,7 +58,7 @@ struct RgBody {
     uint8_t saves; /* a bit an input whose data the rule reads, as far as there are bits for them */
     uint8_t saves_result;
     uint8_t contiguous;
-    uint8_t marks;      /* of RG_RETAINS and RG_WRITTEN */
+    uint8_t marks;      /* of RG_RETAINS, RG_WRITTEN and RG_ONLY */
     uint8_t open;       /* the law states no slope along an input that takes gradients */
     int32_t keep;       /* handles and rules that read the data */
     uint32_t version;   /* how often the data of this leaf was changed */
@@ -182,6 +184,7 @@ void rg_tensor_forget(Value *z);
 PyObject *rg_tensor_finish_odd(Value *z, uint8_t flags);
 void rg_hold_inputs(Value *z);
 int rg_tensor_restore(Value *v);
+int rg_tensor_is_gone(Value *v);
 RgEntry *rg_body_entries(Value *z, Py_ssize_t count);
 Value *rg_stale_input(const Value *v, int all);
 int rg_is_stale(const Value *v, Py_ssize_t i);

@@ -195,6 +195,132 @@ def test_births_in_such_loops_are_found_where_they_are_made(rg):
     assert [each.op for each in found.backward] == ["sqrt"]
 
 
+def test_what_a_hessian_writes_is_told(rg):
+    x = rg.Tensor([0.5, 2.0, 3.0], label="x")
+    curvature = rg.hessian(lambda z: z[0] * z[1] * z[2] + z[0] ** 3)
+    total = curvature(x).sum()
+    assert total.data == 2 * (0.5 + 2.0 + 3.0) + 6 * 0.5
+    assert by_label(rg.story(total))["x"] == pytest.approx(np.linalg.norm([8.0, 2.0, 2.0]))
+    assert rg.ledger(total, x, index=0).gradient == 8.0
+    assert not rg.births(total).forward
+    told = rg.story(rg.compile(lambda x: curvature(x).sum())(x))
+    assert by_label(told)["x"] == pytest.approx(np.linalg.norm([8.0, 2.0, 2.0]))
+
+
+def test_numbers_that_were_written_are_there_when_nobody_held_them(rg):
+    x = rg.Tensor([1.0, 2.0])
+    x[0] = 5.0
+    total = x.sum()
+    del x
+    assert total.inputs[0].data.tolist() == [5.0, 2.0]
+
+
+def test_tensors_made_of_a_leaf_that_was_written_over(rg):
+    x = rg.Tensor([1.0, 2.0, 3.0], label="x")
+    doubled = x * 2.0
+    total = doubled.sum()
+    del doubled  # whose numbers came from those that go now
+    x[0] = 5.0
+    loss = total + (x * x).sum()
+    for root in (loss, copy.deepcopy(loss), pickle.loads(pickle.dumps(loss))):
+        assert rg.story(root).text()
+        assert not rg.births(root).forward
+        place = [v.op for v in rg.order(root)].index("leaf")
+        assert rg.ledger(root, place).exact
+        norm = rg.ledger(root, place).gradient.norm
+        assert norm == pytest.approx(np.linalg.norm([2.0, 2.0 + 4.0, 2.0 + 6.0]))
+
+
+VIEWS = {
+    "a row": lambda x: x[0],
+    "rows": lambda x: x[0:2],
+    "every other row": lambda x: x[::2],
+    "a column": lambda x: x[:, 0],
+    "turned": lambda x: x.T,
+    "another shape": lambda x: x.reshape(-1),
+    "detached": lambda x: x.detach(),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("taken", VIEWS.values(), ids=VIEWS)
+def test_views_keep_what_they_had(rg, taken):
+    at = np.arange(6.0).reshape(3, 2)
+    start = rg.Tensor(at)
+    x = start * 2.0
+    view, had = taken(x), np.array(taken(x).data)
+    squares = (view * view).sum()
+    x[0] = 100.0
+    x[1, 0] = 50.0
+    assert view.data.tolist() == had.tolist()
+    assert x.data.tolist() == [[100.0, 100.0], [50.0, 6.0], [8.0, 10.0]]
+    expected = rg.grad(lambda s: (taken(s * 2.0) ** 2).sum() + s.sum() * 0.0)(at)
+    (squares + x.sum()).backward()
+    untouched = np.array([[0.0, 0.0], [0.0, 2.0], [2.0, 2.0]])
+    np.testing.assert_allclose(start.grad, expected + untouched, rtol=1e-14)
+
+
+def recurrence(rg, w, n):
+    h = rg.Tensor(np.ones((n, 2)), requires_grad=False)
+    for i in range(n - 1):
+        h[i + 1] = np.tanh(h[i] @ w) * h[i]
+    return (h * h).sum()
+
+
+def test_rows_whose_numbers_a_gradient_needs(rg):
+    def apart(w):
+        h = rg.Tensor(np.ones(2), requires_grad=False)
+        total = (h * h).sum()
+        for _ in range(4):
+            h = np.tanh(h @ w) * h
+            total = total + (h * h).sum()
+        return total
+
+    w = np.array([[0.3, -0.7], [0.9, 0.4]])
+    for order in (rg.grad, rg.hessian):
+        np.testing.assert_allclose(
+            order(lambda w: recurrence(rg, w, 5))(w), order(apart)(w), rtol=1e-12, atol=1e-14
+        )
+    z = rg.Tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]) * 1.0
+    z[1] = z[0] * z[2]
+    assert z.data.tolist() == [[1.0, 2.0], [5.0, 12.0], [5.0, 6.0]]
+
+
+def test_a_write_under_no_grad_takes_no_gradient(rg):
+    start = rg.Tensor([1.0, 2.0], label="start")
+    x = start * 2.0
+    total = x.sum()
+    with rg.no_grad():
+        x[0] = 5.0
+    assert x.data.tolist() == [5.0, 4.0]
+    assert (x.op, x.requires_grad, x.inputs) == ("leaf", False, ())
+    assert rg.story(total).text()
+    total.backward()
+    assert start.grad.tolist() == [2.0, 2.0]
+    with rg.no_grad():
+        start[0] = 7.0
+    assert start.requires_grad
+    assert start.data.tolist() == [7.0, 2.0]
+
+
+@pytest.mark.parametrize("shape", [(4, 3), (3,), (1,), (1, 3), (4, 1), (1, 1)])
+def test_tensors_written_to_rows_are_spread(rg, shape):
+    at = np.arange(np.prod(shape), dtype=float).reshape(shape[::-1])
+    values = rg.Tensor(at, label="values")
+    x = rg.Tensor(np.ones((2, 4, 3))) * 2.0
+    x[1] = values.T  # whose numbers lie in another order
+    expected = np.full((2, 4, 3), 2.0)
+    expected[1] = at.T
+    assert x.data.tolist() == expected.tolist()
+    loss = (x * x).sum()
+    loss.backward()
+    np.testing.assert_allclose(values.grad, 2 * at * (12 / at.size))
+    assert by_label(rg.story(loss))["values"] == pytest.approx(np.linalg.norm(values.grad))
+    with pytest.raises(rg.errors.FitError):
+        x[0] = rg.Tensor(np.ones((2, 3)))
+    with pytest.raises(rg.errors.FitError):
+        x[0] = rg.Tensor(np.ones((1, 4, 3)))
+
+
 @pytest.mark.sweep
 def test_a_hundred_thousand_writes(rg):
     n = 100_000

@@ -172,7 +172,7 @@ class Tensor:
         """The same numbers as a leaf that takes no gradient."""
         if here.depth:
             return self._stopped()  # type: ignore[attr-defined, no-any-return]
-        return handle(tensor_node("leaf", self.data, (), False))
+        return handle(tensor_node("leaf", np.array(self.data), (), False))
 
 
 def seed_of(root: Any, seed: Any) -> Any:
@@ -280,11 +280,15 @@ def put(tensor: Tensor, bound: Bound, operand: Any, wholes: dict[str, Any], /) -
     buffer = old._data.base
     _written(bound, buffer, value._data, wholes)
     takes = old._requires_grad or value._requires_grad
-    if modes.no_grad or not takes:
+    cut = modes.no_grad or not takes
+    if cut and old._op_name == "leaf":
         old._version += 1
         return
-    node = tensor_node(bound.name, buffer, (old, value), True)
-    node._array = Applied(bound, (old, value), {}, dict(wholes))
+    if cut:
+        node = tensor_node("leaf", buffer, (), False)
+    else:
+        node = tensor_node(bound.name, buffer, (old, value), True)
+        node._array = Applied(bound, (old, value), {}, dict(wholes))
     node._label, node._handle = old._label, ref(tensor)
     old._data, old._handle, tensor._node = None, None, node
     if modes.anomaly:
