@@ -397,10 +397,11 @@ def look_at(extra):
         (slope, lambda extra: None),  # points of a differential equation
         (lambda m, t: F.cross_entropy(m(X) + m(t), Y), lambda extra: None),  # a batch
         (lambda m, t: F.cross_entropy(m(t[:] * 2.0), Y), lambda extra: None),  # scaled first
+        (lambda m, t: F.cross_entropy(m(t.sin() + t.cos()), Y), lambda extra: None),
         (lambda m, t: F.cross_entropy(m(torch.cat([X, t])[:16]), Y) + t.sum(), look_at),
         (lambda m, t: F.cross_entropy(m(torch.cat([X, t])[8:24]), Y), ascend),  # an attack
     ],
-    ids=["points", "batch", "scaled", "read", "moved"],
+    ids=["points", "batch", "scaled", "features", "read", "moved"],
 )
 def test_data_beside_the_model_is_not_taken_for_a_parameter(loss_of, after):
     report = beside(loss_of, after)

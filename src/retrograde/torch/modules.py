@@ -12,6 +12,9 @@ from torch.nn.modules.module import (
 
 from .naming import models_by_name
 
+MOST_STEPS = 64
+"""How many steps the way from data to a module may have."""
+
 
 class Modules:
     """Follows module calls by PyTorch's own global hooks. A module that is called while none is
@@ -120,7 +123,7 @@ class Modules:
         for each in inputs:
             for t in each if isinstance(each, (tuple, list)) else (each,):
                 if isinstance(t, torch.Tensor) and t.requires_grad and not self._stack:
-                    self.fed.update(_leaf_behind(t))
+                    self.fed |= _leaves_behind(t)
         self._stack.append(self._names.get(id(module)) or type(module).__name__)
 
     def _leave(self, module: torch.nn.Module, inputs: Any, output: Any) -> None:
@@ -147,15 +150,25 @@ class Modules:
         self._stack.clear()
 
 
-def _leaf_behind(t: torch.Tensor) -> tuple[int, ...]:
-    """The id of the one leaf that a tensor is, or is a part or a function of."""
-    node: Any = t.grad_fn
-    if node is None:
-        return (id(t),)
-    while len(below := [each for each, _ in node.next_functions if each is not None]) == 1:
-        node = below[0]
-    variable = getattr(node, "variable", None)
-    return () if variable is None else (id(variable),)
+def _leaves_behind(t: torch.Tensor) -> set[int]:
+    """The ids of the leaves that an input is, or is computed from: data, if no parameter is among
+    them. A single number is none, and nothing is said past a few steps."""
+    if t.grad_fn is None:
+        return {id(t)}
+    found: set[int] = set()
+    seen: set[Any] = {t.grad_fn}
+    pending: list[Any] = [t.grad_fn]
+    while pending:
+        node = pending.pop()
+        variable = getattr(node, "variable", None)
+        if isinstance(variable, torch.nn.Parameter) or len(seen) > MOST_STEPS:
+            return set()
+        if variable is not None and variable.numel() > 1:
+            found.add(id(variable))
+        below = {each for each, _ in node.next_functions if each is not None} - seen
+        seen |= below
+        pending += below
+    return found
 
 
 def _uncompiled(module: torch.nn.Module) -> torch.nn.Module:

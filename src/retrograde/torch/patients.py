@@ -50,7 +50,8 @@ class Patients:
         """Whose ``.grad`` the program has read or written, by id, as far as calls were followed."""
         self._once: dict[int, weakref.ref[torch.Tensor]] = {}
         self._once_at = 0
-        self._unknown: list[tuple[Lost, int]] = []  # cuts over what nobody knows, and their pass
+        self._unknown: list[tuple[Lost, int]] = []
+        """Cuts over what nobody knows, and their pass; not where programs print, copy or update."""
 
     # ---- who they are -------------------------------------------------------------------------
 
@@ -191,7 +192,8 @@ class Patients:
         numbers = [self.place[key] for key in each.leaves if key in self.place]
         if numbers:
             self.history.cuts.note(numbers, each.how, each.site, number, each.strength)
-        if len(numbers) < len(each.leaves) and len(self._unknown) < MOST_UNKNOWN:
+        room = each.strength and len(self._unknown) < MOST_UNKNOWN
+        if room and len(numbers) < len(each.leaves):
             self._unknown.append((each, number))
         inside = bool(each.module) and each.how in ("detach()", ".data")
         if each.of_leaf and inside and len(numbers) == 1:
