@@ -46,6 +46,7 @@ REFUSED = [
     (lambda: rg.torch.memory(X.sum()), "this tensor of shape [] has no history"),
     (lambda: rg.torch.births("loss"), "takes a tensor of PyTorch, not str"),
     (lambda: rg.torch.watch(net(), colour=3.0), "colour"),
+    (lambda: rg.torch.watch(net(), log=True), "takes a path for a CSV file, or a writer"),
     (lambda: rg.torch.watch(net()).report(), "nothing inside the block called backward()"),
     (lambda: rg.torch.watch(net()).story(), "nothing inside the block called backward()"),
 ]  # fmt: skip
