@@ -373,3 +373,105 @@ def test_compiled_code_is_compiled_no_second_time():
         assert watch.report().healthy
     finally:
         dynamo.reset()
+
+
+class Partly(nn.Module):
+    """A model of which one part is compiled."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.last = nn.Linear(16, 32), nn.Linear(32, 4)
+        self.fast = torch.compile(self.last, backend="aot_eager")
+
+    def forward(self, x):
+        return self.fast(torch.tanh(self.first(x)))
+
+
+def compiled_part():
+    model = Partly()
+    return model, model
+
+
+def compiled_whole():
+    model = nn.Sequential(nn.Linear(16, 32), nn.Tanh(), nn.Linear(32, 4))
+    return model, torch.compile(model, backend="aot_eager")
+
+
+def compiled_function():
+    model = nn.Sequential(nn.Linear(16, 32), nn.Tanh(), nn.Linear(32, 4))
+    return model, torch.compile(lambda x: model(x) * 2.0, backend="aot_eager")
+
+
+def broken_function():
+    model = nn.Sequential(nn.Linear(16, 32), nn.Tanh(), nn.Linear(32, 4))
+
+    def forward(x):
+        hidden = model[1](model[0](x))
+        torch._dynamo.graph_break()
+        return model[2](hidden)
+
+    return model, torch.compile(forward, backend="aot_eager")
+
+
+@pytest.mark.slow
+@pytest.mark.bank(every=0)
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "make", [compiled_part, compiled_whole, compiled_function, broken_function]
+)
+@pytest.mark.parametrize("before", [0, 2])  # steps before the watch begins
+def test_compiled_programs_are_watched_with_their_lines(make, before):
+    import torch._dynamo as dynamo
+
+    x, y = torch.linspace(-1, 1, 512).reshape(32, 16), torch.arange(32) % 4
+
+    def losses(watched):
+        dynamo.reset()
+        dynamo.utils.counters.clear()
+        torch.manual_seed(0)
+        model, forward = make()
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+        def step():
+            optimizer.zero_grad()
+            loss = F.cross_entropy(forward(x), y)
+            loss.backward()
+            optimizer.step()
+            return float(loss.detach())
+
+        found, watch = [step() for _ in range(before)], None
+        if watched:
+            with rg.torch.watch(model, examine=lambda n: True) as watch:
+                found += [step() for _ in range(4)]
+        else:
+            found += [step() for _ in range(4)]
+        counters = dynamo.utils.counters
+        breaks = sum(counters["graph_break"].values())
+        return (found, counters["stats"]["unique_graphs"], breaks, list(model.parameters())), watch
+
+    try:
+        (*plain, numbers), _ = losses(False)
+        (*seen, others), watch = losses(True)
+    finally:
+        dynamo.reset()
+    assert seen == plain
+    assert all(map(torch.equal, numbers, others))
+    assert watch.report().healthy
+    graph = watch.last
+    assert all(graph.site(i) is not None for i in range(len(graph)) if graph.name(i) != "leaf")
+
+
+@pytest.mark.bank(every=0)
+@pytest.mark.filterwarnings("ignore")
+def test_lines_are_followed_after_something_else_was_compiled():
+    import torch._dynamo as dynamo
+
+    try:
+        torch.compile(lambda x: x * 2.0, backend="eager")(torch.ones(3))
+        model = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 3))
+        with rg.torch.watch(model) as watch:
+            F.cross_entropy(model(torch.ones(5, 4)), torch.zeros(5).long()).backward()
+    finally:
+        dynamo.reset()
+    graph = watch.last
+    assert all(graph.site(i) is not None for i in range(len(graph)) if graph.name(i) != "leaf")

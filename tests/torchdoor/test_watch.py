@@ -46,6 +46,7 @@ REFUSED = [
     (lambda: rg.torch.memory(X.sum()), "this tensor of shape [] has no history"),
     (lambda: rg.torch.births("loss"), "takes a tensor of PyTorch, not str"),
     (lambda: rg.torch.watch(net(), colour=3.0), "colour"),
+    (lambda: rg.torch.watch(net(), log=True), "takes a path for a CSV file, or a writer"),
     (lambda: rg.torch.watch(net()).report(), "nothing inside the block called backward()"),
     (lambda: rg.torch.watch(net()).story(), "nothing inside the block called backward()"),
 ]  # fmt: skip
@@ -324,3 +325,86 @@ def test_a_loss_of_frozen_parameters_alone_has_no_history_for_that_reason():
     assert alarm.kind == "no history"
     assert "requires_grad is False for all 4 parameters" in alarm.sentence
     assert "requires_grad to True" in alarm.cure
+
+
+# ---- who is told, by which name and since when --------------------------------------------------
+
+
+def test_a_parameter_known_by_its_cut_is_detached_from_the_first_pass_on():
+    torch.manual_seed(0)
+    first, last = torch.randn(4, 8, requires_grad=True), torch.randn(8, 3, requires_grad=True)
+    optimizer = torch.optim.SGD([first, last], lr=0.1)
+    with rg.torch.watch() as watch:
+        for _ in range(6):
+            hidden = torch.tanh(X @ first).detach()
+            optimizer.zero_grad()
+            F.cross_entropy(hidden @ last, Y).backward()
+            optimizer.step()
+    (alarm,) = watch.report().alarms
+    assert (alarm.kind, alarm.group, alarm.began) == ("detached", "first", 1)
+    assert alarm.sentence.startswith("'first': detached, detach() on line")
+
+
+def test_the_one_parameter_of_a_module_that_is_ill_is_named():
+    model = net()
+
+    def loss_of():
+        hidden = torch.relu(F.linear(X, model[0].weight.detach(), model[0].bias))
+        return F.cross_entropy(model[2](hidden), Y)
+
+    (alarm,) = trained(model, 4, loss_of).report().alarms
+    assert alarm.group == "0"
+    assert alarm.sentence.startswith("'0.weight': detached, detach() on line")
+    assert "cuts it off" in alarm.sentence
+
+
+def beside(loss_of, after=lambda extra: None, steps=6):
+    """A model trained with a tensor beside it that no optimizer holds; the report."""
+    model, extra = net(), torch.linspace(-1, 1, 64).reshape(16, 4).requires_grad_()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
+    with rg.torch.watch(model) as watch:
+        for _ in range(steps):
+            optimizer.zero_grad()
+            loss_of(model, extra).backward()
+            optimizer.step()
+            after(extra)
+    return watch.report()
+
+
+def test_a_tensor_beside_the_model_that_nobody_steps_is_forgotten():
+    report = beside(lambda m, t: (F.cross_entropy(m(X), Y) * t.exp()).mean())
+    (alarm,) = report.alarms
+    assert alarm.kind == "no optimizer"
+    assert alarm.sentence.startswith("'extra' is held by no optimizer: gradients arrive")
+
+
+def slope(model, points):
+    along = torch.autograd.grad(model(points).sum(), points, create_graph=True)[0]
+    return (along**2).mean()
+
+
+def ascend(extra):
+    extra.data += 0.1 * extra.grad.sign()
+    extra.grad = None
+
+
+def look_at(extra):
+    assert extra.grad.norm() > 0.0
+
+
+@pytest.mark.parametrize(
+    ("loss_of", "after"),
+    [
+        (slope, lambda extra: None),  # points of a differential equation
+        (lambda m, t: F.cross_entropy(m(X) + m(t), Y), lambda extra: None),  # a batch
+        (lambda m, t: F.cross_entropy(m(t[:] * 2.0), Y), lambda extra: None),  # scaled first
+        (lambda m, t: F.cross_entropy(m(t.sin() + t.cos()), Y), lambda extra: None),
+        (lambda m, t: F.cross_entropy(m(torch.cat([X, t])[:16]), Y) + t.sum(), look_at),
+        (lambda m, t: F.cross_entropy(m(torch.cat([X, t])[8:24]), Y), ascend),  # an attack
+    ],
+    ids=["points", "batch", "scaled", "features", "read", "moved"],
+)
+def test_data_beside_the_model_is_not_taken_for_a_parameter(loss_of, after):
+    report = beside(loss_of, after)
+    assert report.healthy, report.text()
+    assert "extra" not in {group.name for group in report.groups}

@@ -355,6 +355,11 @@ class History:
         known = self.zeros.get(number)
         return known[1] if known else Zero(CANCELLED)
 
+    def missed(self, number: int, began: int) -> None:
+        """A parameter became known late: no pass has reached it since one."""
+        self.silent.held_since(number, began, self.passes)
+        self.missing[number] = True
+
     @property
     def spoiled(self) -> bool:
         """Whether parameters are known not to be finite, whatever the latest passes were."""

@@ -11,7 +11,7 @@ from .._text.paragraphs import counted
 from .cures import cure_of, rate_cure
 from .folding import SHUT
 from .history import History
-from .phrases import listed, on_line, over, since
+from .phrases import listed, on_line, over, part_of, since
 from .report import ALARM, NOTE, Verdict
 from .zeros import FROZEN, UNTRAINED
 
@@ -76,6 +76,7 @@ def _wiped(history: History) -> Iterator[Verdict]:
 def _never_reached(history: History, members: dict[str, Any]) -> Iterator[Verdict]:
     """Groups that steps have moved and no pass has reached: one verdict, and one for the rest."""
     found: dict[bool, dict[str, tuple[int, int]]] = {}
+    first: dict[bool, int] = {}
     for name, numbers in members.items():
         lost = history.motion.updated[numbers] & ~history.reached[numbers]
         if lost.any():
@@ -85,11 +86,12 @@ def _never_reached(history: History, members: dict[str, Any]) -> Iterator[Verdic
         if lost.any():
             sick = bool(lost.mean() >= history.thresholds.updated)
             found.setdefault(sick, {})[name] = int(lost.sum()), len(lost)
+            first.setdefault(sick, int(numbers[lost][0]))
     for sick, groups in found.items():
         count, whole = (sum(each) for each in zip(*groups.values()))
-        names = listed(list(groups))
-        who = names if count == whole else f"{count} of {whole} parameters of {names}"
-        verb, them = ("was", "it") if count == whole and len(groups) == 1 else ("were", "them")
+        who = part_of(list(groups), count, whole, history.parameters.names[first[sick]])
+        alone = count == 1 or (count == whole and len(groups) == 1)
+        verb, them = ("was", "it") if alone else ("were", "them")
         yield Verdict(
             "never reached", ALARM if sick else NOTE, next(iter(groups)),
             f"{who} {verb} updated, but no backward pass ever reached {them}: what was subtracted "
@@ -117,8 +119,10 @@ def _unheld(history: History, members: dict[str, Any]) -> Iterator[Verdict]:
         if not names:
             continue
         count = sum(groups[name] for name in names)
+        only = history.parameters.names[int(members[names[0]][forgotten[members[names[0]]]][0])]
         whole = all(groups[name] == len(members[name]) for name in names)
         who = listed(names) if whole else f"{counted(count, 'parameter')} of {listed(names)}"
+        who = f"'{only}'" if count == 1 and not whole else who
         verb = "is" if count == 1 or (whole and len(names) == 1) else "are"
         yield Verdict(
             "no optimizer", NOTE if data else ALARM, names[0],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +11,7 @@ from .._shared.numerics import np
 from .._text.paragraphs import counted
 from .cures import cure_of
 from .history import History, Past
-from .phrases import all_rows, listed, on_line, over, since
+from .phrases import all_rows, listed, on_line, over, part_of, since
 from .report import ALARM, NOTE, Verdict
 from .units import Unit
 from .zeros import (
@@ -46,17 +46,17 @@ class Silence:
             0
         ]
 
-    @property
-    def who(self) -> str:
-        """The groups in words."""
-        counts, names = list(self.groups.values()), listed(list(self.groups))
+    def who(self, names: Sequence[str]) -> str:
+        """The groups in words, or the parameter where it is one of several; by their names."""
+        counts = list(self.groups.values())
         count, size = sum(silent for silent, _ in counts), sum(whole for _, whole in counts)
-        return names if count == size else f"{count} of {size} parameters of {names}"
+        return part_of(list(self.groups), count, size, names[self.found[0][0]])
 
     @property
     def several(self) -> bool:
         """Whether there is more than one of them to speak of."""
-        return len(self.groups) > 1 or len(self.found) < next(iter(self.groups.values()))[1]
+        whole = next(iter(self.groups.values()))[1]
+        return len(self.groups) > 1 or 1 < len(self.found) < whole
 
 
 def zeros(history: History, members: dict[str, Any]) -> Iterator[Verdict]:
@@ -143,7 +143,7 @@ def _is_shut(history: History, part: Silence) -> bool:
 
 
 def _verdict(history: History, part: Silence) -> Verdict:
-    kind, example, who = part.kind, part.example, part.who
+    kind, example, who = part.kind, part.example, part.who(history.parameters.names)
     numbers = [number for number, _ in part.found]
     began = int(history.silent.began[numbers].max())
     ago = since(began, history.passes)

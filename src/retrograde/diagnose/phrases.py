@@ -49,6 +49,20 @@ def parameters(name: str, count: int) -> str:
     return f"'{name}'" if count == 1 else f"{count:,} parameters ('{name}', …)"
 
 
+def part_of(groups: Sequence[str], count: int, whole: int, only: str) -> str:
+    """So many parameters of some groups: the groups where it is all of them, ``only`` where it is
+    one of them.
+
+    >>> part_of(["a", "b"], 4, 4, "a.w"), part_of(["a"], 1, 2, "a.w")
+    ("'a', 'b'", "'a.w'")
+    >>> part_of(["a"], 2, 3, "a.w")
+    "2 of 3 parameters of 'a'"
+    """
+    if count == whole:
+        return listed(groups)
+    return f"'{only}'" if count == 1 else f"{count} of {whole} parameters of {listed(groups)}"
+
+
 def all_rows(rows: int) -> str:
     """So many rows, all of them."""
     return "the only row" if rows == 1 else f"all {rows:,} rows"

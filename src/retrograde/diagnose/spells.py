@@ -67,6 +67,19 @@ class Spells:
         self.last[hit] = number
         return ending
 
+    def held_since(self, thing: int, began: int, number: int) -> None:
+        """Of a thing that becomes known late: the condition has held in every pass from one to
+        another.
+
+        >>> spells = Spells(1)
+        >>> spells.held_since(0, 2, 4)
+        >>> int(spells.began[0]), int(spells.times[0])
+        (2, 3)
+        """
+        self.began[thing], self.last[thing] = began, number
+        for array in (self.times, self.seen, self.total):
+            array[thing] = number - began + 1
+
     def present(self, patience: int, beyond: Any = 2, share: float = 1.0) -> Any:
         """Where the condition holds now: always, or as a spell that is not the usual thing.
 

@@ -35,6 +35,13 @@ class TorchProgramError(RetrogradeError, ValueError):
         )
 
     @classmethod
+    def no_log(cls, given: object) -> Self:
+        return cls(
+            "rg.torch.watch(log=...) takes a path for a CSV file, or a writer with add_scalar, not "
+            f"{type(given).__name__}."
+        )
+
+    @classmethod
     def no_history(cls, function: str, shape: Sequence[int], cut: str) -> Self:
         return cls(
             f"rg.torch.{function}: this tensor of shape {list(shape)} has no history: nothing in "

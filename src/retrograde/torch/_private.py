@@ -24,6 +24,10 @@ FEATURES: dict[str, tuple[str, str]] = {
     "stack_pop": ("overrides._pop_torch_function_stack", "see calls into PyTorch"),
     "stack_push": ("overrides._push_on_torch_function_stack", "see calls into PyTorch"),
     "is_wrapped": ("_C._functorch.is_functorch_wrapped_tensor", "tell tensors inside vmap apart"),
+    "compiled_calls": (
+        "_dynamo.eval_frame._maybe_set_eval_frame",
+        "leave compiled code as it is",
+    ),
     "foreach_norm": ("_foreach_norm", "read the norms of all gradients at once"),
     "compile_kernel": ("cuda._compile_kernel", "summarise tensors on a GPU"),
     "gpu_library": ("cuda._utils._get_gpu_runtime_library", "summarise tensors on a GPU"),
@@ -210,11 +214,28 @@ def functions_through(seen: Callable[[Any, Any, Any, int], None]) -> Iterator[No
         home.apply = plain
 
 
-def has_compiled() -> bool:
-    """Whether this process has compiled anything by ``torch.compile``."""
-    frames = sys.modules.get("torch._dynamo.eval_frame")
-    backends = getattr(frames, "cached_backends", {})
-    return any(backend is not None for backend in backends.values())
+def knows_compiling() -> bool:
+    """Whether the compiler has been imported: nothing compiled runs before."""
+    return "torch._dynamo.eval_frame" in sys.modules
+
+
+@contextmanager
+def compiled_through(passing: Callable[[bool, int], None]) -> Iterator[None]:
+    """Inside the block, ``passing`` is called with True before code that ``torch.compile`` has
+    made, or is about to, and with False behind it or where such code calls other code; and with
+    the id of the frame that called, by which the two that belong together are known."""
+    plain = find("compiled_calls")
+    home: Any = sys.modules["torch._dynamo.eval_frame"]
+
+    def switched(callback: Any) -> Any:
+        passing(callback is not None, id(sys._getframe(1)))
+        return plain(callback)
+
+    home._maybe_set_eval_frame = switched
+    try:
+        yield
+    finally:
+        home._maybe_set_eval_frame = plain
 
 
 def put_below(mode: Any) -> None:

@@ -48,7 +48,7 @@ OFTEN = 2
 KEPT = 8
 """Of how many passes calls are kept: a graph may serve several of them."""
 
-_DATA, _DETACH_ = Tensor.data, Tensor.detach_
+_DATA, _GRAD, _DETACH_ = Tensor.data, Tensor.grad, Tensor.detach_
 _SET_ENABLED = find("set_enabled")
 _SILENT = frozenset(("__get__", "size", "dim", "numel", "stride", "is_floating_point", "__len__"))
 _SHAPED = ("_like", "new_")
@@ -115,6 +115,7 @@ class Lines(TorchFunctionMode):
         super().__init__()
         self.modules, self.sample = modules, sample
         self.on = True
+        self.read: set[int] = set()  # the tensors whose .grad was read or written, by id
         self._guards = Guards()
         self._times: dict[tuple[Made, str], int] = {}
         self.ends: list[int] = []  # one past the last node of each call
@@ -157,7 +158,10 @@ class Lines(TorchFunctionMode):
             if name not in ("backward", "grad"):
                 self._see(name, args, kwargs, result, before, after, calling())
         else:
-            if name != "__get__" or getattr(func, "__self__", None) is _DATA:
+            of = getattr(func, "__self__", None)
+            if of is _GRAD:
+                self.read.add(id(args[0]))
+            elif name != "__get__" or of is _DATA:
                 self._look_for_cut(name, args, kwargs, result)
             if name not in _SILENT and isinstance(result, Tensor):
                 self._see(name, args, kwargs, result, before, after, calling())

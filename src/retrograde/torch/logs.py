@@ -7,6 +7,8 @@ import os
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+from ..errors import TorchProgramError
+
 
 class Log(Protocol):
     """Takes one pass after the other."""
@@ -58,4 +60,8 @@ def log_to(where: Any) -> Log | None:
     """The log for a path or a writer; None for nothing."""
     if where is None:
         return None
-    return ScalarLog(where) if hasattr(where, "add_scalar") else CsvLog(where)
+    if hasattr(where, "add_scalar"):
+        return ScalarLog(where)
+    if not isinstance(where, (str, os.PathLike)):
+        raise TorchProgramError.no_log(where)
+    return CsvLog(where)

@@ -12,6 +12,9 @@ from torch.nn.modules.module import (
 
 from .naming import models_by_name
 
+MOST_STEPS = 64
+"""How many steps the way from data to a module may have."""
+
 
 class Modules:
     """Follows module calls by PyTorch's own global hooks. A module that is called while none is
@@ -24,11 +27,14 @@ class Modules:
         self._handles: list[Any] = []
         self._given = bool(models)
         self._called: dict[int, str] = {}
+        self.fed: set[int] = set()
+        """The leaves that take gradients and were given to modules, by id: data."""
         for model in models:
             self.add(model)
 
     def add(self, model: torch.nn.Module) -> None:
         """Another model: the names of its modules."""
+        model = _uncompiled(model)
         if any(model is known for known in self.models):
             return
         if any(model is part for known in self.models for part in known.modules()):
@@ -110,9 +116,14 @@ class Modules:
         return self._stack[-1] if self._stack else ""
 
     def _enter(self, module: torch.nn.Module, inputs: Any) -> None:
+        module = _uncompiled(module)
         if not self._stack and id(module) not in self._names:
             if any(True for _ in module.parameters()):
                 self.add(module if self._given else _whole(module))
+        for each in inputs:
+            for t in each if isinstance(each, (tuple, list)) else (each,):
+                if isinstance(t, torch.Tensor) and t.requires_grad and not self._stack:
+                    self.fed |= _leaves_behind(t)
         self._stack.append(self._names.get(id(module)) or type(module).__name__)
 
     def _leave(self, module: torch.nn.Module, inputs: Any, output: Any) -> None:
@@ -127,12 +138,45 @@ class Modules:
                 register_module_forward_hook(self._leave, always_call=True),
             ]
 
-    def leave(self) -> None:
-        """Follow them no longer."""
+    def pause(self) -> None:
+        """Follow them no longer, until they are followed again from the same place."""
         for handle in self._handles:
             handle.remove()
         self._handles.clear()
+
+    def leave(self) -> None:
+        """Follow them no longer."""
+        self.pause()
         self._stack.clear()
+
+
+def _leaves_behind(t: torch.Tensor) -> set[int]:
+    """The ids of the leaves that an input is, or is computed from: data, if no parameter is among
+    them. A single number is none, and nothing is said past a few steps."""
+    if t.grad_fn is None:
+        return {id(t)}
+    found: set[int] = set()
+    seen: set[Any] = {t.grad_fn}
+    pending: list[Any] = [t.grad_fn]
+    while pending:
+        node = pending.pop()
+        variable = getattr(node, "variable", None)
+        if isinstance(variable, torch.nn.Parameter) or len(seen) > MOST_STEPS:
+            return set()
+        if variable is not None and variable.numel() > 1:
+            found.add(id(variable))
+        below = {each for each, _ in node.next_functions if each is not None} - seen
+        seen |= below
+        pending += below
+    return found
+
+
+def _uncompiled(module: torch.nn.Module) -> torch.nn.Module:
+    """The model itself, of one that ``torch.compile`` has wrapped."""
+    if type(module).__name__ != "OptimizedModule":
+        return module
+    inner = module._modules.get("_orig_mod")
+    return module if inner is None else inner
 
 
 def _whole(module: torch.nn.Module) -> torch.nn.Module:

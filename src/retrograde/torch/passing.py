@@ -1,6 +1,4 @@
-"""Small questions that a watch asks of a pass: which ones to look at, what its loss is, whether a
-model was compiled.
-"""
+"""Small questions that a watch asks of a pass: which ones to look at, what its loss is."""
 
 from __future__ import annotations
 
@@ -48,10 +46,3 @@ def without_gradients(seen: Any) -> Any:
     """A pass without its gradients that are not finite, which a scaler throws away."""
     finite = np.where(np.isfinite(seen.gradients), seen.gradients, 0.0)
     return replace(seen, gradients=finite, odd_gradients=0)
-
-
-def is_compiled(model: torch.nn.Module) -> bool:
-    """Whether a model or a part of it is called as compiled code."""
-    return type(model).__name__ == "OptimizedModule" or any(
-        getattr(part, "_compiled_call_impl", None) is not None for part in model.modules()
-    )

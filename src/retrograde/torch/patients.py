@@ -5,7 +5,7 @@ history that remembers them. More of them may turn up while a program runs.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,9 @@ from .modules import Modules
 from .motion import TensorMotion, is_live
 from .naming import attributes_of, models_now, names_now
 from .summaries import summary
+
+MOST_UNKNOWN = 64
+"""How many cuts over tensors that nobody knows are kept."""
 
 
 class Patients:
@@ -43,7 +46,12 @@ class Patients:
         self._cuts: list[Lost] = []
         self.asked: set[int] = set()
         """What ``torch.autograd.grad`` was asked for gradients of, by id."""
+        self.read: set[int] = set()
+        """Whose ``.grad`` the program has read or written, by id, as far as calls were followed."""
         self._once: dict[int, weakref.ref[torch.Tensor]] = {}
+        self._once_at = 0
+        self._unknown: list[tuple[Lost, int]] = []
+        """Cuts over what nobody knows, and their pass; not where programs print, copy or update."""
 
     # ---- who they are -------------------------------------------------------------------------
 
@@ -59,16 +67,16 @@ class Patients:
         found = {id(t): t for t in leaves}
         self._met.update(found)
         self.news = False
-        self._take(found)
+        self._take(found, self._stay(found))
 
-    def _take(self, leaves: Mapping[int, torch.Tensor]) -> None:
+    def _take(self, leaves: Mapping[int, torch.Tensor], staying: Set[int] = frozenset()) -> None:
         strangers = {key: t for key, t in leaves.items() if key not in self.place}
         if any(isinstance(t, torch.nn.Parameter) for t in strangers.values()):
             for model in models_now(set(strangers), 4):
                 self.modules.add(model)
             self.update()
             strangers = {key: t for key, t in strangers.items() if key not in self.place}
-        known = self._held_by_id().keys() | self._stay(strangers)
+        known = self._held_by_id().keys() | staying
         taken = {
             key: t
             for key, t in strangers.items()
@@ -78,14 +86,29 @@ class Patients:
             called = names_now(set(taken), 4)
             self._add((called.get(key, f"tensor {_shape(t)}"), t) for key, t in taken.items())
 
-    def _stay(self, strangers: Mapping[int, torch.Tensor]) -> set[int]:
-        """Of some leaves, those that a module has as a plain attribute, pass after pass: parameters
-        that were never registered. Data changes, or the program asks for its gradients."""
-        if not strangers or not self.modules.models:
+    def _stay(self, leaves: Mapping[int, torch.Tensor]) -> set[int]:
+        """Of some leaves, those that come in pass after pass and that the program has forgotten:
+        plain attributes of a module, never registered, and tensors whose ``.grad`` fills up while
+        nobody reads it. Data changes or goes into a module, or its gradients are asked for."""
+        passes = 0 if self.history is None else self.history.passes
+        followed, self._once_at = passes == self._once_at + 1, passes
+        if not self.modules.models:
             return set()
-        once = attributes_of(self.modules.models) & (strangers.keys() - self.asked)
-        found = {key for key in once if (ref := self._once.get(key)) and ref() is strangers[key]}
-        self._once = {key: weakref.ref(strangers[key]) for key in once}
+        held = attributes_of(self.modules.models)
+        used = self.asked | self.read | self.modules.fed
+        once = {
+            key: t
+            for key, t in leaves.items()
+            if key not in self.place and key not in self.asked and (key in held or key not in used)
+        }
+        found = {
+            key
+            for key, t in once.items()
+            if (ref := self._once.get(key)) is not None
+            and ref() is t
+            and (key in held or (followed and t.grad is not None))
+        }
+        self._once = {key: weakref.ref(t) for key, t in once.items()}
         return found
 
     def _held_by_id(self) -> dict[int, torch.Tensor]:
@@ -149,24 +172,56 @@ class Patients:
         if self.history is None:
             self._cuts += lost
             return
-        pending, self._cuts = [*self._cuts, *lost], []
-        if not pending:
-            return
+        lost = list(lost)
         held = self._held_by_id()
+        pending = [*self._cuts, *lost]
         self._take({key: held[key] for each in pending for key in each.leaves if key in held})
-        number = self.history.passes + 1
-        tied = self.modules.tied()
-        for each in pending:
-            numbers = [self.place[key] for key in each.leaves if key in self.place]
+        self._note_first()
+        for each in lost:
+            self._note(each, self.history.passes + 1)
+
+    def _note_first(self) -> None:
+        """The cuts before the first pass, when there was no history yet."""
+        first, self._cuts = self._cuts, []
+        for each in first:
+            self._note(each, 1)
+
+    def _note(self, each: Lost, number: int) -> None:
+        """A line that cut, before the end of a pass."""
+        assert self.history is not None
+        numbers = [self.place[key] for key in each.leaves if key in self.place]
+        if numbers:
+            self.history.cuts.note(numbers, each.how, each.site, number, each.strength)
+        room = each.strength and len(self._unknown) < MOST_UNKNOWN
+        if room and len(numbers) < len(each.leaves):
+            self._unknown.append((each, number))
+        inside = bool(each.module) and each.how in ("detach()", ".data")
+        if each.of_leaf and inside and len(numbers) == 1:
+            alone = [self.names[numbers[0]], each.module]
+            names = self.modules.tied().get(next(iter(each.leaves)), alone)
+            self.history.beside.severed.setdefault(
+                (numbers[0], each.site),
+                Severed(tuple(names), each.how, each.site, numbers[0], number),
+            )
+
+    def _adopt(self, held: Iterable[torch.Tensor]) -> None:
+        """What an optimizer holds and a line has cut off becomes known when it steps first: it has
+        been without a gradient since the pass of that cut."""
+        unmet = {id(p): p for p in held if id(p) not in self.place and id(p) not in self._met}
+        since: dict[int, int] = {}
+        for each, number in self._unknown:
+            for key in each.leaves & unmet.keys():
+                since.setdefault(key, number)
+        if not since:
+            return
+        self._take({key: unmet[key] for key in since})
+        assert self.history is not None
+        for key, number in since.items():
+            self.history.missed(self.place[key], number)
+        for each, number in self._unknown:
+            numbers = [self.place[key] for key in each.leaves & since.keys()]
             if numbers:
                 self.history.cuts.note(numbers, each.how, each.site, number, each.strength)
-            inside = bool(each.module) and each.how in ("detach()", ".data")
-            if each.of_leaf and inside and len(numbers) == 1:
-                names = tied.get(next(iter(each.leaves)), [self.names[numbers[0]], each.module])
-                self.history.beside.severed.setdefault(
-                    (numbers[0], each.site),
-                    Severed(tuple(names), each.how, each.site, numbers[0], number),
-                )
 
     # ---- optimizers ---------------------------------------------------------------------------
 
@@ -178,6 +233,9 @@ class Patients:
         self._held[id(optimizer)] = (type(optimizer).__name__, held, site)
         if self.history is None:
             return
+        self._note_first()
+        if self._unknown:
+            self._adopt(held)
         mine = np.array([self.place[id(p)] for p in held if id(p) in self.place], np.intp)
         if len(mine):
             self.history.motion.holding(type(optimizer).__name__, mine)

@@ -42,7 +42,7 @@ from .kinds import LEAF
 from .lines import Lines
 from .logs import Log, log_to
 from .modules import Modules
-from .passing import doubling, is_compiled, no_collection, number_of_root, without_gradients
+from .passing import doubling, no_collection, number_of_root, without_gradients
 from .patients import Patients
 from .pulling import Pulling
 from .samples import sample
@@ -77,6 +77,7 @@ class Watch:
         self.patients = Patients(self.modules, thresholds)
         self._glances = Glances(self.patients)
         self.lines = Lines(self.modules, sample if pictures else None)
+        self.patients.read = self.lines.read
         self._examine, self._pictures, self._stop = examine, pictures, stop
         self._log: Log | None = log_to(log)
         self.passes = 0
@@ -85,10 +86,14 @@ class Watch:
         self._reading: Reading | None = None
         self._ends = deque[int](maxlen=FARTHEST)  # how many nodes there were after each pass
         self._early = 0
-        self._armed = self._busy = self._compiled = self._sick = False
+        self._armed = self._busy = self._sick = False
+        self._compiled = False  # whether compiled code has run
+        self._inside = 0  # the frame that runs some now
+        self._left: tuple[bool, int, int] = False, 0, 0
         self._scaler: Any = None
         self._thread = threading.get_ident()
         self._stack, self._functions = ExitStack(), ExitStack()
+        self._minds = False  # whether compiled code is told from other code
         self._site: Site | None = None
         self._norms: dict[str, float] = {}
         self._loss: Any = float("nan")
@@ -102,11 +107,11 @@ class Watch:
     def __enter__(self) -> Watch:
         if _watching:
             raise TorchProgramError.watched_twice()
-        self._compiled = _private.has_compiled() or any(map(is_compiled, self.modules.models))
+        self._minds = False
         with ExitStack() as stack:
             stack.enter_context(_private.engine_through(self._run))
             stack.enter_context(_private.before_backward(self._leave_mode))
-            stack.enter_context(_private.before_compile(self._note_compiled))
+            stack.enter_context(_private.before_compile(self._mind_compiler))
             stack.enter_context(_private.before_scaling(self._note_scaler))
             stack.callback(register_optimizer_step_pre_hook(self._stepping).remove)
             stack.callback(register_optimizer_step_post_hook(self._stepped).remove)
@@ -124,18 +129,26 @@ class Watch:
 
     def _arm(self) -> None:
         """Before the forward pass: look closely, or not at all."""
+        if _private.knows_compiling():
+            self._mind_compiler()
         coming = range(self.passes + 1, self.passes + 2 + self._early)
-        wanted = any(map(self._wants, coming)) and not self._compiled
-        if wanted and not self._armed:
-            self.modules.follow()
-            self._functions.enter_context(_private.functions_through(self.lines.applied))
-            _private.put_below(self.lines)
-            self._armed = True
-        elif not wanted:
+        wanted = any(map(self._wants, coming)) and not self._inside
+        if wanted:
+            self._follow()
+        else:
             self._disarm()
         self.lines.on = wanted
         if wanted:
             self.lines.forget()
+
+    def _follow(self) -> None:
+        """Calls and modules are followed."""
+        self.modules.follow()
+        self._functions.close()
+        self._functions.enter_context(_private.functions_through(self.lines.applied))
+        if not self._armed:
+            _private.put_below(self.lines)
+            self._armed = True
 
     def _wants(self, number: int) -> bool:
         chosen = self._examine is not doubling  # then passes are examined as the caller says
@@ -155,10 +168,38 @@ class Watch:
             if _private.take_out(self.lines):
                 self._armed = False  # modules are still followed: a checkpoint calls them again
 
-    def _note_compiled(self, *_: Any) -> None:
-        """Compiled code must find nothing in place, or it would be compiled anew."""
-        self._compiled = True
-        self._disarm()
+    # ---- compiled code ------------------------------------------------------------------------
+
+    def _mind_compiler(self, *_: Any) -> None:
+        """From now on compiled code is told from other code when it runs."""
+        if not self._minds:
+            self._minds = True
+            self._stack.enter_context(_private.compiled_through(self._pass_compiled))
+
+    def _pass_compiled(self, runs: bool, frame: int) -> None:
+        """Compiled code is entered, or left: it must find nothing in place, or it would be
+        compiled anew. Its nodes are those of the line that called it."""
+        if threading.get_ident() != self._thread:
+            return
+        if runs and not self._inside:
+            self._inside, self._compiled = frame, True
+            self._left = self.lines.on, self.passes, _private.made_so_far()
+            self.lines.on = False
+            self._functions.close()
+            self.modules.pause()
+            if self._armed and _private.take_out(self.lines):
+                self._armed = False
+        elif not runs and self._inside == frame:
+            self._inside = 0
+            followed, passes, first = self._left
+            if self.passes != passes and not self._busy:
+                self._arm()
+            elif followed:
+                self.lines.made_elsewhere(first, "compiled code", calling())
+                self._follow()
+                self.lines.on = True
+
+    # ---- what the program does beside --------------------------------------------------------
 
     def _note_scaler(self, scaler: Any, *_: Any) -> None:
         self._scaler = scaler
