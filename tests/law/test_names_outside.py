@@ -41,13 +41,11 @@ ALLOWED = {
     "_shared/blas.py": ({"mul"}, "the language's product, which a matrix product sums"),
     "program/calls.py": ({"sum", "dot"}, "methods of sequences"),
     "program/choices.py": (
-        {"pow", "mul", "neg", "add", "abs", "div", "reciprocal", "square"},
-        "arithmetic of Python's that tells a number from a value",
+        {"less", "less_equal", "equal", "add", "sub", "mul", "neg", "abs"}
+        | {"div", "pow", "reciprocal", "square"},
+        "arithmetic of Python's, which no row can add to",
     ),
-    "program/choosing.py": (
-        {"less", "less_equal", "equal", "add", "sub", "mul", "neg", "abs", "take"},
-        "arithmetic of Python's, which no row can add to, and an instruction that chooses",
-    ),
+    "program/choosing.py": ({"take"}, "an instruction that chooses"),
     "program/masks.py": (
         {"less", "less_equal", "equal", "sub", "mul", "maximum"},
         "how conditions are written as numbers: not, and, or",
