@@ -161,6 +161,9 @@ def test_an_interrupt_leaves_all_gradients_or_none(rg, kind):
         if not more:
             break
     assert found == {2.0}
+    other = rg.Value(1.0)
+    assert in_another_thread((other * 2.0).backward) is None  # no lock is left held
+    assert other.grad == 2.0
 
 
 # ---- closures ------------------------------------------------------------------------------------
@@ -273,7 +276,7 @@ def in_another_thread(function):
         except RuntimeError as error:
             found.append(error)
 
-    thread = threading.Thread(target=run)
+    thread = threading.Thread(target=run, daemon=True)
     thread.start()
     thread.join(30)
     assert not thread.is_alive()

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from itertools import repeat
-from operator import is_
+from operator import attrgetter, is_, methodcaller
 from threading import RLock, get_ident
 from typing import Any
 
@@ -20,6 +20,11 @@ from ..errors import PassInProgressError
 settling = RLock()
 
 _loans: list[Loan] = []
+
+# Nothing loops in Python while the lock is held: where an interrupt falls into a comprehension
+# inside a ``with``, Python 3.12 may leave it without letting go of the lock.
+_gradient = attrgetter("_grad")
+_nothing = methodcaller("_nothing")
 
 
 def put(values: Sequence[Any], gradients: Sequence[Any]) -> None:
@@ -38,9 +43,9 @@ def settle(values: Sequence[Any], totals: Sequence[Any]) -> None:
     with settling:
         refuse_lent(values)
         while True:
-            before = [value._grad for value in values]
+            before = list(map(_gradient, values))
             after = _settled(values, before, totals)
-            if all(map(is_, [value._grad for value in values], before)):
+            if all(map(is_, map(_gradient, values), before)):
                 put(values, after)
                 return
 
@@ -66,9 +71,9 @@ class Loan:
         try:
             with settling:
                 refuse_lent(self.values, self._others_only)
-                self.before = [value._grad for value in self.values]
+                self.before = list(map(_gradient, self.values))
                 self.ids = set(map(id, self.values))
-                nothing = [value._nothing() for value in self.values]
+                nothing = list(map(_nothing, self.values))
                 _loans.append(self)
                 put(self.values, nothing)
         except BaseException:  # an interrupt may come when the loan has begun
@@ -78,7 +83,7 @@ class Loan:
 
     def keep(self) -> None:
         """The pass is whole: its totals are in place, and stay."""
-        put(self.values, _settled(self.values, self.before, [it._grad for it in self.values]))
+        put(self.values, _settled(self.values, self.before, list(map(_gradient, self.values))))
         self._kept = True
 
     def __exit__(self, *exception: object) -> None:
