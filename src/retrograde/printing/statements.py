@@ -275,8 +275,12 @@ class Printer:
         elif op == "scatter":
             self._scatter(node, args, suffix, depth)
         else:
-            function = "v_fma" if op == "fma" else f"rgv_{op}"
-            self.out(f"vd {name} = {function}({', '.join(args)});", depth)
+            self.out(f"vd {name} = {self.applied(node, args, depth)};", depth)
+
+    def applied(self, node: Node, args: list[str], depth: int) -> str:
+        """An op of some operands, as an expression."""
+        function = "v_fma" if node.op == "fma" else f"rgv_{node.op}"
+        return f"{function}({', '.join(args)})"
 
     def _take(self, node: Node, name: str, vector: int, depth: int) -> None:
         """One of some elements: from among the uniform numbers where all are there."""
