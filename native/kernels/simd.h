@@ -258,6 +258,12 @@ SIMD int vm_any(vm a) { return a; }
 
 /* What follows is the same for every width. */
 
+/* 1 / x for x from 2^-500 to 2^500, or a NaN: for a GPU a printed program says it otherwise. */
+#ifndef RG_INVERSE
+#define RG_INVERSE(x) v_div(v_set(1.0), x)
+#endif
+SIMD vd v_inverse(vd x) { return RG_INVERSE(x); }
+
 SIMD vm v_gt(vd x, vd y) { return v_lt(y, x); }
 SIMD vm v_ge(vd x, vd y) { return v_le(y, x); }
 SIMD vm v_is_nan(vd x) { return v_ne(x, x); }

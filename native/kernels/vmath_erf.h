@@ -116,7 +116,7 @@ RG_TABLE rg_norm_tail[23] = {
 SIMD vd rg_tail(vd a, RgPower exp, const double *c, double twice, double slope) {
     vd four = v_set(4.0), one = v_set(1.0);
     vd sum = v_add(a, four);
-    vd q = v_div(one, sum);
+    vd q = v_inverse(sum);
     vd t = v_fnma(v_set(8.0), q, one); /* exact where a <= 4 */
     /* e = 1 - q*(a+4), the larger product first: what that leaves is small, and often exact. */
     vd e = v_fnma(q, v_min(four, a), v_fnma(q, v_max(four, a), one));

@@ -50,7 +50,7 @@ def test_a_loop_over_columns(tmp_path, compiler):
     arguments = (draws(1030, 40), 100.0, 100.0, 0.03, 0.2, 1.0)
     file, _ = check(asian, arguments, tmp_path, ("S0", "sigma", "K"), compiler=compiler)
     assert "for (int k" in file.source  # forty steps are printed once
-    assert "rg_ahead(a[0], row, k0);" in file.source  # and fetch the next tile's
+    assert "rg_fetch(ahead0, a0, k0, k0);" in file.source  # and fetch the next tile's
 
 
 def test_at_default_flags_and_with_vectors(tmp_path):

@@ -11,6 +11,7 @@ import pytest
 
 import retrograde as rg
 from retrograde.ops import OPS
+from retrograde.printing import kernels
 from retrograde.printing.device_text import device_source, emulated, sums_source
 from retrograde.printing.library import given_places
 from retrograde.program.executor import executor
@@ -170,3 +171,61 @@ def test_every_op_of_the_law_and_its_partials(tmp_path):
         warnings.simplefilter("ignore")
         given = (x, y, np.roll(y, 5))
         check(function, given, tmp_path, lambda it: it.jacobian(*given))
+
+
+DIVIDE = """
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+#define RG_EMULATED
+#define RG_DEVICE static inline
+#define CALLED static __attribute__((noinline))
+#define RG_FMA fma
+%s
+void divide(int64_t n, const double *x, const double *y, double *over, double *one) {
+    for (int64_t i = 0; i < n; i++) {
+        double inverse = rg_inverse(y[i]);
+        over[i] = rg_over(x[i], y[i], inverse);
+        one[i] = rg_one_over(y[i], inverse);
+    }
+}
+"""
+GUESSES = ("1.0 / x", "1.0 / x * (1 - 0x1p-20)", "1.0 / x * (1 + 0x1p-20)")
+
+
+def hard_divisions():
+    """Quotients beside the middle between two doubles, and divisors whose inverse is."""
+    draw = np.random.default_rng(11)
+    cases = []
+    for y in (draw.integers(1 << 52, 1 << 53, 4000) | 1).tolist() + [
+        (1 << 53) - k for k in range(1, 2000, 2)
+    ]:
+        for k in (-5, -3, -1, 1, 3, 5):
+            for bits in (53, 54):
+                x = k * pow(1 << bits, -1, y) % y
+                if 1 << 52 <= x < 1 << 53:
+                    cases.append((float(x), float(y)))
+    x, y = np.array(cases).T
+    ones = np.nextafter(2.0 ** np.arange(-1020, 1020), 0)
+    scale = 2.0 ** draw.integers(-440, 440, len(x)).astype(float)
+    return np.concatenate([x, x * scale, ones, ones]), np.concatenate([y, y, ones, ones[::-1]])
+
+
+@pytest.mark.parametrize("guess", GUESSES)
+def test_divisions_by_an_inverse_have_the_bits_of_divisions(tmp_path, guess):
+    text = kernels.text("division.h").replace("return 1.0 / x;", f"return {guess};")
+    assert guess in text
+    library = build(DIVIDE % text, tmp_path, flags=("-O1", "-march=native", "-ffp-contract=off"))
+    draw = np.random.default_rng(3)
+    some = draw.normal(0, 1, 100_000) * 2.0 ** draw.integers(-700, 700, 100_000).astype(float)
+    special = np.array(AWKWARD)
+    x, y = hard_divisions()
+    x = np.concatenate([x, some, some, np.repeat(special, len(special))])
+    near = draw.uniform(1, 2, len(some))
+    y = np.concatenate([y, some[::-1], near, np.tile(special, len(special))])
+    over, one = np.zeros(len(x)), np.zeros(len(x))
+    address = ctypes.c_void_p
+    library.divide(ctypes.c_int64(len(x)), *(address(a.ctypes.data) for a in (x, y, over, one)))
+    with np.errstate(all="ignore"):
+        same_bits(over, x / y)
+        same_bits(one, 1 / y)

@@ -14,6 +14,17 @@ from .support import COMPILERS, needs_compiler
 
 pytestmark = needs_compiler
 EXAMPLE = ROOT / "examples" / "embedding"
+PATHS = """
+import retrograde as rg
+
+@rg.compile
+def payoff(path, spot, sigma):
+    price, total = spot, 0.0
+    for z in path:
+        price = price * rg.exp(sigma * z)
+        total = total + price
+    return total / len(path)
+"""
 
 
 @pytest.fixture(scope="module")
@@ -72,3 +83,23 @@ def test_a_program_in_cpp(printed, tmp_path):
     lines = text.splitlines()
     assert [numbers(line) for line in lines[:4]] == rows.tolist()
     assert numbers(lines[4]) == product
+
+
+@pytest.mark.skipif(
+    not (shutil.which("aarch64-linux-gnu-gcc") and shutil.which("qemu-aarch64")),
+    reason="no compiler and emulator of ARM64",
+)
+def test_a_file_with_a_loop_on_arm(tmp_path):
+    """The program that proves a built file does so there too: NEON's vectors, the same bits."""
+    (tmp_path / "model.py").write_text(PATHS)
+    paths = np.random.default_rng(0).normal(size=(19, 21)).round(3).tolist()
+    at = ["--at", f"path={paths}, spot=100.0, sigma=0.02", "--rows", "path", "--wrt", "spot,sigma"]
+    build = [sys.executable, "-m", "retrograde", "build", "model.py:payoff", *at]
+    subprocess.run([*build, "--test", "-o", "payoff.c"], cwd=tmp_path, check=True)
+    sources = ["payoff.c", "payoff_test.c", "-o", "payoff"]
+    arm = ["aarch64-linux-gnu-gcc", "-static", "-Wall", "-Wextra", "-Werror"]
+    subprocess.run([*arm, *sources], cwd=tmp_path, check=True)
+    done = subprocess.run(
+        ["qemu-aarch64", "./payoff"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, "all bits are as in Python\n")

@@ -48,8 +48,8 @@ class PrintingError(RetrogradeError, RuntimeError):
     @classmethod
     def made_up(cls, name: str, why: str) -> Self:
         return cls(
-            f"{name} cannot be recorded on numbers made up: {why}. Give arguments like those of a "
-            "call: --at 'x=[1.0, 2.0], a=0.5' --rows x."
+            f"{name} cannot be recorded on numbers made up. Give arguments like those of a call: "
+            f"--at 'x=[1.0, 2.0], a=0.5' --rows x. What was raised: {why}"
         )
 
     @classmethod

@@ -6,7 +6,9 @@ row keeps is in a thread's own memory, or, where that is much, in memory that a 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import partial
 
 from ..ops.structural import TAKE
@@ -14,7 +16,7 @@ from ..program.loops import Rolled
 from ..program.replay import Ready
 from . import kernels
 from .cfile import PRAGMAS
-from .nodes import Around, Body, Node
+from .nodes import Around, Body, Nest, Node
 from .places import Memory
 from .programs import Printed, ProgramText, printed, rolled_of
 from .statements import Printer, affine
@@ -31,12 +33,41 @@ SUMS_BLOCK = 256
 """Threads of a block that adds rows up."""
 BLOCK = 64
 """Threads of a block that computes rows: windows of so many fit into a block's share."""
+LASTING = ("t", "c", "X(", "U(")
+"""How operands begin that stay what they are to the end of their block."""
 
 
+@dataclass(eq=False)
 class DevicePrinter(Printer):
-    """Prints what is done for every row, with windows."""
+    """Prints what is done for every row: with windows, and one inverse for each divisor."""
 
-    windows: list[Window]
+    windows: list[Window] = field(default_factory=list)
+    inverses: dict[str, str] = field(default_factory=dict)
+    """By divisor: the variable that has its inverse, where it is seen."""
+
+    @contextmanager
+    def _block(self) -> Iterator[None]:
+        """Variables of a block of its own."""
+        around, self.inverses = self.inverses, {}
+        yield
+        self.inverses = around
+
+    def _print(self, body: Body, nest: Nest, depth: int) -> None:
+        with self._block():
+            super()._print(body, nest, depth)
+
+    def applied(self, node: Node, args: list[str], depth: int) -> str:
+        """An op of some operands, as an expression."""
+        if node.op != "div" or not args[1].startswith(LASTING):
+            return super().applied(node, args, depth)
+        over, by = args
+        if by not in self.inverses:
+            self.inverses[by] = f"i{node.number}"
+            self.out(f"vd i{node.number} = rg_inverse({by});", depth)
+        inverse = self.inverses[by]
+        if over == "v_set(1.0)":
+            return f"rg_one_over({by}, {inverse})"
+        return f"rg_over({over}, {by}, {inverse})"
 
     def memory(self, place: Memory, vector: int) -> str:
         """A place in the memory of one row, or in a window."""
@@ -118,7 +149,8 @@ class DevicePrinter(Printer):
         """One round, of which only what fills the window is computed."""
         for index in sorted(window.nodes):
             node = self.nodes.all[index]
-            self._compute(node, 0, depth)
+            with self._block():
+                self._compute(node, 0, depth)
             for result in range(node.count):
                 stored = self.places.stored(node, result)
                 if stored is not None and stored.family in window.first:
@@ -271,7 +303,8 @@ def device_source(ready: Ready, title: str, rounds: int | None = None) -> Kernel
     threads = kernels.text("threads.h")
     names = {"RG_INF", "RG_NAN"} | program.names | kernels.names_in(threads)
     needed = kernels.needed(names, frozenset({"CALLED"}))
-    return Kernels(_file(program.block, kernels.lanes(), needed, threads, program.text), program)
+    parts = (kernels.text("division.h"), kernels.lanes(), needed, threads, program.text)
+    return Kernels(_file(program.block, *parts), program)
 
 
 def sums_source() -> str:

@@ -13,7 +13,7 @@ VERSION = 1
 EXPORTED = "retrograde_program"
 
 
-ABREAST = ((4, 600, 4_000), (2, 2_000, 20_000))
+ABREAST = ((4, 600, 1_000), (2, 2_000, 20_000))
 """Vectors of a tile: for how many printed operands, which compilers take time for, and for how many
 operations of a row, which need memory."""
 

@@ -17,7 +17,8 @@ from ..program.replay import Ready
 from .kernels import names_in
 from .nodes import IrregularError, Nodes, Reference
 from .places import Places
-from .statements import Answer, Layout, Printer, RowPrinter, Wanted, by_rule, number_text
+from .row_statements import RowPrinter
+from .statements import Answer, Layout, Printer, Wanted, by_rule, number_text
 
 MOST_OPERANDS = 40_000
 """Operands of a program that are printed; loops count once. Past this compilers take minutes."""
@@ -319,6 +320,7 @@ class ProgramText:
 
     def _rows(self) -> list[str]:
         printer = self.row_printer()
+        assert isinstance(printer, RowPrinter)
         head = f"static void {self.name}_tiles("
         lines = [
             head + "size_t count, const double *const *x, const rg_array *a, const double *u,",
@@ -326,7 +328,11 @@ class ProgramText:
         ]
         at = 0
         for number, (_, width) in enumerate(self.arrays):
-            lines.append(f"    vd *restrict xs{number} = scratch + {at} * RG_VECTORS;")
+            lines += [
+                f"    vd *restrict xs{number} = scratch + {at} * RG_VECTORS;",
+                f"    const rg_array a{number} = a[{number}];",
+                f"    const int turns{number} = rg_turns(a{number});",
+            ]
             at += width
         for family in self.places.families:
             if not family.once:
@@ -336,10 +342,11 @@ class ProgramText:
         self.scratch = at
         lines += [
             "    (void)x, (void)a, (void)u, (void)o, (void)scratch;",
+            *[f"    (void)turns{number};" for number in range(len(self.arrays))],
             "    for (size_t row = 0; row < count * RG_TILE; row += RG_TILE) {",
         ]
         for number, (_, width) in enumerate(self.arrays):
-            lines.append(f"        rg_columns(xs{number}, a[{number}], row, 0, {width});")
+            lines += [f"        {line}" for line in printer.columns(number, width)]
         lines += self.rows_body(printer, 2)
         for vector in range(self.vectors):
             lines.append(f"        v_store(number + row + {vector} * RG_LANES, failed{vector});")

@@ -275,8 +275,12 @@ class Printer:
         elif op == "scatter":
             self._scatter(node, args, suffix, depth)
         else:
-            function = "v_fma" if op == "fma" else f"rgv_{op}"
-            self.out(f"vd {name} = {function}({', '.join(args)});", depth)
+            self.out(f"vd {name} = {self.applied(node, args, depth)};", depth)
+
+    def applied(self, node: Node, args: list[str], depth: int) -> str:
+        """An op of some operands, as an expression."""
+        function = "v_fma" if node.op == "fma" else f"rgv_{node.op}"
+        return f"{function}({', '.join(args)})"
 
     def _take(self, node: Node, name: str, vector: int, depth: int) -> None:
         """One of some elements: from among the uniform numbers where all are there."""
@@ -353,25 +357,3 @@ class Printer:
             return
         number = affine(wanted.base, wanted.moves)
         self.out(f"GUARD({number}, {int(wanted.holds)}, {name}, {vector});", depth)
-
-
-@dataclass(eq=False)
-class RowPrinter(Printer):
-    """Prints what is done for every row on the CPU. The first loop that runs through an array also
-    fetches what the next tile reads of it: that comes from memory while this tile is computed."""
-
-    fetched: set[int] = field(default_factory=set)
-    """The arrays of which that is done."""
-
-    def before_round(self, body: Body, depth: int) -> None:
-        """A round's part of the next tile."""
-        mine = [part for part in body.parts if isinstance(part, Node) and self._mine(part)]
-        read = [(reference, node.nest) for node in mine for reference in node.operands]
-        for reference, nest in read:
-            place = self.places.place(reference, nest, self.once)
-            if not isinstance(place, Given) or place.base not in self.layout.listed:
-                continue
-            array, first = self.layout.listed[place.base]
-            if array not in self.fetched and any(it is body.loop for it, _ in place.moves):
-                self.fetched.add(array)
-                self.out(f"rg_ahead(a[{array}], row, {affine(first, place.moves)});", depth)

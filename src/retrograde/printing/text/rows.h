@@ -103,6 +103,7 @@ static inline __attribute__((unused)) void rg_scatter(vd *sums, int count, vd in
 
 /* ---- columns that loops run through ---- */
 
+/* rg_turn: eight columns of as many rows as a vector has lanes, a vector a column. */
 #if RG_LANES == 8
 SIMD void rg_turn(vd *to, size_t apart, const char *from, ptrdiff_t down) {
     for (int half = 0; half < 2; half++) {
@@ -139,42 +140,92 @@ SIMD void rg_turn(vd *to, size_t apart, const char *from, ptrdiff_t down) {
         at[3 * apart] = _mm256_permute2f128_pd(odd_low, odd_high, 0x31);
     }
 }
+#elif RG_LANES == 2
+SIMD void rg_turn(vd *to, size_t apart, const char *from, ptrdiff_t down) {
+    for (int c = 0; c < 8; c += 2) {
+        vd one = v_load((const double *)from + c), two = v_load((const double *)(from + down) + c);
+        to[(size_t)c * apart] = vzip1q_f64(one, two);
+        to[(size_t)(c + 1) * apart] = vzip2q_f64(one, two);
+    }
+}
+#else
+SIMD void rg_turn(vd *to, size_t apart, const char *from, ptrdiff_t down) {
+    (void)down;
+    for (int c = 0; c < 8; c++) to[(size_t)c * apart] = v_load((const double *)from + c);
+}
 #endif
+
+/* Whether columns of an array lie side by side. */
+SIMD int rg_turns(rg_array a) {
+    const uintptr_t size = sizeof(double);
+    return a.across == sizeof(double) && ((uintptr_t)a.base | (uintptr_t)a.down) % size == 0;
+}
+
+/* Eight columns that do, for the rows of one tile. */
+SIMD void rg_eight(vd *xs, rg_array a, size_t row, int first) {
+    const char *from = a.base + (ptrdiff_t)row * a.down + (ptrdiff_t)sizeof(double) * first;
+    for (int j = 0; j < RG_VECTORS; j++)
+        rg_turn(xs + first * RG_VECTORS + j, RG_VECTORS, from + j * RG_LANES * a.down, a.down);
+}
 
 /* Columns `first` to `last` of an array for the rows of one tile, a vector each. */
 static inline __attribute__((unused)) void rg_columns(vd *xs, rg_array a, size_t row, int first,
                                                       int last) {
+    if (rg_turns(a))
+        for (; first + 8 <= last; first += 8) rg_eight(xs, a, row, first);
     for (int j = 0; j < RG_VECTORS; j++) {
         const char *from = a.base + (ptrdiff_t)(row + (size_t)(j * RG_LANES)) * a.down;
-        int c = first;
-#if RG_LANES > 1
-        if (a.across == sizeof(double) && a.down % (ptrdiff_t)sizeof(double) == 0)
-            for (; c + 8 <= last; c += 8)
-                rg_turn(xs + c * RG_VECTORS + j, RG_VECTORS, from + c * a.across, a.down);
-#endif
-        for (; c < last; c++) {
+        vd *to = xs + j;
+        if (a.down == sizeof(double) && (uintptr_t)from % sizeof(double) == 0) {
+            for (int c = first; c < last; c++)
+                to[c * RG_VECTORS] = v_load((const double *)(from + c * a.across));
+            continue;
+        }
+        for (int c = first; c < last; c++) {
             double lanes[RG_LANES];
             for (int l = 0; l < RG_LANES; l++)
                 memcpy(lanes + l, from + l * a.down + c * a.across, sizeof(double));
-            xs[c * RG_VECTORS + j] = v_load(lanes);
+            to[c * RG_VECTORS] = v_load(lanes);
         }
     }
 }
 
-/* Part `i` of what the next tile reads of an array, on its way while this one is computed: a line of
- * the cache for every vector, along rows or down columns, as they lie. */
-SIMD void rg_ahead(rg_array a, size_t row, int i) {
-#if RG_LANES > 1
+/* What the next tile reads of an array, on its way while this one is computed: some lines of the cache
+ * a round, one after another where rows lie close together (and then those for which there are not
+ * rounds enough at once); else those of column `c`, along rows or down columns, as they lie. */
+typedef struct {
+    uintptr_t next;
+    int is_close;
+} rg_ahead;
+
+SIMD rg_ahead rg_look_ahead(rg_array a, size_t row, int rounds) {
     uintptr_t next = (uintptr_t)a.base + (row + RG_TILE) * (uintptr_t)a.down;
-    if (a.across == sizeof(double))
-        next += (uintptr_t)(i % RG_LANES) * (uintptr_t)a.down +
-                (uintptr_t)(i / RG_LANES * RG_LANES) * sizeof(double);
-    else
-        next += (uintptr_t)i * (uintptr_t)a.across;
+    int is_close = a.across == sizeof(double) && a.down > 0 && a.down / 12 < rounds;
+#if RG_LANES > 1
+    if (is_close)
+        for (ptrdiff_t at = 64 * RG_VECTORS * (ptrdiff_t)rounds; at <= RG_TILE * a.down; at += 64)
+            __builtin_prefetch((const void *)(next + (uintptr_t)at));
+#endif
+    return (rg_ahead){next, is_close};
+}
+
+SIMD void rg_fetch(rg_ahead ahead, rg_array a, int c, int k) {
+#if RG_LANES > 1
+    uintptr_t at = ahead.next, apart = 64;
+    if (ahead.is_close) {
+        at += (uintptr_t)(64 * RG_VECTORS * k);
+    } else {
+        apart = RG_LANES * (uintptr_t)a.down;
+        if (a.across == sizeof(double))
+            at += (uintptr_t)(c % RG_LANES) * (uintptr_t)a.down +
+                  (uintptr_t)(c / RG_LANES * RG_LANES) * sizeof(double);
+        else
+            at += (uintptr_t)c * (uintptr_t)a.across;
+    }
     for (int j = 0; j < RG_VECTORS; j++)
-        __builtin_prefetch((const void *)(next + (uintptr_t)(j * RG_LANES) * (uintptr_t)a.down));
+        __builtin_prefetch((const void *)(at + (uintptr_t)j * apart));
 #else
-    (void)a, (void)row, (void)i;
+    (void)ahead, (void)a, (void)c, (void)k;
 #endif
 }
 
