@@ -67,12 +67,12 @@ static Laid laid_of(const Operand *it, int loops, const Count *length) {
     Laid laid = {0};
     for (int i = 0; i < loops; i++) {
         int last = laid.loops - 1;
-        if (last >= 0 && laid.stride[last] == it->stride[i] * length[i]) {
-            laid.length[last] *= length[i];
-            laid.stride[last] = it->stride[i];
+        if (last >= 0 && laid.loop[last].stride == it->stride[i] * length[i]) {
+            laid.loop[last].length *= length[i];
+            laid.loop[last].stride = it->stride[i];
         } else {
-            laid.length[laid.loops] = length[i];
-            laid.stride[laid.loops++] = it->stride[i];
+            laid.loop[laid.loops].length = length[i];
+            laid.loop[laid.loops++].stride = it->stride[i];
         }
     }
     return laid;
@@ -102,16 +102,18 @@ static void plan_whole(Box *box) {
     for (int i = 0; i < box->loops; i++) total *= length[i] = i ? box->length[i] : leap;
     for (int i = 0; i < box->reductions; i++) { /* its lines have to go on evenly */
         Reduction *it = &box->reduction[i];
-        Laid lines = laid_of(&box->operand[it->out], box->loops - 1, length);
+        const Operand *to = &box->operand[it->out];
+        Laid lines = laid_of(to, box->loops - 1, length);
         if (lines.loops > 1) return;
-        it->line = lines.loops ? lines.stride[0] : 0;
+        it->line = lines.loops ? lines.loop[0].stride : 0;
+        it->next = box->loops ? to->stride[box->loops - 1] : 0;
     }
     Count *step = box->step;
     for (int o = 0; o < box->operands + box->rooms; o++) {
         step[o] = 1;
         if (o >= box->reads) continue;
         Laid laid = box->laid[o] = laid_of(&box->operand[o], box->loops, length);
-        Count stride = laid.loops ? laid.stride[0] : 0;
+        Count stride = laid.loops ? laid.loop[0].stride : 0;
         int wide = box->wide >> o & 1 && total > 1;
         if (laid.loops <= 1 && (stride == 1 || (stride == 0 && !wide)))
             step[o] = stride;
@@ -122,8 +124,13 @@ static void plan_whole(Box *box) {
     if (rooms * rg_whole_room(total) > RG_SHAPED_SCRATCH) return;
     for (int i = 0; i < box->rows; i++)
         for (int k = 0; k < 3; k++) box->row[i].step[k] = step[box->row[i].arg[k]];
+    for (int o = 0; o < box->operands; o++) {
+        const Operand *it = &box->operand[o];
+        Count turn = box->loops ? leap * it->stride[0] : 0;
+        box->start[o] = (Start){it->slot, it->offset, turn};
+    }
+    box->last = box->loops ? box->length[box->loops - 1] : 1;
     box->whole = total;
-    box->leap = leap;
     box->turns = box->loops ? box->length[0] / leap : 1;
 }
 
@@ -138,11 +145,11 @@ static void read_box(Words *words, Box *box) {
     box->rows = (int)next_within(words, 0, MOST_STEPS);
     for (int i = 0; i < box->rows; i++) {
         Row *row = &box->row[i];
-        row->op = (int)next_within(words, 0, RG_OP_COUNT - 1);
-        row->to = (int)next_within(words, box->reads, registers);
+        row->op = (short)next_within(words, 0, RG_OP_COUNT - 1);
+        row->to = (uint8_t)next_within(words, box->reads, registers);
         if (row->to - box->operands >= box->rooms) box->rooms = row->to - box->operands + 1;
         for (int k = 0; k < 3; k++)
-            row->arg[k] = (int)next_within(words, 0, box->operands + box->rooms - 1);
+            row->arg[k] = (uint8_t)next_within(words, 0, box->operands + box->rooms - 1);
     }
     box->reductions = (int)next_within(words, 0, MOST_REDUCTIONS);
     for (int i = 0; i < box->reductions; i++) {

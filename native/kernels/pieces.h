@@ -17,35 +17,48 @@ typedef struct {
 } Operand;
 
 typedef struct {
-    int op, to, arg[3];
+    short op;
+    uint8_t to, arg[3];
     Count step[3]; /* of a whole box: 0 where an operand is one number */
 } Row;
 
 typedef struct {
     int kind, from, out;
-    Count line; /* of a whole box: how far apart the results of its lines are */
+    /* of a whole box: how far apart the results of its lines are, and those in a line */
+    Count line, next;
 } Reduction;
 
 /* How an operand is copied side by side: the loops of its box, as few as it has for itself. */
 typedef struct {
     int loops;
-    Count length[RG_BOX_LOOPS], stride[RG_BOX_LOOPS];
+    struct {
+        Count length, stride;
+    } loop[RG_BOX_LOOPS];
 } Laid;
 
+/* Where an operand of a whole box begins, and how much further in every turn. */
 typedef struct {
+    int slot;
+    Count offset, turn;
+} Start;
+
+/* What every run of a box reads stands first, and together. */
+typedef struct {
+    _Atomic(RgMapRows) compiled; /* in place of the rows; NULL where there is nothing compiled */
+    Count whole; /* how many numbers are gone through at once, in so many `turns` of the first loop;
+                    * 0 where it is not done that way */
+    Count turns;
+    Count last; /* numbers of the last loop */
     int loops, operands, reads, rows, reductions, rooms;
+    uint32_t copied;
+    uint32_t wide; /* operands that a reduction reads: one number an element, always */
+    Reduction reduction[MOST_REDUCTIONS];
+    Start start[RG_BOX_OPERANDS];
+    Row row[MOST_STEPS];
+    Laid laid[RG_BOX_OPERANDS];
     Count length[RG_BOX_LOOPS];
     Operand operand[RG_BOX_OPERANDS];
-    Row row[MOST_STEPS];
-    Reduction reduction[MOST_REDUCTIONS];
-    uint32_t wide; /* operands that a reduction reads: one number an element, always */
-    Count whole; /* how many numbers are gone through at once, in so many `turns` of the first loop,
-                    * each `leap` of it; 0 where it is not done that way */
-    Count turns, leap;
-    uint32_t copied;
-    Laid laid[RG_BOX_OPERANDS];
     Count step[RG_BOX_OPERANDS + RG_BOX_ROOMS]; /* of a whole box, as its rows have them */
-    _Atomic(RgMapRows) compiled; /* in place of the rows; NULL where there is nothing compiled */
 } Box;
 
 typedef struct {

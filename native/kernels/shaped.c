@@ -10,7 +10,9 @@
 
 #include "pieces.h"
 
-enum { SHORT_BLOCK = 256 };
+/* Numbers of a block, the fewer the more arrays it goes through, all of which are to stay in the first
+ * cache; and of a line that is not worth calling a kernel for its addition. */
+enum { SHORT_BLOCK = 256, SHORT_SUM = 32 };
 
 /* ---- boxes -------------------------------------------------------------------------------------- */
 
@@ -83,8 +85,11 @@ static void reduce(const Block *block, const Reduction *reduction, double *out, 
             *out = begins ? made : joined(kind, *out, made);
         } else if (begins) {
             for (Count i = 0; i < n; i++) out[i * next] = x[i];
-        } else if (next == 1 && kind == RG_TOTAL) {
+        } else if (next == 1 && kind == RG_TOTAL && n < SHORT_SUM) {
             for (Count i = 0; i < n; i++) out[i] += x[i];
+        } else if (next == 1 && kind == RG_TOTAL) {
+            rg_arrays->forward[RG_OP_add](n, out, (const double *const[3]){out, x, NULL},
+                                          (const Count[3]){1, 1, 0});
         } else {
             for (Count i = 0; i < n; i++) out[i * next] = joined(kind, out[i * next], x[i]);
         }
@@ -111,8 +116,10 @@ static inline int ran_compiled(const Box *box, Count n, double *const *at, const
 static void run_lines(const Box *box, double *const *base, const Count *turn_offset, Count lines,
                       Count n, uint32_t nonzero, double *scratch) {
     int last = box->loops - 1, before = box->loops - 2;
-    int long_rows = box->reductions && n > SHORT_BLOCK;
-    Count limit = long_rows ? RG_BOX_BLOCK : SHORT_BLOCK;
+    int long_rows = box->reductions && n > SHORT_BLOCK, arrays = box->operands + box->rooms;
+    Count limit = long_rows || arrays <= 4 ? RG_BOX_BLOCK
+                  : arrays <= 8            ? 2 * SHORT_BLOCK
+                                           : SHORT_BLOCK;
     Count wide = n < limit ? n : limit, most = limit / wide;
     Block block;
     block.box = box;
@@ -156,16 +163,16 @@ static void run_lines(const Box *box, double *const *base, const Count *turn_off
 /* An operand copied side by side. A vector's worth of numbers behind it may be written too. */
 static void lay_whole(const Laid *laid, const double *from, double *to) {
     int last = laid->loops - 1, before = laid->loops - 2;
-    Count n = laid->length[last], lines = before < 0 ? 1 : laid->length[before];
-    Count next = laid->stride[last], line = before < 0 ? 0 : laid->stride[before];
+    Count n = laid->loop[last].length, lines = before < 0 ? 1 : laid->loop[before].length;
+    Count next = laid->loop[last].stride, line = before < 0 ? 0 : laid->loop[before].stride;
     Count turn[RG_BOX_LOOPS] = {0};
     for (;; to += lines * n) {
         rg_arrays->lay(lines, n, to, from, line, next);
         int loop = before - 1;
         for (; loop >= 0; loop--) {
-            from += laid->stride[loop];
-            if (++turn[loop] < laid->length[loop]) break;
-            from -= laid->stride[loop] * laid->length[loop];
+            from += laid->loop[loop].stride;
+            if (++turn[loop] < laid->loop[loop].length) break;
+            from -= laid->loop[loop].stride * laid->loop[loop].length;
             turn[loop] = 0;
         }
         if (loop < 0) return;
@@ -176,12 +183,12 @@ static void lay_whole(const Laid *laid, const double *from, double *to) {
  * copied in the first. */
 static void run_whole(const Box *box, const RgRun *run, Count turn) {
     double *at[RG_BOX_OPERANDS + RG_BOX_ROOMS], *room = run->scratch;
-    Count apart = rg_whole_room(box->whole), beyond = turn * box->leap;
+    Count apart = rg_whole_room(box->whole);
     for (int o = 0; o < box->operands; o++) {
-        const Operand *it = &box->operand[o];
-        at[o] = run->slots[it->slot] + it->offset + beyond * it->stride[0];
+        const Start *it = &box->start[o];
+        at[o] = run->slots[it->slot] + it->offset + turn * it->turn;
         if (box->copied >> o & 1) {
-            if (turn == 0 || it->stride[0] != 0) lay_whole(&box->laid[o], at[o], room);
+            if (turn == 0 || it->turn != 0) lay_whole(&box->laid[o], at[o], room);
             at[o] = room;
             room += apart;
         }
@@ -193,14 +200,14 @@ static void run_whole(const Box *box, const RgRun *run, Count turn) {
         const double *in[3] = {at[row->arg[0]], at[row->arg[1]], at[row->arg[2]]};
         rg_arrays->forward[row->op](box->whole, at[row->to], in, row->step);
     }
+    if (box->reductions == 0) return;
     Block block;
-    block.n = box->loops ? box->length[box->loops - 1] : 1;
-    block.lines = box->reductions ? box->whole / block.n : 0;
+    block.n = box->last;
+    block.lines = box->whole / box->last;
     for (int i = 0; i < box->reductions; i++) {
         const Reduction *it = &box->reduction[i];
-        const Operand *to = &box->operand[it->out];
         block.at[it->from] = at[it->from];
-        reduce(&block, it, at[it->out], it->line, box->loops ? to->stride[box->loops - 1] : 0, 1);
+        reduce(&block, it, at[it->out], it->line, it->next, 1);
     }
 }
 
