@@ -340,13 +340,18 @@ enum { SMALL = 1 << 15 }; /* numbers of a and b up to which copying them does no
 
 enum { TURNED = 1 << 12 }; /* numbers of b up to which it is turned on the stack */
 
-/* The same where b's columns lie apart. */
+static inline int fits_turned(Count n, Count k) { return k * vectors_of(n) * LANES <= TURNED; }
+
+/* The same where b's columns lie apart: as many of them are turned at a time as there is room for. */
 static void direct_turned(Count m, Count n, Count k, RgMatrix a, RgMatrix b, double *c, Count c_row,
                           RgHow how) {
     _Alignas(64) double turned[TURNED];
-    Count wide = vectors_of(n) * LANES;
-    turn(k, n, wide, b.at, b.row, b.column, turned);
-    direct(m, n, k, a.at, a.row, a.column, turned, wide, 1, c, c_row, how);
+    Count most = fits_turned(n, k) ? n : TURNED / k / WIDE * WIDE;
+    for (Count j = 0; j < n; j += most) {
+        Count width = least(n - j, most), wide = vectors_of(width) * LANES;
+        turn(k, width, wide, b.at + j * b.column, b.row, b.column, turned);
+        direct(m, width, k, a.at, a.row, a.column, turned, wide, 1, c + j, c_row, how);
+    }
 }
 
 /* At most RG_CHAIN terms a number. */
@@ -356,7 +361,7 @@ static int one_chain(Count m, Count n, Count k, RgMatrix a, RgMatrix b, double *
         direct(m, n, k, a.at, a.row, a.column, b.at, b.row, 0, c, c_row, how);
         return 0;
     }
-    if (k * vectors_of(n) * LANES <= TURNED && m * k <= SMALL) {
+    if ((fits_turned(n, k) && m * k <= SMALL) || (k * WIDE <= TURNED && m * k + k * n <= SMALL)) {
         direct_turned(m, n, k, a, b, c, c_row, how);
         return 0;
     }
