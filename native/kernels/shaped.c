@@ -320,7 +320,9 @@ static int move_line(const Moving *it, double *to, const double *from, const int
         return 0;
     }
     to += beyond;
-    if (here == 1 && there == 1)
+    if (here == 1 && there == 1 && n < SHORT_SUM)
+        for (Count i = 0; i < n; i++) to[i] += from[i];
+    else if (here == 1 && there == 1)
         rg_arrays->forward[RG_OP_add](n, to, (const double *const[3]){to, from, to},
                                       (const Count[3]){1, 1, 1});
     else
