@@ -15,6 +15,7 @@ typedef struct {
     unsigned int version; /* of an attribute: of the type it was looked up in; 0 for no shortcut */
     int in_class;         /* found there, and not in the object itself */
     Py_ssize_t hint;      /* the hash of the key, or an index */
+    uint64_t state;       /* of the dict in which it was plainly there; 0 for none */
 } Place;
 
 typedef struct {
@@ -161,6 +162,7 @@ static void prepare(Place *place) {
     place->version = 0;
     place->in_class = 0;
     place->hint = -1;
+    place->state = 0;
     if (place->kind == ITEM && PyList_CheckExact(container))
         place->hint = PyLong_AsSsize_t(place->key); /* it was an index a moment ago */
     else if (place->kind != CELL && PyUnicode_CheckExact(place->key))
@@ -176,7 +178,21 @@ static void prepare(Place *place) {
         place->version = version_of(type);
 }
 
-static int is_in_dict(PyObject *dict, const Place *place, PyObject *expected) {
+/* A number that no other dict has, nor this one once it has changed; 0 where there is no such number. */
+static inline uint64_t state_of(PyObject *dict) {
+#if PY_VERSION_HEX < 0x030C0000
+    return ((PyDictObject *)dict)->ma_version_tag;
+#else
+    (void)dict;
+    return 0;
+#endif
+}
+
+/* `state` becomes that of the dict. */
+static inline int is_in_dict(PyObject *dict, const Place *place, PyObject *expected,
+                             uint64_t *state) {
+    *state = state_of(dict);
+    if (*state != 0 && *state == place->state) return 1;
     PyObject *found = _PyDict_GetItem_KnownHash(dict, place->key, place->hint);
     if (found == NULL && PyErr_Occurred()) {
         PyErr_Clear();
@@ -186,12 +202,13 @@ static int is_in_dict(PyObject *dict, const Place *place, PyObject *expected) {
 }
 
 /* The shortcut: whether the very same object is plainly there. 0 means to look thoroughly. */
-static inline int is_plainly_there(const Place *place) {
+static inline int is_plainly_there(const Place *place, uint64_t *state) {
     PyObject *container = place->container;
     if (place->kind == CELL) return PyCell_GET(container) == place->expected;
     if (place->hint == -1) return 0;
     if (place->kind == ITEM) {
-        if (PyDict_CheckExact(container)) return is_in_dict(container, place, place->expected);
+        if (PyDict_CheckExact(container))
+            return is_in_dict(container, place, place->expected, state);
         return PyList_CheckExact(container) && place->hint < PyList_GET_SIZE(container) &&
                place->hint >= 0 && PyList_GET_ITEM(container, place->hint) == place->expected;
     }
@@ -200,14 +217,25 @@ static inline int is_plainly_there(const Place *place) {
     if (version_of(Py_TYPE(container)) != place->version) return 0;
     PyObject **dict = _PyObject_GetDictPtr(container);
     if (dict == NULL || *dict == NULL || !PyDict_CheckExact(*dict)) return 0;
-    return is_in_dict(*dict, place, place->in_class ? NULL : place->expected);
+    return is_in_dict(*dict, place, place->in_class ? NULL : place->expected, state);
 }
 
-static int is_as_expected(const Place *place) {
-    if (RG_LIKELY(is_plainly_there(place))) return 1;
+/* Looking may run code that makes the list longer or shorter. */
+static int is_as_expected(Names *names, Py_ssize_t at) {
+    const Place *place = &names->places[at];
+    PyObject *container = place->container, *key = place->key, *expected = place->expected;
+    int kind = place->kind;
+    uint64_t before = place->state, state = before;
+    if (RG_LIKELY(is_plainly_there(place, &state))) {
+        Place *now = &names->places[at];
+        if (state != before && at < names->count && now->container == container &&
+            now->key == key && now->expected == expected)
+            now->state = state;
+        return 1;
+    }
     Look now;
-    PyObject *expected = Py_XNewRef(place->expected); /* the list may grow meanwhile */
-    int plain = look(place->kind, place->container, place->key, &now);
+    Py_XINCREF(expected);
+    int plain = look(kind, container, key, &now);
     int same = plain && is_same(now.found, expected);
     Py_XDECREF(now.found);
     Py_XDECREF(expected);
@@ -290,7 +318,7 @@ static PyObject *names_read_at(Names *names, int kind, PyObject *container, PyOb
         int known = PyDict_Contains(names->known, known_as);
         failed = known < 0 ||
                  (!known && add(names, known_as,
-                                (Place){container, key, now.found, name, kind, 0, 0, -1}) < 0);
+                                (Place){container, key, now.found, name, kind, 0, 0, -1, 0}) < 0);
     }
     Py_XDECREF(known_as);
     if (failed || !now.follow) Py_CLEAR(now.found);
@@ -299,9 +327,9 @@ static PyObject *names_read_at(Names *names, int kind, PyObject *container, PyOb
 }
 
 int rg_names_are_unchanged(PyObject *object) {
-    const Names *names = (const Names *)object;
+    Names *names = (Names *)object;
     for (Py_ssize_t i = 0; i < names->count; i++)
-        if (!is_as_expected(&names->places[i])) return 0;
+        if (!is_as_expected(names, i)) return 0;
     return 1;
 }
 
@@ -313,10 +341,10 @@ static PyObject *names_unchanged(PyObject *self, PyObject *Py_UNUSED(ignored)) {
 
 /* changed() -> {key: name} of the places where something else stands now. */
 static PyObject *names_changed(PyObject *self, PyObject *Py_UNUSED(ignored)) {
-    const Names *names = (const Names *)self;
+    Names *names = (Names *)self;
     PyObject *found = PyDict_New();
     for (Py_ssize_t i = 0; found && i < names->count; i++) {
-        if (is_as_expected(&names->places[i])) continue;
+        if (is_as_expected(names, i)) continue;
         const Place *place = &names->places[i];
         PyObject *key = key_of(place->kind, place->container, place->key);
         if (key == NULL || PyDict_SetItem(found, key, place->name) < 0) Py_CLEAR(found);

@@ -340,13 +340,18 @@ enum { SMALL = 1 << 15 }; /* numbers of a and b up to which copying them does no
 
 enum { TURNED = 1 << 12 }; /* numbers of b up to which it is turned on the stack */
 
-/* The same where b's columns lie apart. */
+static inline int fits_turned(Count n, Count k) { return k * vectors_of(n) * LANES <= TURNED; }
+
+/* The same where b's columns lie apart: as many of them are turned at a time as there is room for. */
 static void direct_turned(Count m, Count n, Count k, RgMatrix a, RgMatrix b, double *c, Count c_row,
                           RgHow how) {
     _Alignas(64) double turned[TURNED];
-    Count wide = vectors_of(n) * LANES;
-    turn(k, n, wide, b.at, b.row, b.column, turned);
-    direct(m, n, k, a.at, a.row, a.column, turned, wide, 1, c, c_row, how);
+    Count most = fits_turned(n, k) ? n : TURNED / k / WIDE * WIDE;
+    for (Count j = 0; j < n; j += most) {
+        Count width = least(n - j, most), wide = vectors_of(width) * LANES;
+        turn(k, width, wide, b.at + j * b.column, b.row, b.column, turned);
+        direct(m, width, k, a.at, a.row, a.column, turned, wide, 1, c + j, c_row, how);
+    }
 }
 
 /* At most RG_CHAIN terms a number. */
@@ -356,7 +361,7 @@ static int one_chain(Count m, Count n, Count k, RgMatrix a, RgMatrix b, double *
         direct(m, n, k, a.at, a.row, a.column, b.at, b.row, 0, c, c_row, how);
         return 0;
     }
-    if (k * vectors_of(n) * LANES <= TURNED && m * k <= SMALL) {
+    if ((fits_turned(n, k) && m * k <= SMALL) || (k * WIDE <= TURNED && m * k + k * n <= SMALL)) {
         direct_turned(m, n, k, a, b, c, c_row, how);
         return 0;
     }
@@ -400,6 +405,85 @@ static int product(Count m, Count n, Count k, RgMatrix a, RgMatrix b, double *c,
     return failed;
 }
 
+/* ---- Few columns: two rows of the product in a vector ------------------------------------------ */
+
+#if RG_LANES == 8
+enum { FEW = LANES / 2 };
+
+/* Twice the first few numbers. */
+SIMD vd twice(const double *from, Part few) {
+    return _mm512_broadcast_f64x4(_mm256_maskz_loadu_pd(few, from));
+}
+
+/* Up to 2 * `pairs` rows of a product whose left side lies in columns. */
+SIMD void pairs_of_columns(int pairs, Count height, Count k, const double *a, Count a_column,
+                           const double *b, Count b_row, Part few, vd *s) {
+    static const int64_t rows_of[LANES / 2][LANES] = {{0, 0, 0, 0, 1, 1, 1, 1},
+                                                      {2, 2, 2, 2, 3, 3, 3, 3},
+                                                      {4, 4, 4, 4, 5, 5, 5, 5},
+                                                      {6, 6, 6, 6, 7, 7, 7, 7}};
+    vi rows[LANES / 2];
+    UNROLLED(int j = 0; j < LANES / 2; j++) rows[j] = _mm512_loadu_si512(rows_of[j]);
+    for (Count p = 0; p < k; p++, a += a_column, b += b_row) {
+        vd y = twice(b, few);
+        UNROLLED(int j = 0; j < pairs; j += LANES / 2) {
+            Count left = height - 2 * j;
+            vd x = load_part(a + 2 * j, part_of(least(left, LANES)));
+            UNROLLED(int i = 0; i < LANES / 2; i++)
+            s[j + i] = v_fma(_mm512_permutexvar_pd(rows[i], x), y, s[j + i]);
+        }
+    }
+}
+
+/* The same where it lies in rows. */
+SIMD void pairs_of_rows(int pairs, Count height, Count k, const double *a, Count a_row,
+                        const double *b, Count b_row, Part few, vd *s) {
+    static const int64_t both[LANES][LANES] = {
+        {0, 0, 0, 0, 8, 8, 8, 8},     {1, 1, 1, 1, 9, 9, 9, 9},     {2, 2, 2, 2, 10, 10, 10, 10},
+        {3, 3, 3, 3, 11, 11, 11, 11}, {4, 4, 4, 4, 12, 12, 12, 12}, {5, 5, 5, 5, 13, 13, 13, 13},
+        {6, 6, 6, 6, 14, 14, 14, 14}, {7, 7, 7, 7, 15, 15, 15, 15}};
+    for (Count p = 0; p < k; p += LANES) {
+        Count deep = least(k - p, LANES);
+        vd row[2 * LANES];
+        UNROLLED(int i = 0; i < 2 * pairs; i++)
+        row[i] = load_part(a + least(i, height - 1) * a_row + p, part_of(deep));
+        for (Count q = 0; q < deep; q++, b += b_row) {
+            vd y = twice(b, few);
+            vi two = _mm512_loadu_si512(both[q]);
+            UNROLLED(int j = 0; j < pairs; j++)
+            s[j] = v_fma(_mm512_permutex2var_pd(row[2 * j], two, row[2 * j + 1]), y, s[j]);
+        }
+    }
+}
+
+SIMD void few_columns_of(int pairs, Count height, Count n, Count k, RgMatrix a, RgMatrix b,
+                         double *c, Count c_row, RgHow how) {
+    vd s[LANES];
+    Part few = part_of(n);
+    UNROLLED(int j = 0; j < pairs; j++) s[j] = v_set(0.0);
+    if (a.row == 1)
+        pairs_of_columns(pairs, height, k, a.at, a.column, b.at, b.row, few, s);
+    else
+        pairs_of_rows(pairs, height, k, a.at, a.row, b.at, b.row, few, s);
+    UNROLLED(int j = 0; j < pairs; j++)
+    UNROLLED(int half = 0; half < 2; half++) {
+        if (2 * j + half >= height) continue;
+        double *at = c + (2 * j + half) * c_row;
+        __m256d made = _mm512_extractf64x4_pd(s[j], half);
+        if (how == RG_ADD) made = _mm256_add_pd(_mm256_maskz_loadu_pd(few, at), made);
+        _mm256_mask_storeu_pd(at, few, made);
+    }
+}
+
+/* A product of at most FEW columns, whose left side goes on evenly one way or the other. */
+static void few_columns(Count m, Count n, Count k, RgMatrix a, RgMatrix b, double *c, Count c_row,
+                        RgHow how) {
+    for (; m > LANES; m -= 2 * LANES, a.at += 2 * LANES * a.row, c += 2 * LANES * c_row)
+        few_columns_of(LANES, least(m, 2 * LANES), n, k, a, b, c, c_row, how);
+    if (m > 0) few_columns_of(LANES / 2, m, n, k, a, b, c, c_row, how);
+}
+#endif
+
 /* Small ones of one tile or a few each: what they have in common is decided once. */
 static int several(Count batch, Count m, Count n, Count k, RgMatrix a, Count a_step, RgMatrix b,
                    Count b_step, double *c, Count stride, Count c_step, RgHow how) {
@@ -411,6 +495,13 @@ static int several(Count batch, Count m, Count n, Count k, RgMatrix a, Count a_s
             if (product(m, n, k, a, b, c, stride, how)) return -1;
         return 0;
     }
+#if RG_LANES == 8
+    if (n <= FEW && !turns && (a.row == 1 || a.column == 1)) {
+        for (; batch > 0; batch--, a.at += a_step, b.at += b_step, c += c_step)
+            few_columns(m, n, k, a, b, c, stride, how);
+        return 0;
+    }
+#endif
     _Alignas(64) double turned[TURNED];
     if (m > ROWS || vectors > VECTORS) {
         for (; batch > 0; batch--, a.at += a_step, b.at += b_step, c += c_step) {

@@ -212,6 +212,18 @@ def test_large_products_add_in_the_stated_order(m: int, n: int, k: int) -> None:
         assert product_of(a, b).tobytes() == made.tobytes()
 
 
+@pytest.mark.parametrize(
+    ("m", "n", "k"), [(32, 128, 128), (5, 200, 100), (20, 100, 170), (9, 7, 500), (3, 30, 171)]
+)
+def test_a_right_side_in_columns_has_the_same_bits(m: int, n: int, k: int) -> None:
+    draw = np.random.default_rng(n)
+    a, b, onto = (draw.standard_normal(it) for it in ((m, k), (k, n), (m, n)))
+    made = at_all_levels(lambda: product_of(a, np.asfortranarray(b)))
+    assert made.tobytes() == product_of(a, b).tobytes()
+    added = at_all_levels(lambda: product_of(a, np.asfortranarray(b), onto))
+    assert np.array_equal(added, onto + made)
+
+
 def fused(x: float, y: float, z: float) -> float:
     """x * y + z, rounded once."""
     return float(Fraction(x) * Fraction(y) + Fraction(z))

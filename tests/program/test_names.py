@@ -417,6 +417,23 @@ def test_what_is_not_rebound_is_recorded_once(rg: Any, way: str) -> None:
     assert len(calls) == 1, way
 
 
+@pytest.mark.parametrize("way", WAYS)
+def test_a_number_is_seen_after_something_else_was_put_beside_it(rg: Any, way: str) -> None:
+    function, put = WAYS[way]()
+    put(2.0)
+    f = rg.compile(function)
+    beside = [globals(), vars(CONFIG), SETTINGS]
+    for number in range(3):
+        for rate in (2.0, 3.0):
+            put(rate)
+            assert same(f(X), X * rate), way
+            for names in beside:  # as it was, in another state
+                names["beside"] = number
+            assert same(f(X), X * rate), way
+    for names in beside:
+        del names["beside"]
+
+
 def test_numbers_in_arrays_are_seen(rg: Any) -> None:
     function, put = in_an_array()
     f = rg.compile(function)

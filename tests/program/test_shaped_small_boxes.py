@@ -47,3 +47,23 @@ def test_small_boxes_agree_with_tensors(rg: ModuleType, case: Any, size: Any) ->
     for gradient, tensor in zip(gradients, tensors):
         np.testing.assert_allclose(gradient, tensor.grad, rtol=1e-12, atol=1e-13)
     assert rg.compile(f)(*given) == value
+
+
+def test_what_is_alike_along_an_axis_is_computed_once(rg: ModuleType) -> None:
+    x, scale = np.random.default_rng(4).standard_normal((30, 8)), np.linspace(0.5, 2.0, 30)
+
+    @rg.compile
+    def scaled(x: rg.Tensor, scale: rg.Tensor) -> Any:  # type: ignore[name-defined]
+        return (rg.exp(x) / scale.reshape(-1, 1)).sum()
+
+    value, gradient = scaled.value_and_grad(x, scale, wrt="x")
+    np.testing.assert_allclose(value, (np.exp(x) / scale[:, None]).sum(), rtol=1e-13)
+    np.testing.assert_allclose(gradient, np.exp(x) / scale[:, None], rtol=1e-13)
+    plan = scaled.explain()
+    assert "map over (30,) 240 bytes: div" in plan or "by NumPy, one by one" in plan
+
+    @rg.compile
+    def spread(x: rg.Tensor) -> Any:  # type: ignore[name-defined]
+        return (x.sum() * 2.0 + x.sum()) * 2.0
+
+    np.testing.assert_array_equal(spread.grad(x), np.full((30, 8), 6.0))

@@ -15,7 +15,10 @@ import pytest
 from ..kernels.native_arrays import levels, native
 from .support import same
 
-SHAPES = [(64, 4, 7, 4), (3, 2, 16, 5), (37, 1, 9, 8), (1000, 2, 3, 3), (2, 1, 24, 17)]
+SHAPES = [
+    (64, 4, 7, 4), (3, 2, 16, 5), (37, 1, 9, 8), (1000, 2, 3, 3), (2, 1, 24, 17), (3, 2, 33, 2),
+    (2, 3, 16, 4),
+]  # fmt: skip
 """Documents, heads, positions, width: parts of vectors, several tiles, odd counts of turns."""
 
 
@@ -64,6 +67,30 @@ def test_heads_in_loops_agree_with_tensors_at_every_level(rg: ModuleType, shape:
         now = [np.asarray(value), *gradients]
         assert before is None or all(map(same, now, before)), level
         before = now
+
+
+@pytest.mark.parametrize("columns", [2, 3, 4, 5])
+@pytest.mark.parametrize("sizes", [(2, 1), (7, 9), (8, 8), (9, 4), (16, 16), (19, 23)], ids=str)
+def test_products_of_few_columns_add_up_at_every_level(
+    rg: ModuleType, sizes: Any, columns: int
+) -> None:
+    m, k = sizes
+    draw = np.random.default_rng(4)
+    a, b = draw.standard_normal((2, 3, m, k))
+    x, y = draw.standard_normal((2, 3, k, columns))
+    x[0, 0, 0], a[1, 0, 0] = np.nan, np.inf
+
+    @rg.compile
+    def both(a: Any, x: Any, b: Any, y: Any) -> Any:
+        return a @ x + b.transpose(0, 2, 1) @ y
+
+    before = None
+    for level in levels():
+        native.use_kernels(level)
+        found = both(a, x, np.ascontiguousarray(b.transpose(0, 2, 1)), y)
+        np.testing.assert_allclose(found, a @ x + b @ y, rtol=1e-10, atol=1e-12)
+        assert before is None or same(found, before), level
+        before = found
 
 
 @pytest.mark.parametrize("length", [1, 2, 7, 8, 9, 31, 300])

@@ -312,11 +312,18 @@ class Lowering:
         return Operand(self._number_roots[key], 0, (0,) * axes)
 
     def _map(self, op: str | int, args: tuple[Operand, ...], box: Shape) -> Operand:
-        """One row over a box; what is there already, or changes nothing, is no step."""
+        """One row over a box; what is there already, or changes nothing, is no step. Along axes in
+        which no operand moves it is carried out once."""
         code = NUMBERS[op] if isinstance(op, str) else op
         known = self.folding.map(code, args, box)
         if known is not None:
             return known
+        axes = [axis for axis in range(len(box)) if any(it.steps[axis] for it in args)]
+        if len(axes) < len(box):
+            few = tuple(it._replace(steps=tuple(it.steps[axis] for axis in axes)) for it in args)
+            once = self._map(code, few, tuple(box[axis] for axis in axes))
+            steps = dict(zip(axes, once.steps))
+            return once._replace(steps=tuple(steps.get(axis, 0) for axis in range(len(box))))
         key = (code, args, box)
         root = self._same.get(key)
         if root is None:

@@ -37,6 +37,7 @@ def in_order(steps: Sequence[Step], kept: set[int]) -> list[Step]:
                 made = _written(before, step.box, step.arg.steps)
             elif isinstance(before, Map):
                 made = _walked(before, step.box, step.arg.steps)
+                made = made and _straight(made, result, maker)
             if made is not None:
                 result[place] = _as(made, step.result)
                 places[step.result] = place
