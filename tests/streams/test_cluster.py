@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -176,19 +177,12 @@ def test_threads_are_not_oversubscribed(client: Any) -> None:
 
     f, (S, K) = main_function(), columns()
     lazy = f(da.from_array(S, chunks=20_000), K, 0.3)
-    parts = [task for task in dict(lazy.dask).values() if "Part" in repr(type(task)) or True]
-    calls = [it for task in parts for it in _inside(task) if isinstance(it, Part)]
-    assert calls
-    assert all(call.filled([None] * len(call.places))["threads"] == 1 for call in calls)
-    lazy = f(da.from_array(S, chunks=20_000), K, 0.3, threads=2)
-    calls = [
-        it for task in dict(lazy.dask).values() for it in _inside(task) if isinstance(it, Part)
-    ]
-    assert calls[0].filled([None] * len(calls[0].places))["threads"] == 2
-
-
-def _inside(task: Any) -> Any:
-    return task if isinstance(task, tuple) else getattr(task, "args", ())
+    for given, wanted in (({}, 1), ({"threads": 2}, 2)):
+        lazy = f(da.from_array(S, chunks=20_000), K, 0.3, **given)
+        functions = [getattr(task, "func", None) for task in dict(lazy.dask).values()]
+        calls = [it.args[0] for it in functions if isinstance(it, partial)]
+        assert [type(call) for call in calls] == [Part, Part]
+        assert {call.filled([None] * len(call.places))["threads"] for call in calls} == {wanted}
 
 
 def test_a_worker_that_is_killed_in_the_middle(notes: Any) -> None:

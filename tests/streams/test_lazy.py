@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -75,6 +76,7 @@ CALLS = {
     "hvp": lambda f, S, K: f.hvp(S, K, 0.3, wrt="S", vector=K),
     "sum": lambda f, S, K: f.value_and_grad(S, K, 0.3, reduce="sum"),
     "mean": lambda f, S, K: f.value_and_grad(S, K, 0.3, reduce="mean", wrt=("K", "a")),
+    "mean of rows": lambda f, S, K: f.grad(S, K, 0.3, reduce="mean", wrt=("S", "K")),
     "sum of gradients": lambda f, S, K: f.grad(S, K, 0.3, reduce="sum", wrt="a"),
     "weighted mean": lambda f, S, K: f.grad(S, K, 0.3, reduce="mean", wrt="a", weights=K),
 }
@@ -187,8 +189,35 @@ def test_tasks_have_names(rg: Any) -> None:
     names = {key_split(key) for key in dict(lazy[0].dask)}
     assert {name for name in names if name.startswith("f.")} == {
         "f.value_and_grad", "f.value_and_grad.sums", "f.value_and_grad.joined",
-        "f.value_and_grad-total0",
     }  # fmt: skip
+
+
+def test_a_chunk_is_one_task(rg: Any) -> None:
+    S = da.ones(100, chunks=10) + 1.0
+    for lazy, others in (
+        (function(rg)(S, 2.0, 0.3), 0),
+        (function(rg).value_and_grad(S, 2.0, 0.3)[1][0], 0),
+        (function(rg).value_and_grad(S, 2.0, 0.3, reduce="sum")[0], 1),
+        (function(rg).grad(S, 2.0, 0.3, wrt="a", reduce="mean"), 1),
+    ):
+        assert len(dict(dask.optimize(lazy)[0].dask)) == 10 + others
+
+
+@pytest.mark.parametrize("chunks", [7, 100, 1_300])
+def test_calls_that_are_a_task_of_their_own(rg: Any, monkeypatch: Any, chunks: int) -> None:
+    lazily = importlib.import_module(f"{rg.__name__}.streams.lazy")
+    monkeypatch.setattr(lazily, "_MOST_REPEATED", -1)
+    S, K = columns()
+    for call in ("value", "value_and_grad", "sum", "mean"):
+        wanted = CALLS[call](function(rg), S, K)
+        lazy = da.from_array(S, chunks=chunks), da.from_array(K, chunks=chunks)
+        found = CALLS[call](function(rg), *lazy)
+        same(found, wanted)
+        first = found
+        while isinstance(first, tuple):
+            first = first[0]
+        names = [str(key) for key in dict(first.dask)]
+        assert any(".call-" in name for name in names)
 
 
 def test_what_cannot_be_lazy(rg: Any) -> None:

@@ -32,8 +32,8 @@ class Part:
     @property
     def weight(self) -> int:
         """About how many bytes it has on its way."""
-        arrays = (getattr(leaf, "given", leaf) for leaf in self.leaves)
-        return self.shipped.weight + sum(it.nbytes for it in arrays if is_array(it))
+        arrays = [getattr(leaf, "given", leaf) for leaf in self.leaves]
+        return self.shipped.weight + sum(int(it.nbytes) for it in arrays if is_array(it))
 
     def columns(self, place: int, nulls: str) -> None:
         """What stands there was inside of ``rg.columns``."""
