@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import pickle
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -218,6 +220,34 @@ def test_calls_that_are_a_task_of_their_own(rg: Any, monkeypatch: Any, chunks: i
             first = first[0]
         names = [str(key) for key in dict(first.dask)]
         assert any(".call-" in name for name in names)
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_functions_arrive_once(rg: Any, monkeypatch: Any, large: bool) -> None:
+    shipping = importlib.import_module(f"{rg.__name__}.streams.shipping")
+    if large:
+        monkeypatch.setattr(shipping, "_LARGE", 0)
+    f = function(rg)
+    f(1.0, 2.0, 0.3)
+    data = pickle.dumps(shipping.Shipped(f))
+    one, other = pickle.loads(data), pickle.loads(data)
+    assert one.function is one.function
+    assert (one.function is other.function) != large  # what is large is one for each who holds it
+    assert one.function(1.0, 2.0, 0.3) == f(1.0, 2.0, 0.3)
+    assert pickle.loads(pickle.dumps(one)).function(3.0, 2.0, 0.3) == f(3.0, 2.0, 0.3)
+
+
+def test_calls_arrive_with_their_arguments(rg: Any) -> None:
+    f, (S, K) = function(rg), columns()
+    f(S, K, 0.3)
+    lazy = f.grad(da.from_array(S, chunks=1_000), K, 0.3, wrt="a", reduce="sum")
+    functions = [getattr(task, "func", None) for task in dict(lazy.dask).values()]
+    runs = [it for it in functions if isinstance(it, partial)]
+    calls = [it.args[0] for it in runs if it.func.__name__ == "run"]
+    call = pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(calls[0]))))
+    found = call((0, 0), [S[:1_000], K[:1_000]])
+    assert type(call).__name__ == "Sent"
+    assert found.sums.tobytes() == calls[0]((0, 0), [S[:1_000], K[:1_000]]).sums.tobytes()
 
 
 def test_what_cannot_be_lazy(rg: Any) -> None:

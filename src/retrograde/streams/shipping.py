@@ -38,10 +38,30 @@ _TOPICS: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
 _HEARD: WeakKeyDictionary[Any, set[str]] = WeakKeyDictionary()
 _LEARNING = ThreadPoolExecutor(1, "retrograde-learn")
 _BYTES_OF_INSTRUCTION = 16
-_MOST_MADE = 16
-_MADE: dict[tuple[str, bytes], _Made] = {}
-"""The functions that came last. Each task has its function with it; a worker makes it once."""
-_LOCK = RLock()
+_MOST_KEPT, _LARGE = 16, 1 << 20
+"""How many functions and calls a worker keeps, and from how many bytes on it does not."""
+
+
+class Kept:
+    """What is made of bytes as they came, the last of it: each task has them with it, and a worker
+    makes it once. What is large comes once, and goes with the one who holds it."""
+
+    def __init__(self, make: Callable[[Any], Any]) -> None:
+        self._make, self._kept = make, dict[Any, Any]()
+        self._lock = RLock()
+
+    def of(self, holder: Any, came: Any, size: int) -> Any:
+        """What is made of something that came."""
+        with self._lock:
+            if size > _LARGE:
+                if "_held" not in vars(holder):
+                    holder._held = self._make(came)
+                return holder._held
+            made = self._kept.pop(came, None) or self._make(came)
+            self._kept[came] = made
+            while len(self._kept) > _MOST_KEPT:
+                del self._kept[next(iter(self._kept))]
+            return made
 
 
 class Shipped:
@@ -89,12 +109,8 @@ class Arrived:
 
     @property
     def _made(self) -> _Made:
-        with _LOCK:
-            made = _MADE.pop(self._came, None) or _Made(self._came[1])
-            _MADE[self._came] = made
-            while len(_MADE) > _MOST_MADE:
-                del _MADE[next(iter(_MADE))]
-            return made
+        made: _Made = _FUNCTIONS.of(self, self._came, len(self._came[1]))
+        return made
 
     def tell(self, args: Any, kwargs: Any) -> None:
         """After a call: if it met new paths, tell whoever sent the function."""
@@ -115,9 +131,12 @@ class Arrived:
 class _Made:
     """A function that came, and what of it was known then."""
 
-    def __init__(self, data: bytes) -> None:
-        self.function = _unpacked(*pickle.loads(data))
+    def __init__(self, came: tuple[str, bytes]) -> None:
+        self.function = _unpacked(*pickle.loads(came[1]))
         self.known = {id(trace) for trace in self.function.traces}
+
+
+_FUNCTIONS = Kept(_Made)
 
 
 def _packed(function: Any) -> tuple[Any, ...]:

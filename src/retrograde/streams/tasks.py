@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,7 +14,7 @@ from ..frames.binding import Columns
 from ..frames.columns import column_of
 from ..frames.tables import table_of
 from .blocks import Sums, joined, sums_of, total
-from .shipping import Shipped
+from .shipping import Kept, Shipped
 
 
 class Part:
@@ -34,6 +35,11 @@ class Part:
         """About how many bytes it has on its way."""
         arrays = [getattr(leaf, "given", leaf) for leaf in self.leaves]
         return self.shipped.weight + sum(int(it.nbytes) for it in arrays if is_array(it))
+
+    def __reduce__(self) -> Any:
+        from cloudpickle import dumps
+
+        return Sent, (dumps(vars(self)),)
 
     def columns(self, place: int, nulls: str) -> None:
         """What stands there was inside of ``rg.columns``."""
@@ -72,6 +78,29 @@ class Part:
         return results[0] if self.single else results
 
 
+class Sent:
+    """A call on its way: the scheduler has one for each chunk, and looks into none."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+
+    def __reduce__(self) -> Any:
+        return Sent, (self._data,)
+
+    def __call__(self, place: tuple[int, int | None], chunks: Sequence[Any]) -> Any:
+        """The results of one chunk."""
+        return _CALLS.of(self, self._data, len(self._data))(place, chunks)
+
+
+def _made(data: bytes) -> Part:
+    part = Part.__new__(Part)
+    vars(part).update(pickle.loads(data))
+    return part
+
+
+_CALLS = Kept(_made)
+
+
 def by_order_and_name(name: str, call: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments of a method by order and by name."""
     call = dict(call)
@@ -86,7 +115,7 @@ def identity(thing: Any) -> Any:
     return thing
 
 
-def run(part: Part, place: tuple[int, int | None], *chunks: Any) -> Any:
+def run(part: Part | Sent, place: tuple[int, int | None], *chunks: Any) -> Any:
     """The call on one chunk."""
     return part(place, chunks)
 
