@@ -92,6 +92,18 @@ def test_sums_have_the_same_bits(client: Any, chunks: int) -> None:
     assert rows.tobytes() == by_s.tobytes()
 
 
+def test_calls_that_are_a_task_of_their_own(client: Any, monkeypatch: Any) -> None:
+    from retrograde.streams import lazy as lazily
+
+    monkeypatch.setattr(lazily, "_MOST_REPEATED", -1)
+    f, (S, K) = main_function(), columns()
+    lazy = f.value_and_grad(da.from_array(S, chunks=7_777), K, 0.3, wrt=("S", "a"), reduce="sum")
+    value, (by_s, by_a) = f.value_and_grad(S, K, 0.3, wrt=("S", "a"), reduce="sum")
+    found, (rows, slope) = dask.compute(lazy)[0]
+    assert (found, slope) == (value, by_a)
+    assert rows.tobytes() == by_s.tobytes()
+
+
 def test_frames_stay_lazy_and_come_out_the_same(client: Any) -> None:
     import pandas as pd
 
