@@ -55,6 +55,14 @@ def test_it_writes_values_and_gradients(run: Any) -> None:
     }  # fmt: skip
 
 
+def test_columns_of_csv_apart_by_another_character(run: Any, tmp_path: Path) -> None:
+    for mark, said in ((";", ";"), ("\t", "tab")):
+        (tmp_path / "trades.csv").write_text(f"S{mark}id\n3{mark}7\n")
+        asked = "model.py:plain", "trades.csv", "--separator", said, "--out", "o.parquet"
+        assert run(*asked, "--restart")[0] == 0
+        assert pq.read_table("o.parquet").to_pydict() == {"value": [9.0], "d_S": [6.0]}
+
+
 def test_plain_functions_static_parameters_and_second_derivatives(run: Any) -> None:
     assert run("model.py:plain", "trades.parquet", "--hessian", "S", "--out", "o.arrow")[0] == 0
     found = pa.ipc.open_file("o.arrow").read_all().to_pydict()

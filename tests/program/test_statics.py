@@ -7,6 +7,8 @@ import gc
 import pickle
 import weakref
 from dataclasses import dataclass, field
+from datetime import date
+from enum import Enum
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -296,6 +298,82 @@ def test_dataclasses_are_nests(rg: Any) -> None:
     assert (eager.market.spot, eager.strike) == (4.0, 3.0)
 
 
+class Side(str, Enum):
+    PUT = "put"
+
+
+@dataclass
+class Option:
+    ticker: str
+    spot: Any
+    strike: Any
+    side: Any = "call"
+    barrier: Any = None
+    legs: Any = (date(2026, 1, 2), date(2026, 7, 2))
+
+
+def payoff(option: Any) -> Any:
+    if option.side == "put":
+        return (option.strike - option.spot) * (3.0 if isinstance(option.side, Side) else 1.0)
+    found = option.spot * option.strike
+    return found if option.barrier is None else found * option.barrier
+
+
+def test_fields_that_are_no_numbers_are_static(rg: Any) -> None:
+    f = rg.compile(payoff)
+    for _ in range(2):
+        call, put = Option("A", X, 4.0), Option("A", X, 4.0, side="put")
+        assert f(call).tolist() == (4.0 * X).tolist()
+        assert f(put).tolist() == (4.0 - X).tolist()
+        assert f(Option("A", X, 4.0, Side.PUT)).tolist() == (12.0 - 3.0 * X).tolist()
+        assert f(Option("A", X, 4.0, barrier=0.5)).tolist() == (2.0 * X).tolist()
+    assert len(f.traces) == 4
+    value, by = f.value_and_grad(put, reduce="sum")
+    assert value == 6.0
+    assert (by.ticker, by.side, by.barrier, by.legs, by.strike) == (
+        "A", "put", None, call.legs, 3.0,
+    )  # fmt: skip
+    assert by.spot.tolist() == [-1.0] * 3
+    second = f.hessian(Option("A", 2.0, 4.0)).spot
+    assert (second.ticker, second.strike) == ("A", 1.0)
+    out = Option("B", np.empty(3), np.empty(3))
+    assert f.grad(call, out=out).ticker == "A"
+    assert out.spot.tolist() == [4.0] * 3
+    eager = rg.grad(payoff)(Option("A", 2.0, 4.0, barrier=0.5))
+    assert (eager.ticker, eager.spot, eager.barrier) == ("A", 2.0, 8.0)
+    assert f.grad(Option("A", 2.0, 4.0)) == rg.grad(payoff)(Option("A", 2.0, 4.0))
+
+
+def test_fields_that_are_no_numbers_in_results(rg: Any) -> None:
+    f = rg.compile(lambda x: Option("twice", 2.0 * x, x))
+    found = f(X)
+    assert (found.ticker, found.spot.tolist()) == ("twice", (2.0 * X).tolist())
+    g = rg.compile(lambda x: Option("up" if x > 1.5 else "down", x, x))
+    with pytest.raises(rg.errors.FunctionResultError, match="ticker='down' on one branch and 'up'"):
+        g(X)
+    h = rg.compile(lambda x: Option("up" if x[0, 0] > 1.5 else "down", x.sum(), 1.0))
+    h(np.ones((1, 1, 1)))
+    with pytest.raises(rg.errors.FunctionResultError, match="ticker='down' on one branch and 'up'"):
+        h(2.0 * np.ones((1, 1, 1)))
+
+
+def test_fields_that_are_no_numbers_are_not_saved(rg: Any, tmp_path: Any) -> None:
+    for function, given in (
+        (payoff, (Option("A", X, 4.0),)),
+        (lambda it, m: (it.spot * m).sum(), (Option("A", 1.0, 4.0), np.ones((2, 2, 2)))),
+    ):
+        f = rg.compile(function)
+        f(*given)
+        with pytest.raises(rg.errors.ProgramFileError, match="whose field 'ticker' is no number"):
+            f.save(tmp_path / "f.rgp")
+    f = rg.compile(lambda it: it.spot * it.strike)
+    f(Option("A", X, 4.0))
+    copy = pickle.loads(pickle.dumps(f))
+    assert copy(Option("B", X, 4.0)).tolist() == (4.0 * X).tolist()
+    with pytest.raises(rg.errors.RowsError, match=r"it.side\[0\] is str"):
+        f(Option("A", X, 4.0, side=["call"]))
+
+
 def test_gradients_in_a_dataclass_can_be_printed(rg: Any) -> None:
     by_trade = rg.compile(worth).grad(Trade(Market(2.0, 0.5), 4.0), Pair(1.0, 2.0), wrt="trade")
     assert repr(by_trade).endswith("strike=2.0, twice=None)")
@@ -337,5 +415,7 @@ def test_values_in_a_dataclass_call_the_function_itself(rg: Any) -> None:
 
 
 def test_text_in_a_dataclass_is_named(rg: Any) -> None:
-    with pytest.raises(rg.errors.RowsError, match=r"m\.spot is str"):
+    with pytest.raises(rg.errors.RowsError, match=r"m\.spot\[0\] is str"):
+        rg.compile(lambda m: m.spread())(Market(["a"], 2.0))
+    with pytest.raises(rg.errors.OperandError, match=r"cannot compute with str \('a'\)"):
         rg.compile(lambda m: m.spread())(Market("a", 2.0))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -63,6 +64,30 @@ def test_columns_without_numbers(rg: Any, tmp_path: Path, out: Path) -> None:
     pa.csv.write_csv(text, tmp_path / "a.csv")
     said = refused(rg, tmp_path / "a.csv", out)
     assert "a.csv: the column 'S' holds 'x', which is no double. Parameters are read as" in said
+
+
+def test_columns_of_csv_that_were_taken_for_one(rg: Any, tmp_path: Path, out: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("S;K;sigma;T\n1;2;3;4\n")
+    said = refused(rg, path, out)
+    assert "Where ';' stands between columns, say so: separator=';', on the command line" in said
+    for bad in ("", ";;", '"', "\n", 3):
+        assert "cannot stand between the columns" in refused(rg, path, out, separator=bad)
+
+
+def test_damaged_pages_are_told_by_their_checksums(rg: Any, tmp_path: Path, out: Path) -> None:
+    rows = written(book(3_000), tmp_path / "in.parquet", use_dictionary=False, compression="none",
+                   write_page_checksum=True)  # fmt: skip
+    good = tmp_path / "good.parquet"
+    price_of(rg).map_batches(rows, good, keep=("S", "K", "sigma", "T"), arguments={"r": 0.03})
+    for path in (rows, good):  # what maps write has checksums, too
+        data = bytearray(path.read_bytes())
+        number = book(3_000)["sigma"][1_234].as_py()
+        data[data.index(struct.pack("<d", number)) + 2] ^= 1
+        path.write_bytes(data)
+        said = refused(rg, path, out, keep=("id",) if path is rows else ())
+        assert f"{path} cannot be read: " in said
+        assert "CRC checksum verification failed" in said
 
 
 def test_lines_of_csv_that_do_not_fit(rg: Any, tmp_path: Path, out: Path) -> None:

@@ -23,7 +23,7 @@ def test_cuts_and_joins_do_not_show(rg: Any, aligned: bool) -> None:
         places = np.arange(0, rows + 1, 1024 if aligned else 1)
         cuts = [0, *sorted(rng.choice(places, int(rng.integers(0, 9))).tolist()), rows]
         parts = [
-            blocks.sums_of([value[first:last], slope[first:last]], first)
+            blocks.sums_of([value[first:last], slope[first:last]], first, last - first)
             for first, last in pairwise(cuts)
         ]
         while len(parts) > 1:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +87,18 @@ def test_sums_have_the_same_bits(client: Any, chunks: int) -> None:
         da.from_array(S, chunks=chunks), da.from_array(K, chunks=chunks), 0.3,
         wrt=("S", "a"), reduce="sum",
     )  # fmt: skip
+    found, (rows, slope) = dask.compute(lazy)[0]
+    assert (found, slope) == (value, by_a)
+    assert rows.tobytes() == by_s.tobytes()
+
+
+def test_calls_that_are_a_task_of_their_own(client: Any, monkeypatch: Any) -> None:
+    from retrograde.streams import lazy as lazily
+
+    monkeypatch.setattr(lazily, "_MOST_REPEATED", -1)
+    f, (S, K) = main_function(), columns()
+    lazy = f.value_and_grad(da.from_array(S, chunks=7_777), K, 0.3, wrt=("S", "a"), reduce="sum")
+    value, (by_s, by_a) = f.value_and_grad(S, K, 0.3, wrt=("S", "a"), reduce="sum")
     found, (rows, slope) = dask.compute(lazy)[0]
     assert (found, slope) == (value, by_a)
     assert rows.tobytes() == by_s.tobytes()
@@ -176,19 +189,12 @@ def test_threads_are_not_oversubscribed(client: Any) -> None:
 
     f, (S, K) = main_function(), columns()
     lazy = f(da.from_array(S, chunks=20_000), K, 0.3)
-    parts = [task for task in dict(lazy.dask).values() if "Part" in repr(type(task)) or True]
-    calls = [it for task in parts for it in _inside(task) if isinstance(it, Part)]
-    assert calls
-    assert all(call.filled([None] * len(call.places))["threads"] == 1 for call in calls)
-    lazy = f(da.from_array(S, chunks=20_000), K, 0.3, threads=2)
-    calls = [
-        it for task in dict(lazy.dask).values() for it in _inside(task) if isinstance(it, Part)
-    ]
-    assert calls[0].filled([None] * len(calls[0].places))["threads"] == 2
-
-
-def _inside(task: Any) -> Any:
-    return task if isinstance(task, tuple) else getattr(task, "args", ())
+    for given, wanted in (({}, 1), ({"threads": 2}, 2)):
+        lazy = f(da.from_array(S, chunks=20_000), K, 0.3, **given)
+        functions = [getattr(task, "func", None) for task in dict(lazy.dask).values()]
+        calls = [it.args[0] for it in functions if isinstance(it, partial)]
+        assert [type(call) for call in calls] == [Part, Part]
+        assert {call.filled([None] * len(call.places))["threads"] for call in calls} == {wanted}
 
 
 def test_a_worker_that_is_killed_in_the_middle(notes: Any) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
+import pickle
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -75,6 +78,7 @@ CALLS = {
     "hvp": lambda f, S, K: f.hvp(S, K, 0.3, wrt="S", vector=K),
     "sum": lambda f, S, K: f.value_and_grad(S, K, 0.3, reduce="sum"),
     "mean": lambda f, S, K: f.value_and_grad(S, K, 0.3, reduce="mean", wrt=("K", "a")),
+    "mean of rows": lambda f, S, K: f.grad(S, K, 0.3, reduce="mean", wrt=("S", "K")),
     "sum of gradients": lambda f, S, K: f.grad(S, K, 0.3, reduce="sum", wrt="a"),
     "weighted mean": lambda f, S, K: f.grad(S, K, 0.3, reduce="mean", wrt="a", weights=K),
 }
@@ -183,10 +187,67 @@ def test_nothing_is_computed_before_it_is_asked_for(rg: Any) -> None:
 def test_tasks_have_names(rg: Any) -> None:
     from dask.utils import key_split
 
-    graph = dict(function(rg).value_and_grad(da.ones(100, chunks=10), 2.0, 0.3)[0].dask)
-    names = {key_split(key) for key in graph}
-    assert "f.value_and_grad" in names
-    assert "f.value_and_grad.function" in names
+    lazy = function(rg).value_and_grad(da.ones(330, chunks=10), 2.0, 0.3, reduce="sum")
+    names = {key_split(key) for key in dict(lazy[0].dask)}
+    assert {name for name in names if name.startswith("f.")} == {
+        "f.value_and_grad", "f.value_and_grad.sums", "f.value_and_grad.joined",
+    }  # fmt: skip
+
+
+def test_a_chunk_is_one_task(rg: Any) -> None:
+    S = da.ones(100, chunks=10) + 1.0
+    for lazy, others in (
+        (function(rg)(S, 2.0, 0.3), 0),
+        (function(rg).value_and_grad(S, 2.0, 0.3)[1][0], 0),
+        (function(rg).value_and_grad(S, 2.0, 0.3, reduce="sum")[0], 1),
+        (function(rg).grad(S, 2.0, 0.3, wrt="a", reduce="mean"), 1),
+    ):
+        assert len(dict(dask.optimize(lazy)[0].dask)) == 10 + others
+
+
+@pytest.mark.parametrize("chunks", [7, 100, 1_300])
+def test_calls_that_are_a_task_of_their_own(rg: Any, monkeypatch: Any, chunks: int) -> None:
+    lazily = importlib.import_module(f"{rg.__name__}.streams.lazy")
+    monkeypatch.setattr(lazily, "_MOST_REPEATED", -1)
+    S, K = columns()
+    for call in ("value", "value_and_grad", "sum", "mean"):
+        wanted = CALLS[call](function(rg), S, K)
+        lazy = da.from_array(S, chunks=chunks), da.from_array(K, chunks=chunks)
+        found = CALLS[call](function(rg), *lazy)
+        same(found, wanted)
+        first = found
+        while isinstance(first, tuple):
+            first = first[0]
+        names = [str(key) for key in dict(first.dask)]
+        assert any(".call-" in name for name in names)
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_functions_arrive_once(rg: Any, monkeypatch: Any, large: bool) -> None:
+    shipping = importlib.import_module(f"{rg.__name__}.streams.shipping")
+    if large:
+        monkeypatch.setattr(shipping, "_LARGE", 0)
+    f = function(rg)
+    f(1.0, 2.0, 0.3)
+    data = pickle.dumps(shipping.Shipped(f))
+    one, other = pickle.loads(data), pickle.loads(data)
+    assert one.function is one.function
+    assert (one.function is other.function) != large  # what is large is one for each who holds it
+    assert one.function(1.0, 2.0, 0.3) == f(1.0, 2.0, 0.3)
+    assert pickle.loads(pickle.dumps(one)).function(3.0, 2.0, 0.3) == f(3.0, 2.0, 0.3)
+
+
+def test_calls_arrive_with_their_arguments(rg: Any) -> None:
+    f, (S, K) = function(rg), columns()
+    f(S, K, 0.3)
+    lazy = f.grad(da.from_array(S, chunks=1_000), K, 0.3, wrt="a", reduce="sum")
+    functions = [getattr(task, "func", None) for task in dict(lazy.dask).values()]
+    runs = [it for it in functions if isinstance(it, partial)]
+    calls = [it.args[0] for it in runs if it.func.__name__ == "run"]
+    call = pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(calls[0]))))
+    found = call((0, 0), [S[:1_000], K[:1_000]])
+    assert type(call).__name__ == "Sent"
+    assert found.sums.tobytes() == calls[0]((0, 0), [S[:1_000], K[:1_000]]).sums.tobytes()
 
 
 def test_what_cannot_be_lazy(rg: Any) -> None:

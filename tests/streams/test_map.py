@@ -61,6 +61,23 @@ def test_files_of_each_kind(rg: Any, tmp_path: Path, ending: str, out: str) -> N
     assert_same(rg, tmp_path / out, table)
 
 
+def test_columns_apart_by_other_characters(rg: Any, tmp_path: Path) -> None:
+    table = book(50)
+    for ending, mark in (("csv", ";"), ("csv", "|"), ("tsv", "\t"), ("tsv.gz", "\t")):
+        path, out = tmp_path / f"in.{ending}", tmp_path / "out.parquet"
+        with pa.output_stream(path, compression="detect") as sink:
+            pyarrow.csv.write_csv(table, sink, pyarrow.csv.WriteOptions(delimiter=mark))
+        asked = ASKED if ending != "csv" else {**ASKED, "separator": mark}
+        price_of(rg).map_batches(path, out, restart=True, **asked)
+        assert_same(rg, out, table)
+    pyarrow.csv.write_csv(table, tmp_path / "in.csv", pyarrow.csv.WriteOptions(delimiter=";"))
+    parsing = pyarrow.csv.ParseOptions(delimiter=";")
+    kind = pyarrow.dataset.CsvFileFormat(parse_options=parsing)
+    files = pyarrow.dataset.dataset(tmp_path / "in.csv", format=kind)
+    price_of(rg).map_batches(files, tmp_path / "other.parquet", **ASKED)
+    assert_same(rg, tmp_path / "other.parquet", table)
+
+
 def test_several_files_a_folder_and_a_dataset(rg: Any, tmp_path: Path) -> None:
     parts = [book(rows, seed) for seed, rows in enumerate((300, 1, 700, 0, 24))]
     folder = tmp_path / "book"

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from datetime import date, time, timedelta
+from enum import Enum
 from functools import cached_property
 from typing import Any
 
@@ -30,6 +32,13 @@ Arrays = Callable[[list[Any], tuple[int, ...]], Any]
 Key = Any
 Path = tuple[Key, ...]
 """The keys and indices that lead to a leaf; an array has one for each of its axes."""
+
+
+Fixed = tuple[tuple[str, type, Any], ...]
+"""Fields of a dataclass that are no numbers: what is recorded is for these alone. With their types:
+a choice may equal a text."""
+
+_NO_NUMBERS = (str, bytes, type(None), Enum, date, time, timedelta)
 
 
 # ---- what a nest is ----------------------------------------------------------------------------
@@ -86,10 +95,11 @@ class DictBranch(Branch):
 
 @dataclass(slots=True)
 class FieldsBranch(Branch):
-    """A dataclass: the fields that it is made from, in order."""
+    """A dataclass: the fields that it is made from, in order, and those that are no numbers."""
 
     make: type
     keys: tuple[str, ...]
+    fixed: Fixed = ()
 
     def paths(self) -> Iterable[Path]:
         """One name a field."""
@@ -103,8 +113,8 @@ class FieldsBranch(Branch):
         """One of the same class; as an argument it is made the way its owner makes it, so that
         what it works out of its fields is part of what is differentiated."""
         if arrays is sequence:
-            return made_of(self.make, self.keys, parts)
-        return with_fields(self.make, self.keys, parts)
+            return made_of(self.make, self.keys, parts, self.fixed)
+        return with_fields(self.make, self.keys, parts, self.fixed)
 
 
 @dataclass(slots=True)
@@ -147,23 +157,38 @@ def opened(thing: Any) -> Opened | None:
     names = field_names(thing)
     if names is not None:
         parts = [getattr(thing, name) for name in names]
-        return FieldsBranch(len(names), type(thing), names), parts
+        return FieldsBranch(len(names), type(thing), names, fixed_fields(thing)), parts
     return None
 
 
 def field_names(thing: Any) -> tuple[str, ...] | None:
-    """The fields that a dataclass is made from; None where a thing is no such object."""
+    """The fields with numbers that a dataclass is made from; None where a thing is no such
+    object."""
     known = getattr(type(thing), "__dataclass_fields__", None)
     if known is None or isinstance(thing, type):
         return None
-    return tuple(each.name for each in fields(thing) if each.init)
+    made_from = [each.name for each in fields(thing) if each.init]
+    return tuple(name for name in made_from if not _is_fixed(getattr(thing, name)))
 
 
-def with_fields(make: type, names: Sequence[str], parts: Iterable[Any]) -> Any:
+def fixed_fields(thing: Any) -> Fixed:
+    """The other fields that a dataclass is made from: a text, None, a date, a choice."""
+    made_from = [(each.name, getattr(thing, each.name)) for each in fields(thing) if each.init]
+    return tuple((name, type(part), part) for name, part in made_from if _is_fixed(part))
+
+
+def _is_fixed(part: Any) -> bool:
+    """Whether what a field holds can never be a number."""
+    if type(part) in (tuple, frozenset):
+        return len(part) > 0 and all(map(_is_fixed, part))
+    return isinstance(part, _NO_NUMBERS) and not is_real_scalar(part)
+
+
+def with_fields(make: type, names: Sequence[str], parts: Iterable[Any], fixed: Fixed = ()) -> Any:
     """An object of a dataclass around results or gradients: nothing checks them, as its
     ``__post_init__`` would, and the fields that it would compute are None."""
     made: Any = object.__new__(make)
-    for name, part in zip(names, parts):
+    for name, part in (*zip(names, parts), *((name, part) for name, _, part in fixed)):
         object.__setattr__(made, name, part)
     for each in fields(make):
         if not each.init:
@@ -181,10 +206,10 @@ def remade(make: type, parts: Sequence[Any]) -> Any:
     return made
 
 
-def made_of(make: type, names: Sequence[str], parts: Sequence[Any]) -> Any:
+def made_of(make: type, names: Sequence[str], parts: Sequence[Any], fixed: Fixed = ()) -> Any:
     """An object of a dataclass, made by its constructor, which has to keep what it is given."""
     try:
-        made = make(**dict(zip(names, parts)))
+        made = make(**dict(zip(names, parts)), **{name: part for name, _, part in fixed})
         kept = all(getattr(made, name) is part for name, part in zip(names, parts))
     except (TypeError, AttributeError):  # it takes other arguments than its fields
         kept = False
@@ -231,6 +256,11 @@ class Structure:
     """A nest without its leaves, in post order: None for a leaf, a branch after its parts."""
 
     order: tuple[Branch | None, ...]
+
+    @property
+    def fixed(self) -> list[Fixed]:
+        """The fields of its dataclasses that are no numbers."""
+        return [branch.fixed for branch in self.order if isinstance(branch, FieldsBranch)]
 
     def unflatten(self, leaves: Iterable[Any], arrays: Arrays = as_array) -> Any:
         """A nest of this structure around other leaves; of an iterator no more than it needs."""

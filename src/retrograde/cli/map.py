@@ -45,6 +45,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="a parameter that is no column",
     )  # fmt: skip
     parser.add_argument("--nulls", choices=("error", "nan"), default="error", help="what nulls are")
+    parser.add_argument(
+        "--separator", metavar="CHARACTER", help="between the columns of CSV files (,); or tab"
+    )
     parser.add_argument("--batch-rows", metavar="N", type=int, default=BATCH_ROWS,
                         help=f"rows that are computed together ({BATCH_ROWS})")  # fmt: skip
     parser.add_argument("--threads", metavar="N", type=int, help="threads (all cores)")
@@ -81,6 +84,7 @@ def run(options: argparse.Namespace) -> int:
                 arguments=arguments,
                 restart=options.restart,
                 scheduler=options.scheduler,
+                separator="\t" if options.separator == "tab" else options.separator,
                 progress=progress,
             )
         except KeyboardInterrupt:

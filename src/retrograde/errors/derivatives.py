@@ -143,6 +143,22 @@ class FunctionResultError(RetrogradeError, TypeError):
         )
 
     @classmethod
+    def fixed(
+        cls,
+        function: str,
+        one: Sequence[Sequence[tuple[str, type, object]]],
+        other: Sequence[Sequence[tuple[str, type, object]]],
+    ) -> Self:
+        pairs = [pair for here, there in zip(one, other) for pair in zip(here, there)]
+        name, first, second = next(
+            ((a[0], a[2], b[2]) for a, b in pairs if a != b), ("a field", "numbers", "none")
+        )
+        return cls(
+            f"{function} returns a dataclass with {name}={first!r} on one branch and {second!r} on "
+            "another, and over rows there is one for all of them. Return a number that says which."
+        )
+
+    @classmethod
     def shapes(cls, function: str, one: Sequence[object], other: Sequence[object]) -> Self:
         return cls(
             f"{function} returns arrays of shapes {', '.join(map(str, one))} on one branch and "

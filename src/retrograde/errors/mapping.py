@@ -25,6 +25,18 @@ def _set(names: Sequence[str]) -> str:
     return f"arguments={{{entries}}}, on the command line {options}"
 
 
+def _apart(names: Sequence[str]) -> str:
+    """What to do where all columns were taken for one."""
+    found = next((mark for mark in ";\t|" if len(names) == 1 and mark in names[0]), None)
+    if found is None:
+        return ""
+    said = "tab" if found == "\t" else f"'{found}'"
+    return (
+        f" Where {found!r} stands between columns, say so: separator={found!r}, on the command "
+        f"line --separator {said}."
+    )
+
+
 class MapError(RetrogradeError, ValueError):
     """A map over files that cannot be done, or cannot go on."""
 
@@ -62,13 +74,15 @@ class MapError(RetrogradeError, ValueError):
     def unknown(cls, path: str) -> Self:
         return cls(
             f"{path}: its name does not say what it is. Files that are read end with .parquet, "
-            ".arrow (also .ipc, .feather) or .csv (also .csv.gz)."
+            ".arrow (also .ipc, .feather), .csv or .tsv (also .csv.gz)."
         )
 
     @classmethod
     def unreadable(cls, path: str, problem: str) -> Self:
         said = problem.partition("\n")[0].rstrip(".")
-        return cls(f"{path} cannot be read: {said}. It may be cut off, or no such file at all.")
+        return cls(
+            f"{path} cannot be read: {said}. It may be cut off or damaged, or no such file at all."
+        )
 
     @classmethod
     def cell(cls, path: str, name: str, kind: str, text: str) -> Self:
@@ -90,7 +104,7 @@ class MapError(RetrogradeError, ValueError):
         also = f", which {first} has" if path != first else ""
         return cls(
             f"{path} has no column {_listed(missing)}{also}. Its columns are {_listed(names)}."
-            f"{' ' + hints if hints else ''}"
+            f"{' ' + hints if hints else ''}{_apart(names)}"
         )
 
     @classmethod
@@ -112,6 +126,13 @@ class MapError(RetrogradeError, ValueError):
     @classmethod
     def batch_rows(cls, got: object) -> Self:
         return cls(f"batch_rows={got!r} is no number of rows: it is a whole number above 0.")
+
+    @classmethod
+    def separator(cls, got: object) -> Self:
+        return cls(
+            f"separator={got!r} cannot stand between the columns of a CSV file: it is one ASCII "
+            "character, such as ';', '|' or '\\t' (on the command line: tab)."
+        )
 
     @classmethod
     def arguments(cls, function: str, unknown: Sequence[str], names: Sequence[str]) -> Self:
@@ -137,7 +158,7 @@ class MapError(RetrogradeError, ValueError):
         return cls(
             f"{function} takes columns by the names of its parameters, and {path} has no column "
             f"{_listed(missing)}.{others}{' ' + hints if hints else ''} Rename columns, or pass "
-            f"{_set(missing)}."
+            f"{_set(missing)}.{_apart(extra)}"
         )
 
     @classmethod

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import update_wrapper, wraps
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, overload
@@ -36,7 +36,7 @@ from .shaped.arguments import TENSOR, WHOLE_AXES, annotated
 from .shaped.calls import Calls, key_of
 from .shaped.text import families_text
 from .shaped.writer import StoredTensors
-from .shapes import Shape, plain
+from .shapes import Shape, fixed_in, plain
 from .subject import Subject
 from .targets import target_of
 from .traces import Family, Trace
@@ -202,7 +202,7 @@ class Compiled(Replayable, PerObject):
         if self._on_tensors:
             return LoadedTensors(self._stored_tensors()).__reduce__()
         source = source_of(again)
-        if self.traces:
+        if self.traces and (source is None or self._recordings.can_be_stored):
             stored = self._stored_function()
             if stored.parameters or source is None or self._recordings.travels:
                 return travelling(stored, source)
@@ -243,6 +243,9 @@ class Compiled(Replayable, PerObject):
     def _stored_tensors(self) -> StoredTensors:
         """What was recorded on tensors."""
         families, leaves = self._tensors.settled()
+        for family in families:
+            structures = family.arguments.structures if family.arguments else ()
+            self._check_fixed(name for it in structures for each in it.fixed for name, _, _ in each)
         parameters = named(leaves, self._function)
         return StoredTensors(self._name, self._signature, self._wanted, parameters, families)
 
@@ -280,6 +283,7 @@ class Compiled(Replayable, PerObject):
                 if not family.names.unchanged():
                     continue
                 shapes = tuple(plain(shape) for _, shape in key)
+                self._check_fixed(each for _, shape in key for each in fixed_in(shape))
                 if shapes in families:
                     raise ProgramFileError.unsaveable(
                         self._name,
@@ -291,6 +295,15 @@ class Compiled(Replayable, PerObject):
                 leaves.update((id(leaf), leaf) for leaf in family.captured)
         parameters = named(list(leaves.values()), self._function)
         return Stored(self._name, self._signature, parameters, list(families.items()))
+
+    def _check_fixed(self, names: Iterable[str]) -> None:
+        """Refuse to store what was recorded for fields of dataclasses that are no numbers."""
+        for name in names:
+            raise ProgramFileError.unsaveable(
+                self._name,
+                f"it was called with a dataclass whose field {name!r} is no number, and what was "
+                "recorded is for that alone",
+            )
 
     def _bind_frames(
         self, args: Sequence[Any], kwargs: dict[str, Any], error: Exception | None

@@ -29,7 +29,7 @@ from .rewriting import Fork
 from .routing import Recorder
 from .rows import Argument, Bound
 from .settling import ReboundError, RejoinError, add_settled, next_family
-from .shapes import Shape, plain
+from .shapes import Shape, fixed_in, plain
 from .sides import Stage
 from .subject import Subject
 from .traces import Family, Trace
@@ -76,6 +76,12 @@ class Recordings:
             for trace in family.traces:
                 trace.target = self.target
             self.brought[key] = family
+
+    @property
+    def can_be_stored(self) -> bool:
+        """Whether a file can hold what was recorded: no argument has fields that are no numbers."""
+        with self.lock:
+            return not any(True for key in self.by_shape for _, it in key for _ in fixed_in(it))
 
     @property
     def travels(self) -> bool:
@@ -141,6 +147,9 @@ class Recordings:
                     raise FunctionResultError.branches(
                         name, left.outputs.places, trace.outputs.places
                     )
+                fixed = trace.outputs.structure.fixed
+                if fixed != left.outputs.structure.fixed:
+                    raise FunctionResultError.fixed(name, left.outputs.structure.fixed, fixed)
                 self._rejoin(family, left, guard, trace)
                 self._prove(trace, family, bound, shapes)
                 self._warn(family, left, guard)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._values.nests import Nest, as_array, field_names, remade, with_fields
+from .._values.nests import Nest, as_array, field_names, fixed_fields, remade, with_fields
 from ..errors import CompileError, RowsError
 from .blocks import blocks
 from .rows import Argument, Bound
@@ -32,9 +32,9 @@ def gradient_nest(
         case UniformArray(axes):
             items = [next(source) for _ in range(prod(axes))]
             return _uniform_nest(items, axes, None if reduce else rows)
-        case Fields(keys, parts, make):
+        case Fields(keys, parts, make, fixed):
             found = [gradient_nest(part, source, rows, reduce) for part in parts]
-            return with_fields(make, keys, found)
+            return with_fields(make, keys, found, fixed)
         case Entries(keys, parts):
             return {k: gradient_nest(part, source, rows, reduce) for k, part in zip(keys, parts)}
     assert isinstance(shape, Items)
@@ -70,7 +70,8 @@ def along_rows(rows: int | None) -> Callable[[list[Any], tuple[int, ...]], Any]:
         names = field_names(first)
         if names is not None:
             columns = [[getattr(item, name) for item in items] for name in names]
-            return with_fields(type(first), names, [together(part, shape) for part in columns])
+            found = [together(part, shape) for part in columns]
+            return with_fields(type(first), names, found, fixed_fields(first))
         if rows is not None and first.ndim == 1:
             given = first.base  # where they were written into one array of the caller's
             if given is not None and given.shape == (rows, *shape):
@@ -121,9 +122,9 @@ def over_rows(shape: Shape, nest: Any, show: Callable[[Any], Any]) -> Any:
     match shape:
         case Row() | Rows():
             return show(nest)
-        case Fields(keys, parts, make):
+        case Fields(keys, parts, make, fixed):
             found = [over_rows(it, getattr(nest, key), show) for key, it in zip(keys, parts)]
-            return with_fields(make, keys, found)
+            return with_fields(make, keys, found, fixed)
         case Entries(keys, parts):
             return {key: over_rows(part, nest[key], show) for key, part in zip(keys, parts)}
         case Items(make, parts):
@@ -254,14 +255,14 @@ class Store:
                 return self.into(out, width, place)
             case UniformArray(axes):
                 return self._uniform(axes, out, place)
-            case Fields(keys, parts, make):
+            case Fields(keys, parts, make, fixed):
                 if out is not None and type(out) is not make:
                     raise RowsError.out(place, f"it must be a {make.__name__}")
                 found = [
                     self.like(part, getattr(out, k, None), f"{place}.{k}")
                     for k, part in zip(keys, parts)
                 ]
-                return with_fields(make, keys, found)
+                return with_fields(make, keys, found, fixed)
             case Entries(keys, parts):
                 outs = dict.fromkeys(keys) if out is None else out
                 if not isinstance(outs, dict) or list(outs) != list(keys):

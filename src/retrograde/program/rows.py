@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._shared.operands import is_real_scalar
-from .._values.nests import field_names, made_of, remade
+from .._values.nests import field_names, fixed_fields, made_of, remade
 from .._values.sequences import sequence
 from ..errors import RowsError
 from .machines import DeviceArrays
@@ -245,10 +245,10 @@ def _visit(bound: Bound, nest: Any, name: str) -> Visited:
     names = field_names(nest)
     if names is not None:
         parts = [_visit(bound, getattr(nest, each), f"{name}.{each}") for each in names]
-        builds, made = [part[1] for part in parts], type(nest)
+        builds, made, fixed = [part[1] for part in parts], type(nest), fixed_fields(nest)
         return (
-            Fields(names, tuple(part[0] for part in parts), made),
-            lambda source: made_of(made, names, [build(source) for build in builds]),
+            Fields(names, tuple(part[0] for part in parts), made, fixed),
+            lambda source: made_of(made, names, [build(source) for build in builds], fixed),
             all(part[2] for part in parts),
         )
     if is_elsewhere(nest):

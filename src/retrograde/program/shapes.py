@@ -61,6 +61,8 @@ class Fields(Entries):
     """A dataclass of the type ``make``: a dict of its fields, in a file as well."""
 
     make: type
+    fixed: tuple[tuple[str, type, Any], ...] = ()
+    """Fields that are no numbers: another recording for each of their values."""
 
 
 Shape = Union[Number, Row, Rows, UniformArray, Items, Entries]  # noqa: UP007
@@ -77,6 +79,18 @@ def plain(shape: Shape) -> Shape:
         case Items(make, parts):
             return Items(tuple if issubclass(make, tuple) else list, tuple(map(plain, parts)))
     return shape
+
+
+def fixed_in(shape: Shape) -> Iterator[str]:
+    """The fields of dataclasses in it that are no numbers."""
+    match shape:
+        case Fields(_, parts, _, fixed):
+            yield from (name for name, _, _ in fixed)
+            for part in parts:
+                yield from fixed_in(part)
+        case Items(_, parts) | Entries(_, parts):
+            for part in parts:
+                yield from fixed_in(part)
 
 
 def is_one(shape: Shape) -> bool:

@@ -25,6 +25,7 @@ class OverFiles:
         threads: int | None = None,
         restart: bool = False,
         scheduler: Any = None,
+        separator: str | None = None,
     ) -> int:
         """Write the values and gradients of all rows of some files to a file; how many rows.
 
@@ -38,7 +39,8 @@ class OverFiles:
         grow with their number. ``out`` is put in place when it is whole. A map that was broken off
         goes on where it stopped when it is called again, and gives the same bytes; ``restart``
         begins anew. ``scheduler`` is a Dask client, or the address of a scheduler, whose workers
-        see the same files.
+        see the same files. ``separator`` stands between the columns of CSV files: a comma, in files
+        that end with .tsv a tab.
 
         >>> import tempfile
         >>> import numpy as np
@@ -67,4 +69,5 @@ class OverFiles:
             arguments=arguments,
             restart=restart,
             scheduler=scheduler,
+            separator=separator,
         )

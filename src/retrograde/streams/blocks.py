@@ -40,10 +40,14 @@ class Sums:
         return -self.first % CHUNK <= self.rows
 
 
-def sums_of(columns: Sequence[Any], first: int) -> Sums:
-    """The sums of columns whose first row has a number."""
-    table = np.stack([np.asarray(column, dtype=np.float64) for column in columns])
-    rows = table.shape[1]
+def sums_of(columns: Sequence[Any], first: int, rows: int) -> Sums:
+    """The sums of columns of some rows, whose first row has a number."""
+    if len(columns) == 1:
+        table = np.asarray(columns[0], dtype=np.float64)[None]
+    else:
+        table = np.empty((len(columns), rows))
+        for place, column in enumerate(columns):
+            table[place] = column
     start = min(-first % CHUNK, rows)
     end = start + (rows - start) // CHUNK * CHUNK
     head, tail = table[:, :start].copy(), table[:, end:].copy()

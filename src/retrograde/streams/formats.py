@@ -31,8 +31,9 @@ class Reader:
     types: dict[str, Any]
     rows: int | None
 
-    def __init__(self, path: str, system: Any) -> None:
+    def __init__(self, path: str, system: Any, separator: str | None = None) -> None:
         self.path, self._system = path, system
+        self._separator = separator or ("\t" if ".tsv" in path.lower() else ",")
         with self.said():
             self._open()
 
@@ -81,7 +82,10 @@ class ParquetReader(Reader):
         from pyarrow import parquet
 
         self._file = parquet.ParquetFile(
-            self._system.open_input_file(self.path), buffer_size=_BUFFER, pre_buffer=False
+            self._system.open_input_file(self.path),
+            buffer_size=_BUFFER,
+            pre_buffer=False,
+            page_checksum_verification=True,  # where the file has any
         )
         self._describe(self._file.schema_arrow)
         self.rows = self._file.metadata.num_rows
@@ -165,7 +169,7 @@ class CsvReader(Reader):
     def _open(self) -> None:
         from pyarrow import csv
 
-        with csv.open_csv(self._stream()) as found:
+        with csv.open_csv(self._stream(), parse_options=self._parsing()) as found:
             self._describe(found.schema)
 
     @contextmanager
@@ -184,6 +188,11 @@ class CsvReader(Reader):
             number, kind, text = wrong.groups()
             raise MapError.cell(self.path, self.names[int(number)], kind, text) from cause
 
+    def _parsing(self) -> Any:
+        from pyarrow import csv
+
+        return csv.ParseOptions(delimiter=self._separator)
+
     def _stream(self) -> Any:
         return self._system.open_input_stream(self.path, compression="detect")
 
@@ -193,7 +202,9 @@ class CsvReader(Reader):
         from pyarrow import csv
 
         options = csv.ConvertOptions(include_columns=list(names), column_types=dict(texts))
-        with csv.open_csv(self._stream(), convert_options=options) as batches:
+        with csv.open_csv(
+            self._stream(), parse_options=self._parsing(), convert_options=options
+        ) as batches:
             for batch in batches:
                 yield arrow.Table.from_batches([batch])
 
@@ -205,6 +216,7 @@ FORMATS: dict[str, type[Reader]] = {
 _ENDINGS = {
     ".parquet": "parquet", ".pq": "parquet", ".arrow": "arrow", ".ipc": "arrow",
     ".feather": "arrow", ".csv": "csv", ".csv.gz": "csv", ".csv.zst": "csv", ".csv.bz2": "csv",
+    ".tsv": "csv", ".tsv.gz": "csv", ".tsv.zst": "csv", ".tsv.bz2": "csv",
 }  # fmt: skip
 
 

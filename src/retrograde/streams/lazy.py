@@ -1,14 +1,15 @@
 """Dask's arrays and frames as arguments: what comes of them stays lazy.
 
 The call is taken apart. Each of its collections is replaced by one chunk in a task, the other
-arguments stay as they are, and what a call without rows gives says what the results are. The
-function is a task of its own, so that a worker gets it once.
+arguments stay as they are, and what a call without rows gives says what the results are. A chunk is
+one task where that can be: few tasks are what makes a graph fast.
 """
 
 from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass
+from functools import partial
 from operator import getitem
 from typing import Any
 from uuid import uuid4
@@ -21,12 +22,27 @@ from ..frames.binding import Columns
 from ..frames.lazies import is_lazy
 from ..frames.tables import table_of
 from .blocks import joined
+from .layers import Chunks, each_chunk
 from .shipping import Shipped
-from .tasks import Part, by_order_and_name, chunk_sums, column, identity, run, start_of, totals
+from .tasks import (
+    Part,
+    by_order_and_name,
+    chunk_sums,
+    column,
+    identity,
+    picked,
+    run,
+    start_of,
+    totals,
+)  # fmt: skip
 
 _NOT_LAZY = ("backward", "story", "births")
-_FAN_IN = 8
+_FAN_IN = 32
 """Sums that are joined in one task."""
+_SOURCES = "sources"
+"""Stands for the layers of the arguments."""
+_MOST_REPEATED = 1 << 20
+"""Bytes of the call in all tasks together; where they are more, it is a task of its own."""
 
 
 def lazily(function: Any, name: str, args: Any, kwargs: Any) -> Any:
@@ -49,9 +65,9 @@ def lazily(function: Any, name: str, args: Any, kwargs: Any) -> Any:
 
 @dataclass
 class _Input:
-    """A collection: what stands for it without rows, and the keys of its chunks."""
+    """A collection: its chunks, and what stands for it without rows."""
 
-    keys: list[Any]
+    chunks: Chunks
     empty: Any
     nulls: str | None = None
     table: bool = False
@@ -64,9 +80,13 @@ class _Graph:
         self._function, self._call = function, call
         self._label = f"{function._name.strip('<>')}.{name.strip('_')}"
         self._token = uuid4().hex
-        self._tasks: dict[Any, Any] = {}
+        self._layers: dict[str, Any] = {}
+        self._needs: dict[str, set[str]] = {}
         self._sources: list[Any] = []
-        self._graph: Any = None
+        self._below: Any = None
+        self._starts: list[int] | None = None
+        self._sums: list[Any] = []
+        self._needs_of_sums: set[str] = set()
         self._chunks: tuple[Any, ...] | None = None
         self._divisions: tuple[Any, ...] | None = None
         self._read(name, call)
@@ -76,7 +96,7 @@ class _Graph:
     def _read(self, name: str, call: dict[str, Any]) -> None:
         leaves, structure = flatten(call, _is_leaf)
         places = [place for place, leaf in enumerate(leaves) if _lazy_in(leaf)]
-        part = Part(name, structure, leaves, places)
+        part = Part(Shipped(self._function), name, structure, leaves, places)
         lazy = [leaves[place] for place in places]
         rows = [it for it in lazy if not isinstance(it, Columns) and hasattr(it, "chunks")]
         self._rows = rows[0].chunks[0] if rows else None
@@ -94,10 +114,11 @@ class _Graph:
                 part.columns(place, inputs[-1].nulls)
             leaves[place] = None
         self._inputs, self._part = inputs, part
-        self._count = len(inputs[0].keys)
+        self._count = inputs[0].chunks.count
+        self._ndim = max(given.chunks.ndim for given in inputs)
         for given in inputs:
-            if len(given.keys) != self._count:
-                raise LazyError.chunks(self._function._name, self._count, len(given.keys))
+            if given.chunks.count != self._count:
+                raise LazyError.chunks(self._function._name, self._count, given.chunks.count)
 
     def _input(self, leaf: Any) -> _Input:
         nulls = None
@@ -121,7 +142,8 @@ class _Graph:
             )
         frame = frame.optimize()
         self._sources.append(frame)
-        return _Input(list(frame.__dask_keys__()), empty, nulls, is_table)
+        chunks = Chunks(frame.__dask_keys__()[0][0], 1, frame.npartitions)
+        return _Input(chunks, empty, nulls, is_table)
 
     def _array(self, array: Any) -> _Input:
         """An array: cut as the first of them is."""
@@ -150,8 +172,8 @@ class _Graph:
             array = array.rechunk(dict.fromkeys(range(1, array.ndim), -1))
         self._chunks = self._chunks or array.chunks[0]
         self._sources.append(array)
-        keys = [(array.name, number, *[0] * (array.ndim - 1)) for number in range(len(rows))]
-        return _Input(keys, np.empty((0, *array.shape[1:]), dtype=array.dtype))
+        empty = np.empty((0, *array.shape[1:]), dtype=array.dtype)
+        return _Input(Chunks(array.name, array.ndim, len(rows)), empty)
 
     # ---- what comes out --------------------------------------------------------------------------
 
@@ -162,9 +184,13 @@ class _Graph:
             return self._reduced(reduce)
         found = self._without_rows(self._part.filled([given.empty for given in self._inputs]))
         leaves, structure = flatten(found, is_array)
-        self._compute()
+        self._part.single = len(leaves) == 1 and _ndim(leaves[0]) >= self._ndim
+        runs = self._runs(_ndim(leaves[0]) if self._part.single else self._ndim)
         return structure.unflatten(
-            [self._rowwise(number, leaf) for number, leaf in enumerate(leaves)]
+            [
+                self._rowwise(leaf, runs if self._part.single else self._picked(runs, place, leaf))
+                for place, leaf in enumerate(leaves)
+            ]
         )
 
     def _without_rows(self, call: dict[str, Any]) -> Any:
@@ -174,53 +200,77 @@ class _Graph:
     def _name(self, what: str = "") -> str:
         return f"{self._label}{what}-{self._token}"
 
-    def _compute(self) -> None:
-        """A task for each chunk, and one for the function."""
-        shipped = f"{self._label}.function-{self._token}"
-        self._tasks[shipped] = identity, Shipped(self._function)
-        part = f"{self._label}.call-{self._token}"
-        self._tasks[part] = identity, self._part
-        for number in range(self._count):
-            keys = [given.keys[number] for given in self._inputs]
-            self._tasks[(self._name(), number)] = run, part, shipped, keys, number
+    def _runs(self, ndim: int) -> Chunks:
+        """The call on each chunk."""
+        inputs = [given.chunks for given in self._inputs]
+        out = Chunks(self._name(), ndim, self._count)
+        needs = {_SOURCES}
+        places = [(number, self._starts and self._starts[number]) for number in range(self._count)]
+        if self._part.weight * self._count <= _MOST_REPEATED:
+            layer = each_chunk(out, partial(run, self._part), inputs, places)
+        else:
+            sent = self._name(".call")
+            self._layers[sent], self._needs[sent] = {sent: (identity, self._part)}, set()
+            needs.add(sent)
+            layer = {
+                out.key(number): (run, sent, place, *[given.key(number) for given in inputs])
+                for number, place in enumerate(places)
+            }
+        self._layers[out.name], self._needs[out.name] = layer, needs
+        return out
 
-    def _rowwise(self, number: int, empty: Any, wrap: Any = None) -> Any:
+    def _picked(self, runs: Chunks, place: int, leaf: Any) -> Chunks:
+        """One of the results of each chunk."""
+        out = Chunks(f"{self._label}-{place}-{self._token}", _ndim(leaf), self._count)
+        self._layers[out.name] = each_chunk(out, partial(picked, place), [runs])
+        self._needs[out.name] = {runs.name}
+        return out
+
+    def _rowwise(self, empty: Any, found: Chunks) -> Any:
         """A result with something for each row."""
-        name = f"{self._label}-{number}-{self._token}"
-        ending = (0,) * (empty.ndim - 1) if is_array(empty) else ()
-        layer: dict[Any, Any] = {}
-        for chunk in range(self._count):
-            task: Any = getitem, (self._name(), chunk), number
-            key = (name, chunk, *ending)
-            layer[key] = task if wrap is None else wrap(task, chunk)
         if not is_array(empty):
-            return self._dask_frame(layer, empty)
+            return self._dask_frame(found.name, found.keys, empty)
         rows = self._chunks or (np.nan,) * self._count
-        return self._dask_array(name, layer, (rows, *((width,) for width in empty.shape[1:])))
+        return self._dask_array(found.name, (rows, *((width,) for width in empty.shape[1:])))
 
-    def _dask_frame(self, layer: dict[Any, Any], empty: Any, divisions: Any = None) -> Any:
+    def _dask_frame(self, name: str, keys: list[Any], empty: Any, divisions: Any = None) -> Any:
         from dask.dataframe import from_graph
         from dask.utils import ensure_dict
 
-        graph = {**self._tasks, **layer}
+        graph: dict[Any, Any] = {}
+        for layer in self._needed(name):
+            graph.update(self._layers[layer])
         for source in self._sources:
             graph.update(ensure_dict(source.__dask_graph__()))
-        return from_graph(graph, empty, divisions or self._divisions, list(layer), self._label)
+        return from_graph(graph, empty, divisions or self._divisions, keys, self._label)
 
-    def _dask_array(self, name: str, layer: dict[Any, Any], chunks: Any) -> Any:
-        """The tasks of all results are one layer, those that pick this one another."""
+    def _dask_array(self, name: str, chunks: Any) -> Any:
+        """Each result has the layers that it needs and no others: what nobody else asks for, Dask
+        computes in the same task."""
         import dask.array as da
         from dask.highlevelgraph import HighLevelGraph
 
-        if self._graph is None:
-            self._graph = HighLevelGraph.from_collections(
-                self._name(), self._tasks, dependencies=self._sources
-            )
-        whole = HighLevelGraph(
-            {**self._graph.layers, name: layer},
-            {**self._graph.dependencies, name: {self._name()}},
-        )
-        return da.Array(whole, name, chunks, dtype=np.float64)
+        if self._below is None:
+            self._below = HighLevelGraph.from_collections(_SOURCES, {}, dependencies=self._sources)
+        layers, needs = dict(self._below.layers), dict(self._below.dependencies)
+        del layers[_SOURCES]
+        sources = needs.pop(_SOURCES)
+        for layer in self._needed(name):
+            own = self._needs[layer]
+            layers[layer] = self._layers[layer]
+            needs[layer] = own - {_SOURCES} | sources if _SOURCES in own else own
+        return da.Array(HighLevelGraph(layers, needs), name, chunks, dtype=np.float64)
+
+    def _needed(self, name: str) -> set[str]:
+        """Our layers that a layer needs, itself among them."""
+        found: set[str] = set()
+        waiting = [name]
+        while waiting:
+            layer = waiting.pop()
+            if layer in self._layers and layer not in found:
+                found.add(layer)
+                waiting += self._needs[layer]
+        return found
 
     # ---- reductions ------------------------------------------------------------------------------
 
@@ -236,76 +286,100 @@ class _Graph:
         rows = flatten(self._without_rows({**plain, "alone": False}), is_array)[0]
         final, structure = flatten(told, is_array)
         added = [
-            np.ndim(leaf) < row.ndim and not _is_column(leaf) for leaf, row in zip(final, rows)
+            place
+            for place, (leaf, row) in enumerate(zip(final, rows))
+            if np.ndim(leaf) < row.ndim and not _is_column(leaf)
         ]
-        self._settle()
-        self._compute()
-        result = self._totals(rows, added, reduce == "mean")
-        found = []
-        for number, (leaf, row) in enumerate(zip(final, rows)):
-            if added[number]:
-                found.append(self._number(result, sum(added[:number]), row.shape[1:]))
+        runs = self._settled(added, len(final))
+        self._sum_up(runs, added)
+        widths = [rows[place].shape[1:] for place in added]
+        count = self._total(widths, -1, True) if reduce == "mean" else None
+        found, kept = [], 1 if self._starts else 0
+        for place, leaf in enumerate(final):
+            if place in added:
+                found.append(self._number(widths, added.index(place), reduce == "mean"))
+                kept -= 1 if self._starts else 0
+            elif count is not None or not is_array(leaf):
+                found.append(self._rowwise(leaf, self._column(runs, place + kept, leaf, count)))
             else:
-                mean = (result, -1) if reduce == "mean" else None
-                found.append(self._rowwise(number, leaf, self._wrapped(leaf, mean)))
+                found.append(self._rowwise(leaf, self._picked(runs, place + kept, leaf)))
         pair = structure.unflatten(found)
         return pair[1] if alone else pair
 
-    def _settle(self) -> None:
-        """Tasks compute rows; these are added up by others."""
+    def _settled(self, added: list[int], results: int) -> Chunks:
+        """Tasks compute rows, and add some of them up where it is known which rows these are."""
         leaves, structure = flatten({**self._call, "reduce": None}, _is_leaf)
         for place in self._part.places:
             leaves[place] = None
-        self._part.structure, self._part.leaves = structure, leaves
-        self._part.reduced = True
+        self._part.structure, self._part.leaves, self._part.reduced = structure, leaves, True
+        if self._chunks is not None and not any(it != it for it in self._chunks):
+            self._starts = np.cumsum([0, *self._chunks]).tolist()
+            self._part.added, self._part.single = added, len(added) == results
+        return self._runs(self._ndim)
 
-    def _totals(self, rows: list[Any], added: list[bool], mean: bool) -> str:
-        """The task that has all sums; those of chunks are joined in a tree."""
-        widths = [row.shape[1:] for row, is_added in zip(rows, added) if is_added]
-        places = [number for number, is_added in enumerate(added) if is_added]
-        sums = self._name(".sums")
-        known = self._chunks is not None and not any(it != it for it in self._chunks)
-        starts = np.cumsum([0, *self._chunks]).tolist() if known and self._chunks else None
-        level = []
-        for chunk in range(self._count):
-            task = (self._name(), chunk)
-            start: Any = starts[chunk] if starts else (self._name(".start"), chunk)
-            if starts is None:
-                before = 0 if not chunk else (self._name(".start"), chunk - 1)
-                rows_before: Any = 0 if not chunk else (self._name(), chunk - 1)
-                self._tasks[start] = start_of, before, rows_before
-            self._tasks[(sums, 0, chunk)] = chunk_sums, task, places, start
-            level.append((sums, 0, chunk))
+    def _sum_up(self, runs: Chunks, added: list[int]) -> None:
+        """The sums of chunks, joined by some at a time until few are left."""
+        name, needs = self._name(".joined"), {runs.name}
+        layer: dict[Any, Any] = {}
+        level = runs.keys
+        if self._starts is None:
+            for chunk, results in enumerate(runs.keys):
+                before = ((name, "start", chunk - 1), level[chunk - 1]) if chunk else (0, None)
+                layer[name, "start", chunk] = start_of, *before
+                layer[name, 0, chunk] = chunk_sums, results, added, (name, "start", chunk)
+            level = [(name, 0, chunk) for chunk in range(self._count)]
+        elif not self._part.single:
+            own = Chunks(self._name(".sums"), self._ndim, self._count)
+            self._layers[own.name] = each_chunk(own, partial(picked, 0), [runs])
+            self._needs[own.name], needs, level = {runs.name}, {own.name}, own.keys
         depth = 0
-        while len(level) > 1:
+        while len(level) > _FAN_IN:
             depth += 1
-            above = []
-            for first in range(0, len(level), _FAN_IN):
-                above.append((sums, depth, first // _FAN_IN))
-                self._tasks[above[-1]] = joined, level[first : first + _FAN_IN]
-            level = above
-        result = self._name(".total")
-        self._tasks[result] = totals, level[0], widths, mean, self._function._name
-        return result
+            parts = [level[first : first + _FAN_IN] for first in range(0, len(level), _FAN_IN)]
+            level = [(name, depth, place) for place in range(len(parts))]
+            layer.update({key: (joined, part) for key, part in zip(level, parts)})
+        if layer:
+            self._layers[name], self._needs[name], needs = layer, needs, {name}
+        self._sums, self._needs_of_sums = level, needs
 
-    def _number(self, result: str, place: int, shape: tuple[int, ...]) -> Any:
-        name = f"{self._label}-total{place}-{self._token}"
+    def _total(self, widths: list[tuple[int, ...]], place: int, mean: bool, ndim: int = 1) -> Any:
+        """The key of one of the totals; of how many rows there are for -1."""
+        name = f"{self._label}-total{place % (len(widths) + 1)}-{self._token}"
+        key = (name, *[0] * ndim)
+        task = totals, self._sums, widths, mean, self._function._name, place
+        self._layers[name], self._needs[name] = {key: task}, self._needs_of_sums
+        return key
+
+    def _number(self, widths: list[tuple[int, ...]], place: int, mean: bool) -> Any:
+        shape = widths[place]
         if self._divisions is not None and not shape:
-            return self._dask_frame({(name, 0): (getitem, result, place)}, 1.0, (None, None))
-        layer = {(name, *[0] * len(shape)): (getitem, result, place)}
-        return self._dask_array(name, layer, tuple((width,) for width in shape))
+            key = self._total(widths, place, mean)
+            return self._dask_frame(key[0], [key], 1.0, (None, None))
+        key = self._total(widths, place, mean, len(shape))
+        return self._dask_array(key[0], tuple((width,) for width in shape))
 
-    def _wrapped(self, leaf: Any, mean: Any) -> Any:
-        """How rows of a result become a column like the argument's, and a part of the mean."""
-        frames = [given for given in self._inputs if not is_array(given.empty)]
+    def _column(self, runs: Chunks, place: int, leaf: Any, count: Any) -> Chunks:
+        """Rows of a result as a column like the argument's, and as a part of the mean."""
+        frames = [given.chunks for given in self._inputs if not is_array(given.empty)]
         name = getattr(leaf, "name", None)
+        out = Chunks(f"{self._label}-{place}-{self._token}", _ndim(leaf), self._count)
+        self._layers[out.name] = {
+            out.key(chunk): (
+                column,
+                (getitem, runs.key(chunk), place),
+                frames[0].key(chunk) if frames and not is_array(leaf) else None,
+                name,
+                count,
+            )
+            for chunk in range(self._count)
+        }
+        self._needs[out.name] = {_SOURCES, runs.name, *(count or ())[:1]}
+        return out
 
-        def wrap(task: Any, chunk: int) -> Any:
-            frame = frames[0].keys[chunk] if frames and not is_array(leaf) else None
-            rows = (getitem, mean[0], mean[1]) if mean else None
-            return column, task, frame, name, rows
 
-        return wrap if mean or not is_array(leaf) else None
+def _ndim(leaf: Any) -> int:
+    """How many axes the keys of a result have."""
+    return leaf.ndim if is_array(leaf) else 1
 
 
 def _is_column(leaf: Any) -> bool:

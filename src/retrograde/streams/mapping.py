@@ -41,6 +41,7 @@ def mapped(
     arguments: Mapping[str, Any] | None,
     restart: bool,
     scheduler: Any,
+    separator: str | None = None,
     progress: Progress | None = None,
 ) -> int:
     """Map a function over the rows of a source; see ``Compiled.map_batches``."""
@@ -51,7 +52,7 @@ def mapped(
     if not isinstance(batch_rows, int) or batch_rows < 1:
         raise MapError.batch_rows(batch_rows)
     path = os.fspath(out)
-    rows = source_of(source)
+    rows = source_of(source, separator)
     target = os.path.realpath(path)
     for file in rows.files:
         if os.path.realpath(file.path) == target:

@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from copy import copy
 from functools import partial
-from threading import Lock
+from threading import RLock
 from types import FunctionType
 from typing import Any
 from uuid import uuid4
@@ -28,6 +28,7 @@ from ..errors import LazyError, ProgramFileError, RetrogradeError
 from ..program.compiled import Compiled
 from ..program.derived import Mode
 from ..program.files import packed, unpacked
+from ..program.loops import static_size
 from ..program.travelling import found_by_name, found_elsewhere, from_source, source_of
 
 MOST_ROWS = 64
@@ -36,54 +37,106 @@ MOST_ROWS = 64
 _TOPICS: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
 _HEARD: WeakKeyDictionary[Any, set[str]] = WeakKeyDictionary()
 _LEARNING = ThreadPoolExecutor(1, "retrograde-learn")
+_BYTES_OF_INSTRUCTION = 16
+_MOST_KEPT, _LARGE = 16, 1 << 20
+"""How many functions and calls a worker keeps, and from how many bytes on it does not."""
+
+
+class Kept:
+    """What is made of bytes as they came, the last of it: each task has them with it, and a worker
+    makes it once. What is large comes once, and goes with the one who holds it."""
+
+    def __init__(self, make: Callable[[Any], Any]) -> None:
+        self._make, self._kept = make, dict[Any, Any]()
+        self._lock = RLock()
+
+    def of(self, holder: Any, came: Any, size: int) -> Any:
+        """What is made of something that came."""
+        with self._lock:
+            if size > _LARGE:
+                if "_held" not in vars(holder):
+                    holder._held = self._make(came)
+                return holder._held
+            made = self._kept.pop(came, None) or self._make(came)
+            self._kept[came] = made
+            while len(self._kept) > _MOST_KEPT:
+                del self._kept[next(iter(self._kept))]
+            return made
 
 
 class Shipped:
-    """A function that goes to workers, pickled with what was recorded of it.
+    """A function that goes to workers, pickled with what was recorded of it."""
 
-    What arrives is made a function when it is first asked for, in a task: an error is that task's
-    then, and not one of the worker's messages, which Dask would wait for.
-    """
-
-    def __init__(self, function: Any, received: tuple[Any, ...] | None = None) -> None:
-        self._function, self._received = function, received
-        self.topic = received[0] if received else _topic(function)
-        self._known: set[int] = set()
-        self._lock = Lock()
+    def __init__(self, function: Any) -> None:
+        self.function, self.topic = function, _topic(function)
 
     @property
-    def function(self) -> Any:
-        """The function."""
-        if self._function is None:
-            assert self._received is not None
-            with self._lock:
-                if self._function is None:
-                    self._function = _unpacked(*self._received[1:])
-                    self._known = {id(trace) for trace in self._function.traces}
-        return self._function
+    def weight(self) -> int:
+        """About how many bytes it has on its way."""
+        items = [trace.rolled.items for trace in getattr(self.function, "traces", ())]
+        return _BYTES_OF_INSTRUCTION * sum(static_size(each) for each in items)
+
+    def tell(self, args: Any, kwargs: Any) -> None:
+        """After a call here: there is nobody to tell."""
 
     def __reduce__(self) -> Any:
-        if self._received is not None:  # from worker to worker, as it came
-            return Shipped, (None, self._received)
+        from cloudpickle import dumps
+
         _listen(self)
-        return Shipped, (None, (self.topic, *_packed(self.function)))
+        return Arrived, (self.topic, dumps(_packed(self.function)))
 
     def __dask_tokenize__(self) -> str:
         return uuid4().hex  # its leaves and what it reads may change at any time
 
+
+class Arrived:
+    """A function as it came, in each task that calls it.
+
+    It is made a function when it is first asked for, in a task: an error is that task's then, and
+    not one of the worker's messages, which Dask would wait for.
+    """
+
+    def __init__(self, topic: str, data: bytes) -> None:
+        self._came = topic, data
+
+    def __reduce__(self) -> Any:
+        return Arrived, self._came  # from the scheduler to workers, and between them
+
+    @property
+    def function(self) -> Any:
+        """The function: one for all tasks that it comes with."""
+        return self._made.function
+
+    @property
+    def _made(self) -> _Made:
+        made: _Made = _FUNCTIONS.of(self, self._came, len(self._came[1]))
+        return made
+
     def tell(self, args: Any, kwargs: Any) -> None:
         """After a call: if it met new paths, tell whoever sent the function."""
-        traces = self.function.traces
-        if len(traces) <= len(self._known):
+        made = self._made
+        traces = made.function.traces
+        if len(traces) <= len(made.known):
             return
-        known, self._known = self._known, {id(trace) for trace in traces}
+        known, made.known = made.known, {id(trace) for trace in traces}
         worker = _worker()
-        if worker is None or not isinstance(self.function, Compiled):
+        if worker is None or not isinstance(made.function, Compiled):
             return
         with suppress(RetrogradeError):
-            rows = _first_rows(self.function, args, kwargs, known)
+            rows = _first_rows(made.function, args, kwargs, known)
             if rows is not None:
-                worker.log_event(self.topic, pickle.dumps(rows))
+                worker.log_event(self._came[0], pickle.dumps(rows))
+
+
+class _Made:
+    """A function that came, and what of it was known then."""
+
+    def __init__(self, came: tuple[str, bytes]) -> None:
+        self.function = _unpacked(*pickle.loads(came[1]))
+        self.known = {id(trace) for trace in self.function.traces}
+
+
+_FUNCTIONS = Kept(_Made)
 
 
 def _packed(function: Any) -> tuple[Any, ...]:

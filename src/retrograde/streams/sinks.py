@@ -172,6 +172,7 @@ def _write_parquet(sink: Any, table: Any) -> None:
         table.schema,
         use_dictionary=kept,
         compression={name: "snappy" if name in kept else "none" for name in names},
+        write_page_checksum=True,
     ) as writer:
         if table.num_rows:
             writer.write_table(table, row_group_size=table.num_rows)

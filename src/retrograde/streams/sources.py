@@ -24,10 +24,11 @@ class File:
     system: Any
     reader: type[Reader]
     constants: dict[str, Any] = field(default_factory=dict)
+    separator: str | None = None
 
     def open(self) -> Reader:
         """Ready to be read."""
-        return self.reader(self.path, self.system)
+        return self.reader(self.path, self.system, self.separator)
 
     def identity(self) -> list[Any]:
         """What tells whether it is the file that it was."""
@@ -185,20 +186,33 @@ def _both(one: Any, other: Any) -> Any:
     return arrow.from_numpy_dtype(np.result_type(*kinds))
 
 
-def source_of(thing: Any) -> Source:
-    """What is given as a source, as one: a path, some paths, a folder, a dataset of pyarrow's."""
+def source_of(thing: Any, separator: str | None = None) -> Source:
+    """What is given as a source, as one: a path, some paths, a folder, a dataset of pyarrow's.
+    ``separator`` stands between the columns of CSV files."""
+    if separator is not None and not (
+        isinstance(separator, str) and len(separator) == 1 and separator.isascii()
+        and separator not in '"\r\n'
+    ):  # fmt: skip
+        raise MapError.separator(separator)
+    files = _files_of(thing)
+    for file in files:
+        file.separator = separator or file.separator
+    return Source(files)
+
+
+def _files_of(thing: Any) -> list[File]:
     if isinstance(thing, (str, os.PathLike)):
-        return Source(_of_path(os.fspath(thing)))
+        return _of_path(os.fspath(thing))
     if isinstance(thing, (list, tuple)) and all(isinstance(it, (str, os.PathLike)) for it in thing):
         if not thing:
             raise MapError.no_files("the list")
-        return Source([file for path in thing for file in _of_path(os.fspath(path))])
+        return [file for path in thing for file in _of_path(os.fspath(path))]
     fragments = getattr(thing, "fragments", None) or getattr(thing, "get_fragments", None)
     if fragments is None or not hasattr(thing, "files"):
         raise MapError.no_source(type(thing).__name__)
     if getattr(thing, "_scan_options", None):
         raise MapError.filtered()
-    return Source(_of_fragments(fragments() if callable(fragments) else fragments))
+    return _of_fragments(fragments() if callable(fragments) else fragments)
 
 
 def _of_path(path: str) -> list[File]:
@@ -233,7 +247,11 @@ def _of_fragments(fragments: Any) -> list[File]:
         if kind not in FORMATS:
             raise MapError.unknown(fragment.path)
         keys = get_partition_keys(fragment.partition_expression)
-        files.append(File(fragment.path, fragment.filesystem, FORMATS[kind], keys))
+        parsing = getattr(fragment.format, "parse_options", None)
+        separator = getattr(parsing, "delimiter", ",")
+        if separator == ",":  # it does not say that it is another
+            separator = None
+        files.append(File(fragment.path, fragment.filesystem, FORMATS[kind], keys, separator))
     if not files:
         raise MapError.no_files("the dataset")
     return files

@@ -146,6 +146,11 @@ class Leading:
                 raise FunctionResultError.branches(
                     self.name, family.traces[0].outputs.places, trace.outputs.places
                 )
+            fixed = trace.outputs.structure.fixed
+            if family.traces and fixed != family.traces[0].outputs.structure.fixed:
+                raise FunctionResultError.fixed(
+                    self.name, family.traces[0].outputs.structure.fixed, fixed
+                )
             for known in family.traces:
                 if known.path == trace.path:  # of a call that another trace could not be asked
                     family.traces.remove(known)
