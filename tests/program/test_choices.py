@@ -17,13 +17,13 @@ pytestmark = pytest.mark.usefixtures("native")  # the reference keeps to traces
 
 
 def rejoined(function: Any) -> Any:
-    """The function compiled with choices."""
-    return rg.compile(function, choices=True)
+    """The function compiled with choices, as it is unless told otherwise."""
+    return rg.compile(function)
 
 
 def traced(function: Any) -> Any:
     """The function compiled with traces alone."""
-    return rg.compile(function)
+    return rg.compile(function, choices=False)
 
 
 def assert_same_bits(one: Any, other: Any) -> None:

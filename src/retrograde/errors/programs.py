@@ -610,8 +610,8 @@ class RecordingWarning(UserWarning):
     @staticmethod
     def traces(function: str, count: int, site: Any, offer: bool = False) -> str:
         choices = (
-            " Or compile with rg.compile(choices=True): branches whose sides only compute values "
-            "are then recorded together."
+            " Or compile without choices=False: branches whose sides only compute values are then "
+            "recorded together."
         )
         return (
             f"{function} has recorded {count} traces that part{_at(site)}: every way through its "
