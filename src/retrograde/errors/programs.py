@@ -255,9 +255,9 @@ class RecordingError(RetrogradeError, RuntimeError):
         )
 
     @classmethod
-    def endless(cls, operations: int, site: Any) -> Self:
+    def endless(cls, made: str, site: Any) -> Self:
         return cls(
-            f"a recording stopped after {operations:,} operations{_at(site)}. A while loop whose "
+            f"a recording stopped after {made}{_at(site)}. A while loop whose "
             "condition stays as it is does not end, and what is recorded is kept in memory until "
             "it does. Give the loop an end that it reaches, or write it with a fixed number of "
             "rounds (rg.scan) and rg.where."
@@ -599,11 +599,11 @@ class RecordingWarning(UserWarning):
     """A recording that grows, or that multiplies, while there is still time to do something."""
 
     @staticmethod
-    def long(operations: int, most: int, site: Any) -> str:
+    def long(operations: int, most: int, decisions: int, site: Any) -> str:
         return (
             f"this recording has made {operations:,} operations{_at(site)}. A loop is recorded "
             "round by round; one that does not end stops with an error at "
-            f"{most:,}. If the length of the loop depends on the values, use rg.where and a "
+            f"{most:,}, or after {decisions:,} decisions of if and while. If the length of the loop depends on the values, use rg.where and a "
             "fixed number of rounds (rg.scan), or call the function on shorter pieces."
         )
 
