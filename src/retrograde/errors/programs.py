@@ -603,8 +603,9 @@ class RecordingWarning(UserWarning):
         return (
             f"this recording has made {operations:,} operations{_at(site)}. A loop is recorded "
             "round by round; one that does not end stops with an error at "
-            f"{most:,}, or after {decisions:,} decisions of if and while. If the length of the loop depends on the values, use rg.where and a "
-            "fixed number of rounds (rg.scan), or call the function on shorter pieces."
+            f"{most:,}, or after {decisions:,} decisions of if and while. If the length of the "
+            "loop depends on the values, use rg.where and a fixed number of rounds (rg.scan), or "
+            "call the function on shorter pieces."
         )
 
     @staticmethod
