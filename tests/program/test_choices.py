@@ -402,6 +402,15 @@ def test_more_conditions_than_are_worth_their_price_are_left_to_traces(
     assert len(chosen.traces) == len(plain.traces)
 
 
+def test_the_warning_of_many_traces_says_why_they_are_no_choices(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(masks, "MOST_SETS", 200)
+    draw = np.random.default_rng(3)
+    with pytest.warns(rg.errors.RecordingWarning, match="both sides: its conditions combine"):
+        rejoined(knocked_out)(np.full(64, 1.0), 0.2, draw.normal(size=(64, 25)))
+
+
 def test_a_stack_too_short_for_its_conditions_leaves_a_branch_to_traces(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -609,7 +609,7 @@ class RecordingWarning(UserWarning):
         )
 
     @staticmethod
-    def traces(function: str, count: int, site: Any, offer: bool = False) -> str:
+    def traces(function: str, count: int, site: Any, offer: bool = False, doubt: str = "") -> str:
         choices = (
             " Or compile without choices=False: branches whose sides only compute values are then "
             "recorded together."
@@ -619,8 +619,8 @@ class RecordingWarning(UserWarning):
             "branches is recorded once, and one line in a loop makes many. Results are right, but "
             "each recording takes as long as the first call. Use rg.where, rg.maximum or rg.clip "
             "there, and rg.scan with a fixed number of rounds in place of a while loop."
-            + choices
-            * offer
+            + choices * offer
+            + (f" A branch could not be recorded with both sides: {doubt}." if doubt else "")
         )
 
     @staticmethod

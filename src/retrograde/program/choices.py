@@ -38,6 +38,7 @@ class Choices:
         self.allowed, self.might_be = able and asked, able and not asked
         self.on: frozenset[Fork] = frozenset()
         self.off: set[Fork] = set()
+        self.why = ""  # the last doubt
 
     def wanted(self, asked: Any) -> Fork | None:
         """The branch that rows part at, if it may still become a choice."""
