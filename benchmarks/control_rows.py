@@ -120,7 +120,7 @@ def calls_of(program: Program) -> Calls:
     wrt = tuple(program.function.__code__.co_varnames[:2])
 
     def over_rows(function: Any) -> Callable[[], Any]:
-        compiled = rg.compile(function, choices=True)
+        compiled = rg.compile(function)
         return lambda: compiled.value_and_grad(*program.arguments, wrt=wrt)[1]
 
     found: Calls = {"retrograde": over_rows(program.function)}

@@ -17,13 +17,13 @@ pytestmark = pytest.mark.usefixtures("native")  # the reference keeps to traces
 
 
 def rejoined(function: Any) -> Any:
-    """The function compiled with choices."""
-    return rg.compile(function, choices=True)
+    """The function compiled with choices, as it is unless told otherwise."""
+    return rg.compile(function)
 
 
 def traced(function: Any) -> Any:
     """The function compiled with traces alone."""
-    return rg.compile(function)
+    return rg.compile(function, choices=False)
 
 
 def assert_same_bits(one: Any, other: Any) -> None:
@@ -269,6 +269,46 @@ def test_a_division_by_the_number_zero_is_caught_as_it_is_though_nothing_comes_o
     assert rejoined(caught)(rows).tolist() == traced(caught)(rows).tolist() == [3.0, -2.0]
 
 
+def test_what_a_plain_number_lacks_is_missed_as_it_is() -> None:
+    """Found at random: a choice of a value and a number has methods, a number has none."""
+
+    def detached(x: Any) -> Any:
+        one = 1.5
+        if x > 0.0:
+            one = x * 2.0
+        return x * one.detach()  # type: ignore[attr-defined]
+
+    def unused(x: Any) -> Any:
+        one = x * 2.0 if x > 0.0 else 1.5
+        try:
+            one.tanh()
+        except AttributeError:
+            return x * 3.0
+        return x
+
+    with pytest.raises(AttributeError, match="detach"):
+        rejoined(detached)(ROWS)
+    chosen, plain = both(unused, ROWS)
+    assert len(chosen.traces) == len(plain.traces)
+
+
+def test_what_is_true_of_plain_numbers_is_inverted_as_a_number() -> None:
+    def inverted(x: Any) -> Any:
+        one = x if x > 0.0 else 0.5
+        return rg.where(~(one > 0.25), x, x * 2.0)  # ~True is -2, and as good as True
+
+    both(inverted, ROWS)
+
+
+def test_explain_names_the_lines_that_are_choices() -> None:
+    chosen, plain = both(branch, ROWS)
+    first = branch.__code__.co_firstlineno
+    said = [line for line in chosen.explain().splitlines() if "either side in one trace" in line]
+    assert len(said) == 1
+    assert all(f"{__file__}:{line}, in branch" in said[0] for line in (first + 2, first + 4))
+    assert "either side" not in plain.explain()
+
+
 def summed(x: Any, y: Any, zs: Any) -> Any:
     """Found at random: its loop, a table of numbers with a 1 in it, is none in some traces."""
     z = y
@@ -360,6 +400,15 @@ def test_more_conditions_than_are_worth_their_price_are_left_to_traces(
     draw = np.random.default_rng(3)
     chosen, plain = both(knocked_out, np.full(4, 1.0), 0.1, draw.normal(size=(4, 25)))
     assert len(chosen.traces) == len(plain.traces)
+
+
+def test_the_warning_of_many_traces_says_why_they_are_no_choices(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(masks, "MOST_SETS", 200)
+    draw = np.random.default_rng(3)
+    with pytest.warns(rg.errors.RecordingWarning, match="both sides: its conditions combine"):
+        rejoined(knocked_out)(np.full(64, 1.0), 0.2, draw.normal(size=(64, 25)))
 
 
 def test_a_stack_too_short_for_its_conditions_leaves_a_branch_to_traces(

@@ -15,6 +15,7 @@ def limits(rg: Any, monkeypatch: pytest.MonkeyPatch, many: int, most: int) -> No
 
     record = import_module(f"{rg.__name__}.program.record")
     value = import_module(f"{rg.__name__}.value")
+    monkeypatch.setattr(record, "MANY_OPERATIONS", many)
     monkeypatch.setattr(record, "MOST_OPERATIONS", most)
     value.core.tell_of(many, record._tell)
 
@@ -62,14 +63,33 @@ def test_a_recording_without_end_stops(rg: Any, monkeypatch: pytest.MonkeyPatch)
     assert compiled(4.0) == 4.0  # the next recording begins anew
 
 
+def test_a_while_without_end_stops_at_its_decisions(rg: Any, monkeypatch: Any) -> None:
+    from importlib import import_module
+
+    limits(rg, monkeypatch, 100, 10_000)
+    monkeypatch.setattr(import_module(f"{rg.__name__}.program.record"), "MOST_DECISIONS", 200)
+
+    def endless(x: Any) -> Any:
+        while x < 2.0:
+            x = x * 0.5
+        return x
+
+    with (
+        pytest.warns(UserWarning, match="or after 200 decisions") as caught,
+        pytest.raises(Exception, match=r"stopped after 2\d\d decisions at .*\n?.*endless"),
+    ):
+        rg.compile(endless)(1.0)
+    assert len(caught) == 1
+
+
 def test_the_limits_are_what_the_documentation_says(rg: Any) -> None:
     from importlib import import_module
 
     record = import_module(f"{rg.__name__}.program.record")
     assert (record.MANY_OPERATIONS, record.MOST_OPERATIONS) == (10**6, 2**25)
+    assert record.MOST_DECISIONS == 2**21
 
 
-@pytest.mark.usefixtures("traces_alone")
 def test_a_line_that_multiplies_traces_is_named_at_the_32nd(rg: Any) -> None:
     def shrink(x: Any) -> Any:
         while x > 1.0:  # the line that parts them
@@ -78,11 +98,11 @@ def test_a_line_that_multiplies_traces_is_named_at_the_32nd(rg: Any) -> None:
 
     rows = np.arange(1.0, 60.0)
     with pytest.warns(UserWarning, match="32 traces that part at .*the line that parts") as caught:
-        rg.compile(shrink)(rows)
+        rg.compile(shrink, choices=False)(rows)
     assert len(caught) == 1
     assert "rg.where" in str(caught[0].message)
     is_native = rg.value.core_name == "native"  # the reference keeps to traces
-    assert ("choices=True" in str(caught[0].message)) is is_native
+    assert ("without choices=False" in str(caught[0].message)) is is_native
 
 
 def test_few_traces_say_nothing(rg: Any) -> None:

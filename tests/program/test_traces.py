@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 import threading
 import warnings
 from collections.abc import Callable
@@ -421,3 +422,31 @@ def test_shared_length(one: bytes, other: bytes) -> None:
     while expected < min(len(one), len(other)) and one[expected] == other[expected]:
         expected += 1
     assert shared_length(one, other) == expected
+
+
+def test_the_second_call_with_gradients_does_what_the_third_does(rg: Any) -> None:
+    """All that is made once, gradients and plans among it, the first call makes."""
+
+    def branches(x: Any, y: Any) -> Any:
+        for _ in range(4):
+            x = x * 1.1 - 0.3
+            if x > y:
+                x = x * 0.5
+        return x * y if x > 0.0 else y
+
+    compiled = rg.compile(branches, choices=False)
+    rows = np.random.default_rng(1).normal(size=(2, 500))
+
+    def entered() -> int:
+        entries: list[str] = []
+        sys.setprofile(lambda frame, event, _: entries.append(event))
+        try:
+            compiled.value_and_grad(*rows)
+        finally:
+            sys.setprofile(None)
+        return entries.count("call")
+
+    compiled.value_and_grad(*rows)
+    assert len(compiled.traces) > 5
+    second = entered()
+    assert second <= entered()

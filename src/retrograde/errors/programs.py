@@ -255,9 +255,9 @@ class RecordingError(RetrogradeError, RuntimeError):
         )
 
     @classmethod
-    def endless(cls, operations: int, site: Any) -> Self:
+    def endless(cls, made: str, site: Any) -> Self:
         return cls(
-            f"a recording stopped after {operations:,} operations{_at(site)}. A while loop whose "
+            f"a recording stopped after {made}{_at(site)}. A while loop whose "
             "condition stays as it is does not end, and what is recorded is kept in memory until "
             "it does. Give the loop an end that it reaches, or write it with a fixed number of "
             "rounds (rg.scan) and rg.where."
@@ -599,27 +599,28 @@ class RecordingWarning(UserWarning):
     """A recording that grows, or that multiplies, while there is still time to do something."""
 
     @staticmethod
-    def long(operations: int, most: int, site: Any) -> str:
+    def long(operations: int, most: int, decisions: int, site: Any) -> str:
         return (
             f"this recording has made {operations:,} operations{_at(site)}. A loop is recorded "
             "round by round; one that does not end stops with an error at "
-            f"{most:,}. If the length of the loop depends on the values, use rg.where and a "
-            "fixed number of rounds (rg.scan), or call the function on shorter pieces."
+            f"{most:,}, or after {decisions:,} decisions of if and while. If the length of the "
+            "loop depends on the values, use rg.where and a fixed number of rounds (rg.scan), or "
+            "call the function on shorter pieces."
         )
 
     @staticmethod
-    def traces(function: str, count: int, site: Any, offer: bool = False) -> str:
+    def traces(function: str, count: int, site: Any, offer: bool = False, doubt: str = "") -> str:
         choices = (
-            " Or compile with rg.compile(choices=True): branches whose sides only compute values "
-            "are then recorded together."
+            " Or compile without choices=False: branches whose sides only compute values are then "
+            "recorded together."
         )
         return (
             f"{function} has recorded {count} traces that part{_at(site)}: every way through its "
             "branches is recorded once, and one line in a loop makes many. Results are right, but "
             "each recording takes as long as the first call. Use rg.where, rg.maximum or rg.clip "
             "there, and rg.scan with a fixed number of rounds in place of a while loop."
-            + choices
-            * offer
+            + choices * offer
+            + (f" A branch could not be recorded with both sides: {doubt}." if doubt else "")
         )
 
     @staticmethod

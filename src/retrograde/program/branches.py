@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from types import CodeType
 
+from ..value import Value
 from .reads import CONSTANTS
 
 Scope = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
@@ -24,6 +25,9 @@ _ASKING = frozenset(
 
 TELLING = frozenset("data grad inputs label ndim op partials requires_grad shape site size".split())
 """Attributes of a value that a plain number does not have, or that tell how the value was made."""
+
+LACKED = frozenset(vars(Value)) - frozenset(dir(float)) - TELLING
+"""Attributes that a value has and a plain number lacks."""
 
 _UNFIT = (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)
 

@@ -38,6 +38,7 @@ class Choices:
         self.allowed, self.might_be = able and asked, able and not asked
         self.on: frozenset[Fork] = frozenset()
         self.off: set[Fork] = set()
+        self.why = ""  # the last doubt
 
     def wanted(self, asked: Any) -> Fork | None:
         """The branch that rows part at, if it may still become a choice."""
@@ -181,14 +182,14 @@ _RAISING = frozenset(("div", "reciprocal", "pow", "square"))
 """What Python may raise an exception for where numbers are given, which a function may catch."""
 
 
-def raises_alike(made: Sequence[Value], chosen: Sequence[Value], since: int) -> bool:
+def raises_alike(made: Sequence[Value], stage: Stage, since: int) -> bool:
     """Whether Python would raise nothing for the plain numbers among the sides.
 
     What came of it may have been dropped, so this is asked of everything that was made.
     """
     graph = values.read(made, since)
     assert graph.values is not None
-    choices = set(map(id, chosen))
+    choices, unlike = set(map(id, stage.nodes)), set(map(id, stage.unlike))
     maybe: set[int] = set()
     starts, inputs, ops = graph.starts.tolist(), graph.inputs.tolist(), graph.ops
     for place, value in enumerate(graph.values):
@@ -200,4 +201,6 @@ def raises_alike(made: Sequence[Value], chosen: Sequence[Value], since: int) -> 
             if ops[place] in _RAISING:
                 return False
             maybe.add(place)
+        if place in maybe and id(value) in unlike:
+            return False
     return True

@@ -61,7 +61,7 @@ class Compiled(Replayable, PerObject):
         self,
         function: Callable[..., Any],
         trace_budget: int | None = None,
-        choices: bool = False,
+        choices: bool = True,
         backend: str | None = None,
     ) -> None:
         if not callable(function):
@@ -419,14 +419,14 @@ def compile(
     function: Callable[..., Any],
     *,
     trace_budget: int | None = None,
-    choices: bool = False,
+    choices: bool = True,
     backend: str | None = None,
 ) -> Compiled: ...
 
 
 @overload
 def compile(
-    *, trace_budget: int | None = None, choices: bool = False, backend: str | None = None
+    *, trace_budget: int | None = None, choices: bool = True, backend: str | None = None
 ) -> Callable[[Callable[..., Any]], Compiled]: ...
 
 
@@ -435,7 +435,7 @@ def compile(
     function: Callable[..., Any],
     *,
     trace_budget: int | None = None,
-    choices: bool = False,
+    choices: bool = True,
     backend: str | None = None,
     static: str | Sequence[str],
 ) -> Specialized: ...
@@ -445,7 +445,7 @@ def compile(
 def compile(
     *,
     trace_budget: int | None = None,
-    choices: bool = False,
+    choices: bool = True,
     backend: str | None = None,
     static: str | Sequence[str],
 ) -> Callable[[Callable[..., Any]], Specialized]: ...
@@ -455,7 +455,7 @@ def compile(
     function: Any = ...,
     *,
     trace_budget: int | None = None,
-    choices: bool = False,
+    choices: bool = True,
     static: str | Sequence[str] = (),
     backend: str | None = None,
 ) -> Any:
@@ -463,14 +463,15 @@ def compile(
 
     Axis 0 of an array is rows: a 1-D array gives one number a row, a 2-D array a sequence of
     numbers a row. Numbers, lists and ``rg.uniform(array)`` are the same for all rows. Every row
-    goes its own way through ``if`` and ``while``, and each way that is taken is recorded once.
+    goes its own way through ``if`` and ``while``. Branches whose sides only compute values and meet
+    again share a recording; of others each way that is taken is recorded once.
 
     A parameter annotated ``rg.Tensor``, and every array of three and more axes, is one tensor
     instead, and one annotated ``np.ndarray`` whole numbers that pick places of tensors: such a
     function has no rows.
 
     ``trace_budget`` is how many ways are kept; by default 500, or more while they are short.
-    ``choices`` puts branches whose sides only compute values and meet again into one recording.
+    ``choices=False`` records each way through all branches by itself.
     ``static`` names parameters that the function gets as they are, and is recorded for: a number of
     steps, a flag, a name. In a class it makes a method that is compiled for each object.
     ``backend="cc"`` has the system's C compiler compile what is replayed, in the background of the

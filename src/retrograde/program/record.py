@@ -40,14 +40,22 @@ MOST_OPERATIONS = 1 << 25
 """What a recording may make: a loop without end stops there, before memory does."""
 
 
+MOST_DECISIONS = 1 << 21
+"""How often a recording may decide: a ``while`` without end stops there, in seconds."""
+
+
 def _tell(operations: int) -> int:
-    """A recording has made so many operations. When to say so again."""
+    """A recording has made so many operations. When to look again."""
     site = site_of(calling_instruction(2))
     if operations >= MOST_OPERATIONS:
-        raise RecordingError.endless(operations, site)
-    message = RecordingWarning.long(operations, MOST_OPERATIONS, site)
-    warnings.warn(RecordingWarning(message), stacklevel=2)
-    return MOST_OPERATIONS
+        raise RecordingError.endless(f"{operations:,} operations", site)
+    decided = len(recorders.decisions[-1].taken) if recorders.decisions else 0
+    if decided >= MOST_DECISIONS:
+        raise RecordingError.endless(f"{decided:,} decisions", site)
+    if operations < 2 * MANY_OPERATIONS:
+        message = RecordingWarning.long(operations, MOST_OPERATIONS, MOST_DECISIONS, site)
+        warnings.warn(RecordingWarning(message), stacklevel=2)
+    return min(operations + MANY_OPERATIONS, MOST_OPERATIONS)
 
 
 core.tell_of(MANY_OPERATIONS, _tell)

@@ -182,6 +182,7 @@ class Recordings:
         with self.lock:
             if not self.choices.on:
                 return False
+            self.choices.why = str(doubt)
             forks = doubt.forks - self.choices.off if isinstance(doubt, DoubtedError) else None
             if isinstance(doubt, DoubtedError) and doubt.is_all:
                 self.choices.stop()
@@ -266,8 +267,10 @@ class Recordings:
             return
         name, site = self._subject.name, left.site(guard)
         if family.splits[site] + 1 == MANY_TRACES:
-            offer = self.choices.might_be
-            message = RecordingWarning.traces(name, MANY_TRACES, site, offer)
+            choices = self.choices
+            message = RecordingWarning.traces(
+                name, MANY_TRACES, site, choices.might_be, choices.why
+            )
             warnings.warn(RecordingWarning(message), stacklevel=_caller_level())
         if not family.has_room:
             self._warned = True

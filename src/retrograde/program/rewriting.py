@@ -19,6 +19,7 @@ from typing import Any
 from .._shared.sites import span_of
 from .branches import (
     EXTREMES,
+    LACKED,
     TELLING,
     is_fit,
     is_repeatable_text,
@@ -371,6 +372,9 @@ class _Rewriter(ast.NodeTransformer):
         return result
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
+        if isinstance(node.op, ast.Invert):
+            node.operand = self._ask("unlike", node.operand, self.visit(node.operand))
+            return node
         if not isinstance(node.op, ast.Not):
             return self.generic_visit(node)
         fork, number = self._fork(node)
@@ -417,6 +421,8 @@ class _Rewriter(ast.NodeTransformer):
             node.value = self._ask("changed", node.value, node.value)
         elif node.attr in TELLING or node.attr.startswith("__"):
             node.value = self._ask("looked_at", node.value, node.value)
+        elif node.attr in LACKED:
+            node.value = self._ask("unlike", node.value, node.value)
         return node
 
     def visit_Starred(self, node: ast.Starred) -> Any:

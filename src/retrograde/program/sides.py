@@ -84,7 +84,7 @@ class Stage:
     ``forks`` are those; ``nodes`` are the choices made, ``tests`` what would have been guards,
     ``whole`` says whether a choice may be a whole number. ``made`` are the lists, sets and dicts
     that the function made itself, ``fresh`` what it made to be gone through once, since the last
-    side began.
+    side began. ``unlike`` are values that were used as no plain number can be.
     """
 
     def __init__(self, forks: frozenset[Fork], off: set[Fork]) -> None:
@@ -93,6 +93,7 @@ class Stage:
         self.open = 0
         self.nodes: list[Value] = []
         self.tests: list[Value] = []
+        self.unlike: list[Value] = []
         self.whole = False
         self.doubted: set[Fork] = set()
         self.numbers: set[Fork] = set()

@@ -83,9 +83,11 @@ class Subject(NamedTuple):
             return result
 
         def look(made: list[Value]) -> None:
-            if stage is not None and stage.numbers and not raises_alike(made, stage.nodes, since):
-                stage.doubted |= stage.numbers
-                raise DoubtError("it divides by or raises a plain number of a side")
+            if stage is None or not (stage.numbers or stage.unlike):
+                return
+            if not raises_alike(made, stage, since):
+                stage.doubted |= stage.numbers or stage.forks
+                raise DoubtError("it does with a plain number of a side what only a value can")
 
         depth = core.swap_no_grad(0)  # a later call may want gradients
         try:

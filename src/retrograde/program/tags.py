@@ -281,6 +281,13 @@ class Tag:
             raise stage.forbid("it looks at how a value was made")
         return thing
 
+    def unlike(self, thing: Any) -> Any:
+        """What is asked for something that a plain number or truth has not, or gives otherwise."""
+        stage = stages.now
+        if stage is not None and isinstance(thing, (Value, Condition)):
+            stage.unlike.append(thing.value if isinstance(thing, Condition) else thing)
+        return thing
+
     def rebinds(self, thing: Any) -> None:
         """``x += y`` gives the name something new, or changes what the function has made."""
         stage = stages.now

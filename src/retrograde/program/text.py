@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from .loops import Item, Loop, Rolled, full_size, operands_of, static_size
 from .plan import Plan
-from .program import CONSTANT, Program
+from .program import CHOICE, CONSTANT, Program
 from .staged import BLOCK
 from .traces import Family, Route, Trace
 
@@ -98,6 +98,7 @@ def family_text(name: str, families: Sequence[Family]) -> str:
     lines = [f"{name}: {len(traces)} trace(s)"]
     for family in families:
         lines += _tree(family, numbers)
+    lines += _rejoining(traces)
     lines += _calls(traces)
     for number, trace in enumerate(traces):
         lines += [f"trace {number}, as recorded: {summary(trace.rolled)}"]
@@ -107,6 +108,25 @@ def family_text(name: str, families: Sequence[Family]) -> str:
             lines += [f"{kind}, after the passes: {summary(ready.rolled)}"]
             lines += [plan_text(ready.plan)]
     return "\n".join(lines)
+
+
+def _rejoining(traces: Sequence[Trace]) -> list[str]:
+    """The lines whose branches rejoin, so that rows take either side in one trace."""
+    chosen = {
+        str(trace.rolled.frame.site(number)): None
+        for trace in traces
+        for number in _chosen_at(trace.rolled.items)
+        if number >= 0
+    }
+    return [f"  choices, either side in one trace: {'; '.join(chosen)}"] if chosen else []
+
+
+def _chosen_at(items: Sequence[Item]) -> Iterator[int]:
+    for item in items:
+        if isinstance(item, Loop):
+            yield from _chosen_at(item.body)
+        elif item.op == CHOICE:
+            yield item.site
 
 
 def _calls(traces: Sequence[Trace]) -> list[str]:
