@@ -163,7 +163,8 @@ def test(interpreter: Interpreter, workers: int) -> Outcome:
     # A fresh copy of the package; what it depends on is kept.
     call([*pip, "uninstall", "-q", "-y", "retrograde"])
     wanted = (f"{ROOT}[test]",) if interpreter.core == "native" else (str(ROOT), *PURE_NEEDS)
-    code, printed = call([*pip, "install", "-q", "--no-compile", *wanted], CMAKE_ARGS=scratch.QUICKLY)
+    install = [*pip, "install", "-q", "--no-compile", *wanted]
+    code, printed = call(install, CMAKE_ARGS=scratch.QUICKLY)
     if code != 0:
         print(printed)
         return finished("FAILED", "-", "did not install")
