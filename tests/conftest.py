@@ -29,6 +29,7 @@ settings.register_profile("steady", deadline=None, suppress_health_check=[Health
 settings.load_profile("steady")  # nothing depends on the clock
 
 HERE = Path(__file__).parent
+TOOLS = HERE / "tools"
 WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")
 REFERENCE = "retrograde_reference"
 CORES = ("rg", "core", "run", "cli")
@@ -86,7 +87,7 @@ def pytest_make_collect_report(
 ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
     """Every second worker reads from the end: what one of two has compiled the other loads."""
     report = yield
-    if isinstance(collector, pytest.Directory) and WORKER and int(WORKER[2:]) % 2:
+    if isinstance(collector, pytest.Directory) and WORKER[-1:] in set("13579"):
         report.result.reverse()
     return report
 
@@ -94,8 +95,8 @@ def pytest_make_collect_report(
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """What is slow, and sweeps, run where ``-m`` or a node id names them and nowhere else."""
-    if WORKER:  # all are to have them in one order
-        items.sort(key=lambda item: str(item.path))
+    if WORKER:  # all have them in one order, and none ends alone with the longest, which build
+        items.sort(key=lambda item: (item.path.parent != TOOLS, str(item.path)))
     _shorten_banks(items)
     if any("::" in argument for argument in config.args):
         return
