@@ -164,7 +164,7 @@ def test(interpreter: Interpreter, workers: int) -> Outcome:
     call([*pip, "uninstall", "-q", "-y", "retrograde"])
     wanted = (f"{ROOT}[test]",) if interpreter.core == "native" else (str(ROOT), *PURE_NEEDS)
     install = [*pip, "install", "-q", "--no-compile", *wanted]
-    code, printed = call(install, CMAKE_ARGS=scratch.QUICKLY)
+    code, printed = call(install, CMAKE_ARGS=scratch.QUICKLY, CMAKE_BUILD_PARALLEL_LEVEL="2")
     if code != 0:
         print(printed)
         return finished("FAILED", "-", "did not install")
