@@ -10,6 +10,10 @@ from typing import Any
 
 import pytest
 
+NAMES = (
+    "chromium-headless-shell",  # without windows to draw: a third of the time
+    "chromium", "chromium-browser", "google-chrome", "google-chrome-stable",
+)  # fmt: skip
 SWITCHES = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
@@ -18,7 +22,7 @@ SWITCHES = (
 
 def executable() -> str:
     """Where Chromium is; skips where it is not."""
-    for name in ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"):
+    for name in NAMES:
         found = shutil.which(name)
         if found:
             return found

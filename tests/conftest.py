@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -29,6 +29,8 @@ settings.register_profile("steady", deadline=None, suppress_health_check=[Health
 settings.load_profile("steady")  # nothing depends on the clock
 
 HERE = Path(__file__).parent
+TOOLS = HERE / "tools"
+WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")
 REFERENCE = "retrograde_reference"
 CORES = ("rg", "core", "run", "cli")
 """The fixtures that choose a core."""
@@ -69,9 +71,32 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if collection_path.relative_to(HERE).parts[0] != "smoke" else None
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """All of it stays until the end: no collection of garbage needs to walk it."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Every second worker reads from the end: what one of two has compiled the other loads."""
+    report = yield
+    if isinstance(collector, pytest.Directory) and WORKER[-1:] in set("13579"):
+        report.result.reverse()
+    return report
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """What is slow, and sweeps, run where ``-m`` or a node id names them and nowhere else."""
+    if WORKER:  # all have them in one order, and none ends alone with the longest, which build
+        items.sort(key=lambda item: (item.path.parent != TOOLS, str(item.path)))
     _shorten_banks(items)
     if any("::" in argument for argument in config.args):
         return

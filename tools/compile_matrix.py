@@ -24,6 +24,7 @@ import sys
 import sysconfig
 import time
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
@@ -31,6 +32,9 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 CACHE = ROOT / ".cache" / "matrix"
 HEADERS = Path(__file__).parent / "headers"
+
+AT_ONCE = 2
+"""Targets; much of what zig does at first, for each system, takes one processor."""
 
 OPTIMIZE = "-O1;-foptimize-sibling-calls"
 """Enough for what a compiler only finds out when it optimises, without the time of -O3."""
@@ -112,6 +116,14 @@ def tool(name: str) -> str:
     return found
 
 
+def zig_program() -> str:
+    """Where zig is: called once a file, and Python need not start for that."""
+    found = find_spec("ziglang")
+    assert found is not None
+    assert found.origin is not None
+    return str(Path(found.origin).with_name("zig"))
+
+
 def write_command(path: Path, *command: str) -> Path:
     """A file that CMake can call as a compiler."""
     quoted = " ".join(f"'{part}'" for part in command)
@@ -129,8 +141,11 @@ def tools_of(target: Target, folder: Path) -> dict[str, str]:
             if path := shutil.which(prefix + name):
                 found[f"CMAKE_{'RC_COMPILER' if name == 'windres' else name.upper()}"] = path
         return found
-    zig = (sys.executable, "-m", "ziglang")
-    compiler = write_command(folder / "cc", *zig, "cc", "-target", target.name)
+    zig = (zig_program(),)
+    # Checks of sanitizers, which it would add to what is not optimised, bring a library along.
+    compiler = write_command(
+        folder / "cc", *zig, "cc", "-target", target.name, "-fno-sanitize=undefined"
+    )
     return {
         "CMAKE_C_COMPILER": str(compiler),
         "CMAKE_AR": str(write_command(folder / "ar", *zig, "ar")),
@@ -162,7 +177,7 @@ def import_library(headers: Path, folder: Path, target: Target) -> Path:
     definition.write_text(f"LIBRARY python{version}.dll\nEXPORTS\n{listed}\n", encoding="utf-8")
     if target.compiler == "zig":
         machine = {"x86_64": "i386:x86-64", "aarch64": "arm64"}[target.processor]
-        command = [sys.executable, "-m", "ziglang", "dlltool", "-m", machine]
+        command = [zig_program(), "dlltool", "-m", machine]
     else:
         command = [target.compiler.replace("gcc", "dlltool")]
     subprocess.run([*command, "-d", definition, "-l", library], check=True)
@@ -213,9 +228,10 @@ def compile_for(target: Target) -> Outcome:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     options = [f"-D{name}={text}" for name, text in definitions(target, folder).items()]
+    jobs = str(os.cpu_count() or 1)
     for step in (
         [tool("cmake"), "-S", str(ROOT), "-B", str(folder / "build"), "-G", "Ninja", *options],
-        [tool("cmake"), "--build", str(folder / "build"), "--parallel", str(os.cpu_count() or 1)],
+        [tool("cmake"), "--build", str(folder / "build"), "--parallel", jobs],
     ):
         done = subprocess.run(
             step, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment()
@@ -257,13 +273,13 @@ def main() -> int:
             print(f"{target.name:24} {missing(target) or 'can be made here'}")
         return 0
     outcomes = []
-    for target in chosen:
-        outcomes.append(compile_for(target))
-        found = outcomes[-1]
-        print(
-            f"{found.target:24} {found.verdict:9} {found.seconds:5.0f} s  {found.detail}",
-            flush=True,
-        )
+    with ThreadPoolExecutor(AT_ONCE) as several:
+        for found in several.map(compile_for, chosen):
+            outcomes.append(found)
+            print(
+                f"{found.target:24} {found.verdict:9} {found.seconds:5.0f} s  {found.detail}",
+                flush=True,
+            )
     if options.json:
         listed = [outcome._asdict() for outcome in outcomes]
         options.json.write_text(json.dumps(listed, indent=2) + "\n", encoding="utf-8")

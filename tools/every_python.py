@@ -3,14 +3,15 @@
     python tools/every_python.py                 all of them
     python tools/every_python.py --list          only say which there are
     python tools/every_python.py --only 3.12     one version; may be repeated
-    python tools/every_python.py --others        all but the version this command runs on
+    python tools/every_python.py --others        all but the version (as 3.12) this runs on
     python tools/every_python.py --fetch 3.15    unpack one of Debian's first (also pypy3)
 
 Each has its virtual environment in .cache/pythons, kept for the next time, and a quick build of the
-native core: what is slow to compile does not know the interpreter. What depends on the
-interpreter is tested: every room briefly, the contracts of values on both cores, what reads
-bytecode and frames, and the house; slow tests are left out. PyPy and CPython without its lock are
-to have the pure-Python core, and what tests it. Exits 1 when any fails.
+native core: what is slow to compile does not know the interpreter. Some go on at once, since pip
+uses one processor. What depends on the interpreter is tested: every room briefly, the contracts of
+values on both cores, what reads bytecode and frames, and the house; slow tests are left out. PyPy
+and CPython without its lock are to have the pure-Python core, and what tests it. Exits 1 when any
+fails.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -36,6 +39,7 @@ PIP = CACHE / "pip"
 """One pip for all, as not all of them bring one: the newest, which knows the newest Python."""
 
 FETCHED = ROOT / ".cache" / "debian"
+AT_ONCE = 3
 OLDEST = (3, 10)
 TESTS = (
     "tests/contract", "tests/smoke", "tests/test_house.py", "tests/program/test_names.py",
@@ -135,8 +139,12 @@ def has_headers(interpreter: Interpreter) -> bool:
     return (interpreter.prefix / "include" / f"python{short}" / "Python.h").exists()
 
 
-def test(interpreter: Interpreter) -> Outcome:
-    """Install the package with its test extra into an environment of its own, and test it."""
+def test(interpreter: Interpreter, workers: int) -> Outcome:
+    """Install the package with its test extra into an environment of its own, and test it.
+
+    Bytecode is not made of everything that is installed: the tests need little of it.
+    """
+    print(f"Python {interpreter.version} ...", flush=True)
     start = time.perf_counter()
 
     def finished(verdict: str, core: str, summary: str) -> Outcome:
@@ -155,7 +163,8 @@ def test(interpreter: Interpreter) -> Outcome:
     # A fresh copy of the package; what it depends on is kept.
     call([*pip, "uninstall", "-q", "-y", "retrograde"])
     wanted = (f"{ROOT}[test]",) if interpreter.core == "native" else (str(ROOT), *PURE_NEEDS)
-    code, printed = call([*pip, "install", "-q", *wanted], CMAKE_ARGS=scratch.QUICKLY)
+    install = [*pip, "install", "-q", "--no-compile", *wanted]
+    code, printed = call(install, CMAKE_ARGS=scratch.QUICKLY, CMAKE_BUILD_PARALLEL_LEVEL="2")
     if code != 0:
         print(printed)
         return finished("FAILED", "-", "did not install")
@@ -172,7 +181,7 @@ def test(interpreter: Interpreter) -> Outcome:
     if core != "native":
         print(f"    {core} core: {reason}")
     tests = TESTS if interpreter.core == "native" else PURE_TESTS
-    options = ["-q", "-rfE", "-n", "2", "-m", "not slow", "-p", "no:cacheprovider"]
+    options = ["-q", "-rfE", "-n", str(workers), "-m", "not slow", "-p", "no:cacheprovider"]
     code, printed = call([python, "-m", "pytest", *options, *tests])
     if code != 0:
         print(printed)
@@ -214,10 +223,10 @@ def main() -> int:
             print(f"Python {name} could not be fetched: {str(failure).strip().splitlines()[-1]}")
     interpreters = find()
     if options.others:
-        this = platform.python_version()
-        interpreters = [i for i in interpreters if i.version != this]
+        this = sys.version_info[:2]
+        interpreters = [i for i in interpreters if i.core != "native" or i.numbers[:2] != this]
         if not interpreters:
-            print(f"there is no Python here but {this}")
+            print(f"there is no Python here but {platform.python_version()}")
             return 0
     if options.only:
         wanted = [f"{version}." for version in options.only]
@@ -233,10 +242,9 @@ def main() -> int:
     code, printed = call([sys.executable, "-m", "pip", "install", "-qU", "--target", PIP, "pip"])
     if code != 0:
         print(printed)
-    outcomes = []
-    for interpreter in interpreters:
-        print(f"Python {interpreter.version} ...", flush=True)
-        outcomes.append(test(interpreter))
+    workers = 2 if len(interpreters) == 1 else 0  # of pytest: with none it starts no process
+    with ThreadPoolExecutor(AT_ONCE) as several:
+        outcomes = list(several.map(partial(test, workers=workers), interpreters))
     print(f"\n{'Python':10} {'':7} {'engine':10} {'seconds':>7}  tests")
     for outcome in outcomes:
         print(

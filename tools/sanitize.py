@@ -90,7 +90,9 @@ def environment() -> dict[str, str]:
     return {
         **os.environ,
         "LD_PRELOAD": runtimes(),
-        "ASAN_OPTIONS": "detect_leaks=0:abort_on_error=1:allocator_may_return_null=1",
+        # Each allocation notes who asked for it; a few callers say enough.
+        "ASAN_OPTIONS": "detect_leaks=0:abort_on_error=1:allocator_may_return_null=1"
+        ":malloc_context_size=8",
         "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
         "PYTHONMALLOC": "malloc",
         "PYTHONPATH": str(SITE),

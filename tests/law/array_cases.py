@@ -76,7 +76,7 @@ class Case:
     def name(self) -> str:
         shapes = "_".join("x".join(map(str, it.shape)) or "0" for it in self.arrays)
         said = ",".join(f"{key}={value}" for key, value in self.arguments.items())
-        return f"{self.row}-{shapes}-{said}"[:60]
+        return f"{self.row}-{shapes}-{said}".replace("\n", "")[:60]
 
 
 class Mismatch(AssertionError):

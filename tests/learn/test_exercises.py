@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import retrograde
-from retrograde.learn.checking import check_sources
+from retrograde.learn.checking import check_source, check_sources
 from retrograde.learn.diagnosis import all_same, diagnose, gives, right_answers
 from retrograde.learn.exercises import exercise, exercises
 from retrograde.learn.faults import CONFUSABLE, FAULTS, STYLES, engine, misconception_of
@@ -22,18 +22,6 @@ from retrograde.learn.rules import RULES
 from retrograde.ops import OPS
 
 ALL = exercises()
-
-
-@pytest.fixture(scope="module")
-def checks():
-    """Everything checked once, in one process: (exercise, what) -> check."""
-    keys, sources = [], []
-    for it in ALL:
-        named = [(f"wrong {place}", text) for place, (_, text) in enumerate(it.wrong)]
-        for what, text in [("solution", it.solution), ("start", it.start), *named]:
-            keys.append((it.name, what))
-            sources.append((it, text))
-    return dict(zip(keys, check_sources(sources, 120.0)))
 
 
 def test_there_are_at_least_thirty_in_order_with_hints_and_wrong_answers():
@@ -52,14 +40,14 @@ def test_the_first_is_a_function_of_one_op():
 
 
 @pytest.mark.parametrize("it", ALL, ids=lambda it: it.name)
-def test_the_solution_passes(checks, it):
-    found = checks[it.name, "solution"]
+def test_the_solution_passes(it):
+    found = check_source(it, it.solution, 120.0)
     assert found.passed, found.data()
 
 
 @pytest.mark.parametrize("it", ALL, ids=lambda it: it.name)
-def test_the_start_does_not_pass(checks, it):
-    assert not checks[it.name, "start"].passed
+def test_the_start_does_not_pass(it):
+    assert not check_source(it, it.start, 120.0).passed
 
 
 @pytest.mark.parametrize(
@@ -70,8 +58,8 @@ def test_the_start_does_not_pass(checks, it):
         for place, (name, _) in enumerate(it.wrong)
     ],
 )
-def test_a_wrong_answer_is_named(checks, it, place):
-    found = checks[it.name, f"wrong {place}"]
+def test_a_wrong_answer_is_named(it, place):
+    found = check_source(it, it.wrong[place][1], 120.0)
     assert not found.passed
     assert found.diagnosis is not None, found.ran.problem
     assert [each.name for each in found.diagnosis.found] == [it.wrong[place][0]]

@@ -60,6 +60,9 @@ def test_a_wrong_sigmoid_is_told_beside_another_fault(slope, tmp_path, capsys):
     (tmp_path / "student.py").write_text(source)
     assert main(["grade", str(tmp_path / "student.py")]) == 1
     assert f"line {line}: y = sigmoid(a)" in capsys.readouterr().out
+
+
+def test_a_right_sigmoid_is_told_beside_no_fault():
     right = grade_source(ENGINES.read_text() + SIGMOID.format(slope="s * (1 - s)"), "student.py")
     assert right.unexplained == ()
 
