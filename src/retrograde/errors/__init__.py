@@ -38,11 +38,11 @@ from .programs import CompileError as CompileError
 from .programs import GuardError as GuardError
 from .programs import NotRecordedError as NotRecordedError
 from .programs import ProgramError as ProgramError
-from .programs import RecordingError as RecordingError
-from .programs import RecordingWarning as RecordingWarning
 from .programs import RowsError as RowsError
 from .programs import TakeError as TakeError
-from .programs import TraceBudgetWarning as TraceBudgetWarning
+from .recording import RecordingError as RecordingError
+from .recording import RecordingWarning as RecordingWarning
+from .recording import TraceBudgetWarning as TraceBudgetWarning
 from .setup import CoreError as CoreError
 from .setup import MissingPackageError as MissingPackageError
 from .stories import ExpressionError as ExpressionError
