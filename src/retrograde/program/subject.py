@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from functools import partial
 from typing import Any, NamedTuple
 
 from .._values.modes import unwatched
@@ -41,20 +42,12 @@ class Subject(NamedTuple):
     ) -> Trace:
         """The trace of some numbers; with a ``stage``, branches are choices in it."""
         since = core.begin_epoch()
-        values = []
-        for name, number in zip(bound.names, numbers):
-            value = core.argument(number)
-            value.label = name
-            values.append(value)
-        inputs = [
-            Input(kind, name, 0.0, *place)
-            for kind, name, place in zip(bound.kinds, bound.names, bound.places)
-        ]
+        arguments = _arguments(bound, numbers)
         call = self.signature.bind_partial()
 
         def fill() -> None:
             """Make the arguments, inside the recording: dataclasses compute as they are made."""
-            source = iter(values)
+            source = iter([value for value, _ in arguments])
             call.arguments.update({shape.name: shape.build(source) for shape in shapes})
 
         outputs: list[Nest] = []
@@ -82,23 +75,12 @@ class Subject(NamedTuple):
                 tests.extend(stage.tests)
             return result
 
-        def look(made: list[Value]) -> None:
-            if stage is not None and stage.numbers and not raises_alike(made, stage.nodes, since):
-                stage.doubted |= stage.numbers
-                raise DoubtError("it divides by or raises a plain number of a side")
-
+        look = partial(_check_raising, stage, since)
         depth = core.swap_no_grad(0)  # a later call may want gradients
         try:
             with collector_paused(), unwatched():
                 program, captured = record(
-                    called,
-                    list(zip(values, inputs)),
-                    flatten,
-                    since,
-                    decisions,
-                    chosen,
-                    tests,
-                    look,
+                    called, arguments, flatten, since, decisions, chosen, tests, look
                 )
         finally:
             core.swap_no_grad(depth)
@@ -126,6 +108,23 @@ class Subject(NamedTuple):
 
     def _refusal(self, place: str, part: object) -> Exception:
         return FunctionResultError.of(f"{self.name}, {place}", part)
+
+
+def _arguments(bound: Bound, numbers: Sequence[float]) -> list[tuple[Value, Input]]:
+    """Fresh values of some numbers, each with the input that it becomes."""
+    arguments = []
+    for number, kind, name, place in zip(numbers, bound.kinds, bound.names, bound.places):
+        value = core.argument(number)
+        value.label = name
+        arguments.append((value, Input(kind, name, 0.0, *place)))
+    return arguments
+
+
+def _check_raising(stage: Stage | None, since: int, made: list[Value]) -> None:
+    """Doubt choices where Python might have raised for a plain number of a side."""
+    if stage is not None and stage.numbers and not raises_alike(made, stage.nodes, since):
+        stage.doubted |= stage.numbers
+        raise DoubtError("it divides by or raises a plain number of a side")
 
 
 def _check_choices(trace: Trace, stage: Stage, since: int) -> None:
