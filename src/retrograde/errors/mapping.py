@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 _MOST, _LONGEST = 8, 40
+_RESTART = "with restart=True, on the command line --restart"
 
 
 def _listed(names: Sequence[Any]) -> str:
@@ -18,11 +19,23 @@ def _listed(names: Sequence[Any]) -> str:
     return shown + (f", … {len(names)} in all" if len(names) > _MOST else "") or "none"
 
 
+def _hints(missing: Sequence[str], names: Sequence[str]) -> str:
+    """What may have been meant by names that are missing."""
+    meant = [(name, closest(name, list(names))) for name in missing]
+    hints = "; ".join(f"{name}: {hint}" for name, hint in meant if hint)
+    return f" {hints}" if hints else ""
+
+
 def _set(names: Sequence[str]) -> str:
     """How parameters are given that are no columns."""
     entries = ", ".join(f"{name!r}: …" for name in names)
     options = " ".join(f"--set {name}=…" for name in names)
     return f"arguments={{{entries}}}, on the command line {options}"
+
+
+def _left(path: str, partial: str, what: str) -> str:
+    """What another map left behind, and what of it differs."""
+    return f"{partial} was left by another map to {path}: its {what}"
 
 
 class MapError(RetrogradeError, ValueError):
@@ -85,12 +98,10 @@ class MapError(RetrogradeError, ValueError):
 
     @classmethod
     def missing(cls, path: str, missing: Sequence[str], names: Sequence[str], first: str) -> Self:
-        meant = [closest(name, list(names)) for name in missing]
-        hints = "; ".join(f"{name}: {hint}" for name, hint in zip(missing, meant) if hint)
         also = f", which {first} has" if path != first else ""
         return cls(
             f"{path} has no column {_listed(missing)}{also}. Its columns are {_listed(names)}."
-            f"{' ' + hints if hints else ''}"
+            f"{_hints(missing, names)}"
         )
 
     @classmethod
@@ -131,12 +142,10 @@ class MapError(RetrogradeError, ValueError):
     def unfilled(
         cls, function: str, path: str, missing: Sequence[str], extra: Sequence[str]
     ) -> Self:
-        meant = [closest(name, list(extra)) for name in missing]
-        hints = "; ".join(f"{name}: {hint}" for name, hint in zip(missing, meant) if hint)
         others = f" Columns that nothing takes: {_listed(extra)}." if extra else ""
         return cls(
             f"{function} takes columns by the names of its parameters, and {path} has no column "
-            f"{_listed(missing)}.{others}{' ' + hints if hints else ''} Rename columns, or pass "
+            f"{_listed(missing)}.{others}{_hints(missing, extra)} Rename columns, or pass "
             f"{_set(missing)}."
         )
 
@@ -203,24 +212,20 @@ class MapError(RetrogradeError, ValueError):
     @classmethod
     def journal(cls, journal: str, partial: str) -> Self:
         return cls(
-            f"{journal} does not fit {partial}: one of them was altered. Begin again with "
-            "restart=True, on the command line --restart."
+            f"{journal} does not fit {partial}: one of them was altered. Begin again {_RESTART}."
         )
 
     @classmethod
     def other(cls, path: str, partial: str, name: str, before: object, now: object) -> Self:
-        return cls(
-            f"{partial} was left by another map to {path}: its {name} was {before}, and now it is "
-            f"{now}. Finish that one, or begin again with restart=True, on the command line "
-            "--restart."
-        )
+        differs = _left(path, partial, f"{name} was {before}, and now it is {now}")
+        return cls(f"{differs}. Finish that one, or begin again {_RESTART}.")
 
     @classmethod
     def changed(cls, path: str, partial: str) -> Self:
+        batch = "last batch, computed again, comes out with other numbers"
         return cls(
-            f"{partial} was left by another map to {path}: its last batch, computed again, comes "
-            "out with other numbers. The function or what it reads has changed. Begin again with "
-            "restart=True, on the command line --restart."
+            f"{_left(path, partial, batch)}. The function or what it reads has changed. Begin "
+            f"again {_RESTART}."
         )
 
     @classmethod
