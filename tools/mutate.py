@@ -4,7 +4,8 @@
     python tools/mutate.py native/order.c --tests tests/contract tests/derivatives --sample 60
 
 Each change (a mutant, see `mutations.py`) is imported by a process of its own; C is compiled and
-linked into a copy of the native module first. No file of the checkout is written. The tests that
+linked into a copy of the native module first, which is built for one SIMD level in
+`build/mutants`. No file of the checkout is written. The tests that
 ran the changed line go first, quickest first, then the others, until one fails. A mutant that none
 fails on survives: a test is missing, or the change makes no difference. The latter are listed in
 `mutants.allow`, each with its reason.
@@ -28,6 +29,7 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from types import CodeType, FrameType
@@ -38,6 +40,7 @@ from mutations import Mutant, mutants_of, unchanged
 
 ROOT = Path(__file__).resolve().parents[1]
 ALLOWED = ROOT / "tools" / "mutants.allow"
+BUILT = ROOT / "build" / "mutants"
 WARM = frozenset({"numpy", "hypothesis", "mpmath", "scipy", "sympy", "torch"})
 """What of these the tests import is imported before the processes part: it takes the longest."""
 SURVIVED, KILLED, INVALID = 0, 1, 99
@@ -135,23 +138,32 @@ def load_extension(built: Path) -> None:
     loader.create_module = create_module
 
 
-def commands() -> tuple[Path, list[str]]:
-    """The folder of the latest build, and the commands that made it."""
-    made = sorted(ROOT.glob("build/*/build.ninja"), key=lambda path: path.stat().st_mtime)
-    beside = Path(sys.executable).parent / "ninja"
-    ninja = str(beside) if beside.exists() else shutil.which("ninja")
-    if not made or ninja is None:
-        raise SystemExit("mutants of C need a build and ninja: pip install -e '.[test]'")
+@cache
+def commands() -> list[str]:
+    """The commands that build the native module, after they have: one SIMD level and lightly
+    optimised, so that a changed file takes a second."""
+    found = os.pathsep.join([os.environ.get("PATH", ""), os.path.dirname(sys.executable)])
+    ninja, cmake = shutil.which("ninja", path=found), shutil.which("cmake", path=found)
+    if ninja is None or cmake is None:
+        raise SystemExit("mutants of C need CMake and Ninja: pip install cmake ninja")
+    built = str(BUILT)
+    configure = [
+        cmake, "-S", str(ROOT), "-B", built, "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={ninja}",
+        "-DCMAKE_BUILD_TYPE=Release", f"-DPython_EXECUTABLE={sys.executable}",
+        "-DRETROGRADE_LEVELS=OFF", "-DRETROGRADE_LOOP=ON", "-DRETROGRADE_OPTIMIZE=-O1",
+    ]  # fmt: skip
+    for command in (configure, [ninja, "-C", built]):
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     asked = subprocess.run(
-        [ninja, "-t", "commands"], cwd=made[-1].parent, text=True, capture_output=True, check=True
+        [ninja, "-C", built, "-t", "commands"], text=True, capture_output=True, check=True
     )
-    return made[-1].parent, asked.stdout.splitlines()
+    return asked.stdout.splitlines()
 
 
 def build(mutant: Mutant, folder: Path) -> Path | None:
     """The native module with one file changed; None where that does not compile."""
     assert isinstance(mutant.source, str)
-    where, lines = commands()
+    lines = commands()
     source, target = str(mutant.path.resolve()), folder / "_native.so"
     (compiled,) = (line.split() for line in lines if line.endswith(f" -c {source}"))
     (linked,) = (
@@ -175,7 +187,7 @@ def build(mutant: Mutant, folder: Path) -> Path | None:
     link = [became if part == was else part for part in linked]
     link[link.index("-o") + 1] = str(target)
     for command in (make, link):
-        if subprocess.run(command, cwd=where, capture_output=True).returncode:
+        if subprocess.run(command, cwd=BUILT, capture_output=True).returncode:
             return None
     return target
 
@@ -455,6 +467,8 @@ def main(arguments: list[str] | None = None) -> int:
     if options.sample is not None and options.sample < len(mutants):
         kept = set(random.Random(options.seed).sample(range(len(mutants)), options.sample))
         mutants = [mutant for index, mutant in enumerate(mutants) if index in kept]
+    if any(path.suffix == ".c" for path in options.files):
+        commands()  # once, before the processes part
     native = all(path.suffix == ".c" for path in options.files)
     suite = Suite([*options.tests, *(NATIVE if native else ())], options.limit)
     if not suite.look(options.files):
