@@ -16,8 +16,9 @@ from __future__ import annotations
 import argparse
 import gc
 import importlib
-import importlib.machinery
+import inspect
 import json
+import marshal
 import os
 import random
 import shutil
@@ -26,13 +27,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from types import CodeType, FrameType
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -103,39 +104,67 @@ def _name(path: Path) -> str:
 
 def put_in_place(mutant: Mutant, folder: Path) -> bool:
     """Have the next import of its module load the mutant; False where it does not compile."""
+    target = str(mutant.path.resolve())
+    held = folder / "mutant"
     if mutant.is_c:
         built = build(mutant, folder)
         if built is None:
             return False
-        load_extension(built)
+        built.rename(held)
     else:
-        load_source(mutant.path, mutant.code)
+        held.write_bytes(marshal.dumps(mutant.code))
+    load = load_extension if mutant.is_c else load_source
+    load(target, str(held))
+    hand_down(load, target, str(held), folder)
     return True
 
 
-def load_source(path: Path, code: CodeType) -> None:
-    """Whatever imports this file, under any name, runs this code."""
+def load_source(target: str, held: str) -> None:
+    """Whatever imports this file, under any name, runs the code that another one holds."""
+    import importlib.machinery
+    import marshal
+    import os
+
     loader: Any = importlib.machinery.SourceFileLoader
-    before, target = loader.get_code, os.path.realpath(path)
+    before, real = loader.get_code, os.path.realpath(target)
+    with open(held, "rb") as file:
+        code = marshal.load(file)
 
     def get_code(self: Any, name: str) -> Any:
-        mutated = os.path.realpath(self.path) == target
-        return code if mutated else before(self, name)
+        return code if os.path.realpath(self.path) == real else before(self, name)
 
     loader.get_code = get_code
 
 
-def load_extension(built: Path) -> None:
+def load_extension(target: str, held: str) -> None:
     """Whatever imports the native module loads this file."""
+    import importlib.machinery
+
     loader: Any = importlib.machinery.ExtensionFileLoader
     before = loader.create_module
 
     def create_module(self: Any, spec: Any) -> Any:
         if spec.name.endswith("._native"):
-            self.path = spec.origin = str(built)
+            self.path = spec.origin = held
         return before(self, spec)
 
     loader.create_module = create_module
+
+
+def hand_down(load: Callable[[str, str], None], target: str, held: str, folder: Path) -> None:
+    """Have the Pythons that tests start load the mutant as well."""
+    call = f"{load.__name__}({target!r}, {held!r})"
+    text = f"from __future__ import annotations\n\n{inspect.getsource(load)}\n\n{call}\n"
+    (folder / "sitecustomize.py").write_text(text, encoding="utf-8")
+    start: Any = subprocess.Popen.__init__
+
+    def with_folder(self: Any, *args: Any, env: Any = None, **more: Any) -> None:
+        settings = dict(os.environ if env is None else env)
+        paths = (str(folder), settings.get("PYTHONPATH"))
+        settings["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+        start(self, *args, env=settings, **more)
+
+    subprocess.Popen.__init__ = with_folder  # type: ignore[method-assign]
 
 
 @cache
