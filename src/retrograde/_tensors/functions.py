@@ -12,7 +12,7 @@ from typing import Any
 
 from .._shared.numerics import np
 from ..errors import FitError
-from ..tensor import in_graph
+from ..tensor import Tensor, in_graph
 from ..value import belongs_to_caller
 from .doing import axes_of, do, operand
 from .methods import Axis, axis_of, one_axis, shape_of
@@ -232,8 +232,6 @@ def scatter(x: Any, key: Any, numbers: Any) -> Any:
     if in_graph(given):
         return do.add_at(given, key, numbers)
     if in_graph(operand(numbers, "scatter")):
-        from ..tensor import Tensor
-
         return do.add_at(Tensor(given, requires_grad=False), key, numbers)
     result = np.array(given)
     np.add.at(result, key, np.asarray(numbers, dtype=float))

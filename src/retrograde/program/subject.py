@@ -51,14 +51,7 @@ class Subject(NamedTuple):
             call.arguments.update({shape.name: shape.build(source) for shape in shapes})
 
         outputs: list[Nest] = []
-
-        def flatten(result: Any, decided: bool) -> list[Any]:
-            if result is None or not (decided or _holds_values(result)):
-                raise FunctionResultError.of(self.name, result)
-            found = take_apart(result, "the result", self._refusal)
-            outputs.append(outline(found))  # nothing keeps the graph
-            return found.items
-
+        flatten = partial(self._flattened, outputs)
         chosen: list[Value] = []
         tests: list[Value] = []
 
@@ -75,7 +68,11 @@ class Subject(NamedTuple):
                 tests.extend(stage.tests)
             return result
 
-        look = partial(_check_raising, stage, since)
+        def look(made: list[Value]) -> None:
+            if stage is not None and stage.numbers and not raises_alike(made, stage.nodes, since):
+                stage.doubted |= stage.numbers
+                raise DoubtError("it divides by or raises a plain number of a side")
+
         depth = core.swap_no_grad(0)  # a later call may want gradients
         try:
             with collector_paused(), unwatched():
@@ -106,6 +103,14 @@ class Subject(NamedTuple):
             fill()
             return stage.called(self.function)(*call.args, **call.kwargs)
 
+    def _flattened(self, outputs: list[Nest], result: Any, decided: bool) -> list[Any]:
+        """The items of the result, and into ``outputs`` the nest they come in."""
+        if result is None or not (decided or _holds_values(result)):
+            raise FunctionResultError.of(self.name, result)
+        found = take_apart(result, "the result", self._refusal)
+        outputs.append(outline(found))  # nothing keeps the graph
+        return found.items
+
     def _refusal(self, place: str, part: object) -> Exception:
         return FunctionResultError.of(f"{self.name}, {place}", part)
 
@@ -118,13 +123,6 @@ def _arguments(bound: Bound, numbers: Sequence[float]) -> list[tuple[Value, Inpu
         value.label = name
         arguments.append((value, Input(kind, name, 0.0, *place)))
     return arguments
-
-
-def _check_raising(stage: Stage | None, since: int, made: list[Value]) -> None:
-    """Doubt choices where Python might have raised for a plain number of a side."""
-    if stage is not None and stage.numbers and not raises_alike(made, stage.nodes, since):
-        stage.doubted |= stage.numbers
-        raise DoubtError("it divides by or raises a plain number of a side")
 
 
 def _check_choices(trace: Trace, stage: Stage, since: int) -> None:
