@@ -622,6 +622,23 @@ def test_reassigned_inputs_without_memory(native):
     assert out.inputs == (x, y, x)
 
 
+LONG = """
+import retrograde as rg
+
+x, w = rg.Value(2.0), rg.Value(3.0)
+root = rg.trigamma(x)
+for _ in range(20_000):
+    root = root + w
+x.requires_grad = False
+root.backward()
+print(x.grad, w.grad)
+"""
+
+
+def test_a_long_graph_with_an_op_that_has_no_slope_is_looked_through_to_its_end():
+    assert output_of(LONG, "native").strip() == "0.0 20000.0"
+
+
 # ---- Ctrl-C -----------------------------------------------------------------------------------
 
 INTERRUPTED = """
