@@ -22,8 +22,12 @@ def _listed(names: Sequence[Any]) -> str:
 def _hints(missing: Sequence[str], names: Sequence[str]) -> str:
     """What may have been meant by names that are missing."""
     meant = [(name, closest(name, list(names))) for name in missing]
-    hints = "; ".join(f"{name}: {hint}" for name, hint in meant if hint)
-    return f" {hints}" if hints else ""
+    return "; ".join(f"{name}: {hint}" for name, hint in meant if hint)
+
+
+def _left(path: str, partial: str, what: str) -> str:
+    """What another map left behind, and what of it differs."""
+    return f"{partial} was left by another map to {path}: its {what}"
 
 
 def _set(names: Sequence[str]) -> str:
@@ -31,11 +35,6 @@ def _set(names: Sequence[str]) -> str:
     entries = ", ".join(f"{name!r}: …" for name in names)
     options = " ".join(f"--set {name}=…" for name in names)
     return f"arguments={{{entries}}}, on the command line {options}"
-
-
-def _left(path: str, partial: str, what: str) -> str:
-    """What another map left behind, and what of it differs."""
-    return f"{partial} was left by another map to {path}: its {what}"
 
 
 class MapError(RetrogradeError, ValueError):
@@ -98,10 +97,11 @@ class MapError(RetrogradeError, ValueError):
 
     @classmethod
     def missing(cls, path: str, missing: Sequence[str], names: Sequence[str], first: str) -> Self:
+        hints = _hints(missing, names)
         also = f", which {first} has" if path != first else ""
         return cls(
             f"{path} has no column {_listed(missing)}{also}. Its columns are {_listed(names)}."
-            f"{_hints(missing, names)}"
+            f"{' ' + hints if hints else ''}"
         )
 
     @classmethod
@@ -142,10 +142,11 @@ class MapError(RetrogradeError, ValueError):
     def unfilled(
         cls, function: str, path: str, missing: Sequence[str], extra: Sequence[str]
     ) -> Self:
+        hints = _hints(missing, extra)
         others = f" Columns that nothing takes: {_listed(extra)}." if extra else ""
         return cls(
             f"{function} takes columns by the names of its parameters, and {path} has no column "
-            f"{_listed(missing)}.{others}{_hints(missing, extra)} Rename columns, or pass "
+            f"{_listed(missing)}.{others}{' ' + hints if hints else ''} Rename columns, or pass "
             f"{_set(missing)}."
         )
 
