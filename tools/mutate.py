@@ -4,7 +4,8 @@
     python tools/mutate.py native/order.c --tests tests/contract tests/derivatives --sample 60
 
 Each change (a mutant, see `mutations.py`) is imported by a process of its own; C is compiled and
-linked into a copy of the native module first. No file of the checkout is written. The tests that
+linked into a copy of the native module first, which is built for one SIMD level in
+`build/mutants`. No file of the checkout is written. The tests that
 ran the changed line go first, quickest first, then the others, until one fails. A mutant that none
 fails on survives: a test is missing, or the change makes no difference. The latter are listed in
 `mutants.allow`, each with its reason.
@@ -15,8 +16,9 @@ from __future__ import annotations
 import argparse
 import gc
 import importlib
-import importlib.machinery
+import inspect
 import json
+import marshal
 import os
 import random
 import shutil
@@ -25,12 +27,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import chain
 from pathlib import Path
-from types import CodeType, FrameType
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -38,6 +41,7 @@ from mutations import Mutant, mutants_of, unchanged
 
 ROOT = Path(__file__).resolve().parents[1]
 ALLOWED = ROOT / "tools" / "mutants.allow"
+BUILT = ROOT / "build" / "mutants"
 WARM = frozenset({"numpy", "hypothesis", "mpmath", "scipy", "sympy", "torch"})
 """What of these the tests import is imported before the processes part: it takes the longest."""
 SURVIVED, KILLED, INVALID = 0, 1, 99
@@ -100,58 +104,95 @@ def _name(path: Path) -> str:
 
 def put_in_place(mutant: Mutant, folder: Path) -> bool:
     """Have the next import of its module load the mutant; False where it does not compile."""
+    target = str(mutant.path.resolve())
+    held = folder / "mutant"
     if mutant.is_c:
         built = build(mutant, folder)
         if built is None:
             return False
-        load_extension(built)
+        built.rename(held)
     else:
-        load_source(mutant.path, mutant.code)
+        held.write_bytes(marshal.dumps(mutant.code))
+    load = load_extension if mutant.is_c else load_source
+    load(target, str(held))
+    hand_down(load, target, str(held), folder)
     return True
 
 
-def load_source(path: Path, code: CodeType) -> None:
-    """Whatever imports this file, under any name, runs this code."""
+def load_source(target: str, held: str) -> None:
+    """Whatever imports this file, under any name, runs the code that another one holds."""
+    import importlib.machinery
+    import marshal
+    import os
+
     loader: Any = importlib.machinery.SourceFileLoader
-    before, target = loader.get_code, os.path.realpath(path)
+    before, real = loader.get_code, os.path.realpath(target)
+    with open(held, "rb") as file:
+        code = marshal.load(file)
 
     def get_code(self: Any, name: str) -> Any:
-        mutated = os.path.realpath(self.path) == target
-        return code if mutated else before(self, name)
+        return code if os.path.realpath(self.path) == real else before(self, name)
 
     loader.get_code = get_code
 
 
-def load_extension(built: Path) -> None:
+def load_extension(target: str, held: str) -> None:
     """Whatever imports the native module loads this file."""
+    import importlib.machinery
+
     loader: Any = importlib.machinery.ExtensionFileLoader
     before = loader.create_module
 
     def create_module(self: Any, spec: Any) -> Any:
         if spec.name.endswith("._native"):
-            self.path = spec.origin = str(built)
+            self.path = spec.origin = held
         return before(self, spec)
 
     loader.create_module = create_module
 
 
-def commands() -> tuple[Path, list[str]]:
-    """The folder of the latest build, and the commands that made it."""
-    made = sorted(ROOT.glob("build/*/build.ninja"), key=lambda path: path.stat().st_mtime)
-    beside = Path(sys.executable).parent / "ninja"
-    ninja = str(beside) if beside.exists() else shutil.which("ninja")
-    if not made or ninja is None:
-        raise SystemExit("mutants of C need a build and ninja: pip install -e '.[test]'")
+def hand_down(load: Callable[[str, str], None], target: str, held: str, folder: Path) -> None:
+    """Have the Pythons that tests start load the mutant as well."""
+    call = f"{load.__name__}({target!r}, {held!r})"
+    text = f"from __future__ import annotations\n\n{inspect.getsource(load)}\n\n{call}\n"
+    (folder / "sitecustomize.py").write_text(text, encoding="utf-8")
+    start: Any = subprocess.Popen.__init__
+
+    def with_folder(self: Any, *args: Any, env: Any = None, **more: Any) -> None:
+        settings = dict(os.environ if env is None else env)
+        paths = (str(folder), settings.get("PYTHONPATH"))
+        settings["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+        start(self, *args, env=settings, **more)
+
+    subprocess.Popen.__init__ = with_folder  # type: ignore[method-assign]
+
+
+@cache
+def commands() -> list[str]:
+    """The commands that build the native module, after they have: one SIMD level and lightly
+    optimised, so that a changed file takes a second."""
+    found = os.pathsep.join([os.environ.get("PATH", ""), os.path.dirname(sys.executable)])
+    ninja, cmake = shutil.which("ninja", path=found), shutil.which("cmake", path=found)
+    if ninja is None or cmake is None:
+        raise SystemExit("mutants of C need CMake and Ninja: pip install cmake ninja")
+    built = str(BUILT)
+    configure = [
+        cmake, "-S", str(ROOT), "-B", built, "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={ninja}",
+        "-DCMAKE_BUILD_TYPE=Release", f"-DPython_EXECUTABLE={sys.executable}",
+        "-DRETROGRADE_LEVELS=OFF", "-DRETROGRADE_LOOP=ON", "-DRETROGRADE_OPTIMIZE=-O1",
+    ]  # fmt: skip
+    for command in (configure, [ninja, "-C", built]):
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     asked = subprocess.run(
-        [ninja, "-t", "commands"], cwd=made[-1].parent, text=True, capture_output=True, check=True
+        [ninja, "-C", built, "-t", "commands"], text=True, capture_output=True, check=True
     )
-    return made[-1].parent, asked.stdout.splitlines()
+    return asked.stdout.splitlines()
 
 
 def build(mutant: Mutant, folder: Path) -> Path | None:
     """The native module with one file changed; None where that does not compile."""
     assert isinstance(mutant.source, str)
-    where, lines = commands()
+    lines = commands()
     source, target = str(mutant.path.resolve()), folder / "_native.so"
     (compiled,) = (line.split() for line in lines if line.endswith(f" -c {source}"))
     (linked,) = (
@@ -175,7 +216,7 @@ def build(mutant: Mutant, folder: Path) -> Path | None:
     link = [became if part == was else part for part in linked]
     link[link.index("-o") + 1] = str(target)
     for command in (make, link):
-        if subprocess.run(command, cwd=where, capture_output=True).returncode:
+        if subprocess.run(command, cwd=BUILT, capture_output=True).returncode:
             return None
     return target
 
@@ -455,6 +496,8 @@ def main(arguments: list[str] | None = None) -> int:
     if options.sample is not None and options.sample < len(mutants):
         kept = set(random.Random(options.seed).sample(range(len(mutants)), options.sample))
         mutants = [mutant for index, mutant in enumerate(mutants) if index in kept]
+    if any(path.suffix == ".c" for path in options.files):
+        commands()  # once, before the processes part
     native = all(path.suffix == ".c" for path in options.files)
     suite = Suite([*options.tests, *(NATIVE if native else ())], options.limit)
     if not suite.look(options.files):

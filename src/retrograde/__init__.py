@@ -31,7 +31,7 @@ _WHEN_ASKED = {
     "assign": "_values.bulk",
     "avg_pool": "_tensors.functions",
     "births": "diagnose.births",
-    "cholesky": "_tensors.functions",
+    "cholesky": "_tensors.equations",
     "columns": "frames.binding",
     "compare": "check.compare",
     "compile": "program",
@@ -42,7 +42,7 @@ _WHEN_ASKED = {
     "cumsum": "_tensors.functions",
     "custom_op": "_values.custom",
     "data": "_values.bulk",
-    "det": "_tensors.functions",
+    "det": "_tensors.equations",
     "diag": "_tensors.functions",
     "doctor": "diagnose.doctor",
     "einsum": "_tensors.functions",
@@ -57,7 +57,7 @@ _WHEN_ASKED = {
     "grads": "_values.bulk",
     "hessian": "_derivatives.derivatives",
     "hvp": "_derivatives.derivatives",
-    "inverse": "_tensors.functions",
+    "inverse": "_tensors.equations",
     "jacobian": "_derivatives.derivatives",
     "jvp": "_derivatives.derivatives",
     "least_squares": "_derivatives.optimize",
@@ -77,8 +77,8 @@ _WHEN_ASKED = {
     "root": "_derivatives.optimize",
     "root_scalar": "_derivatives.optimize",
     "scatter": "_tensors.functions",
-    "slogdet": "_tensors.functions",
-    "solve": "_tensors.functions",
+    "slogdet": "_tensors.equations",
+    "solve": "_tensors.equations",
     "sort": "_tensors.functions",
     "split": "_tensors.functions",
     "stack": "_tensors.functions",
@@ -114,20 +114,22 @@ if _TYPE_CHECKING:
     from ._derivatives.optimize import minimize as minimize
     from ._derivatives.optimize import root as root
     from ._derivatives.optimize import root_scalar as root_scalar
+    from ._tensors.equations import cholesky as cholesky
+    from ._tensors.equations import det as det
+    from ._tensors.equations import inverse as inverse
+    from ._tensors.equations import slogdet as slogdet
+    from ._tensors.equations import solve as solve
     from ._tensors.functions import avg_pool as avg_pool
-    from ._tensors.functions import cholesky as cholesky
     from ._tensors.functions import concatenate as concatenate
     from ._tensors.functions import conv1d as conv1d
     from ._tensors.functions import conv2d as conv2d
     from ._tensors.functions import cross_entropy as cross_entropy
     from ._tensors.functions import cumsum as cumsum
-    from ._tensors.functions import det as det
     from ._tensors.functions import diag as diag
     from ._tensors.functions import einsum as einsum
     from ._tensors.functions import embedding as embedding
     from ._tensors.functions import flip as flip
     from ._tensors.functions import gather as gather
-    from ._tensors.functions import inverse as inverse
     from ._tensors.functions import log_softmax as log_softmax
     from ._tensors.functions import matmul as matmul
     from ._tensors.functions import max_pool as max_pool
@@ -135,8 +137,6 @@ if _TYPE_CHECKING:
     from ._tensors.functions import pad as pad
     from ._tensors.functions import roll as roll
     from ._tensors.functions import scatter as scatter
-    from ._tensors.functions import slogdet as slogdet
-    from ._tensors.functions import solve as solve
     from ._tensors.functions import sort as sort
     from ._tensors.functions import split as split
     from ._tensors.functions import stack as stack

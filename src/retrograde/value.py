@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ._core import face
 from ._shared import operands
-from ._shared.cores import Core, NativeCore
+from ._shared.cores import Core
+from ._shared.native_core import NativeCore
 from ._shared.threads import default_threads
 from .errors import CoreError
 

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from retrograde._shared.birth import Operand
 from retrograde.diagnose.births import Births
 from retrograde.diagnose.judge import members_of, report_of
 from retrograde.diagnose.rebuilding import Rebuilding
@@ -305,6 +306,39 @@ def test_births_say_where_when_and_what_to_do():
         "Birth in the backward pass: log made the gradient of x -inf: partial inf × upstream 0.0 "
         "(0 × inf)."
     )
+
+
+class BornInArray(Born):
+    def __init__(self, phase, site=LINE, because="", operands=()):
+        super().__init__(phase, site)
+        self.how_many, self.because, self.operands = 3, because, operands
+
+    def in_an_array(self):
+        return "log made 3 of 8 numbers nan"
+
+
+def test_a_birth_in_an_array_says_what_is_behind_it():
+    found = only(born((BornInArray("forward", because="its input has zeros"),)))
+    assert found.sentence == (
+        "Birth in the forward pass (pass 2): log made 3 of 8 numbers nan on line 7; its input has "
+        "zeros."
+    )
+    assert only(born((BornInArray("forward"),))).sentence.endswith("nan on line 7.")
+
+
+@pytest.mark.parametrize(
+    ("site", "operand", "first"),
+    [
+        (OTHER, math.nan, "birth forward"),
+        (OTHER, 1.0, "birth backward"),
+        (LINE, math.nan, "birth backward"),
+    ],
+)
+def test_a_masked_nan_that_a_rule_on_another_line_takes_in_comes_first(site, operand, first):
+    operands = (Operand("w", 2.0), Operand("x", operand))
+    backward = BornInArray("backward", site, operands=operands)
+    found = only(born((BornInArray("forward", LINE),), (backward,), finite=True))
+    assert found.kind == first
 
 
 def test_a_birth_that_is_over_is_a_note():

@@ -82,6 +82,40 @@ def test_rows_of_sequences_and_branches(build, tmp_path):
     assert checked(tmp_path, "p") == (0, "all bits are as in Python\n")
 
 
+NESTS = """
+from dataclasses import dataclass
+import numpy as np
+import retrograde as rg
+
+@dataclass
+class Weights:
+    a: object
+    b: object
+
+def of_dict(p, x): return p["a"] * x + p["b"] * x * x
+def of_list(p, x): return p[0] * x + p[1][0] * x * x
+def of_fields(p, x): return p.a * x + p.b * x * x
+def of_numbers(p, q, x): return p[0] * x + p[1] * x * x
+def of_uniform(p, x): return [p[1][0] * x, p[0] - p[1][1]]
+
+rows = np.array([1.0, 2.0, 4.0])
+points = {
+    "of_dict": ({"a": 2.0, "b": rows}, 3.0),
+    "of_list": ([rows, [rows + 1.0]], 2.0),
+    "of_fields": (Weights(rows, 3.0), 1.5),
+    "of_numbers": ([1.0, 2.0], [], 3.0),
+    "of_uniform": ([7.0, rg.uniform([1.0, 2.0])], rg.rows([3, 4])),
+}
+"""
+
+
+@pytest.mark.parametrize("name", ["of_dict", "of_list", "of_fields", "of_numbers", "of_uniform"])
+def test_arguments_may_be_nests(build, model, tmp_path, name):
+    model.write_text(NESTS)
+    assert build(name, "-o", str(tmp_path / "n.c"), "--test")[0] == 0
+    assert checked(tmp_path, "n") == (0, "all bits are as in Python\n")
+
+
 def test_without_arguments(build, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert build("price")[0] == 0

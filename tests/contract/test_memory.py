@@ -622,6 +622,23 @@ def test_reassigned_inputs_without_memory(native):
     assert out.inputs == (x, y, x)
 
 
+LONG = """
+import retrograde as rg
+
+x, w = rg.Value(2.0), rg.Value(3.0)
+root = rg.trigamma(x)
+for _ in range(20_000):
+    root = root + w
+x.requires_grad = False
+root.backward()
+print(x.grad, w.grad)
+"""
+
+
+def test_a_long_graph_with_an_op_that_has_no_slope_is_looked_through_to_its_end():
+    assert output_of(LONG, "native").strip() == "0.0 20000.0"
+
+
 # ---- Ctrl-C -----------------------------------------------------------------------------------
 
 INTERRUPTED = """
@@ -662,6 +679,23 @@ print(*gradients())
 """
     printed = output_of(INTERRUPTED + code, "native").splitlines()
     assert printed == ["5.0 11.0 7.0"] * 4 + ["1.0 1.0 300008.0"]
+
+
+def test_ctrl_c_is_seen_among_many_short_roots():
+    code = """
+starts = [rg.Value(1.0) for _ in range(100)]
+ends = list(starts)
+for _ in range(1000):
+    ends = [value + x for value in ends]
+core = rg.value.core
+backward = partial(core.backward, tuple(ends), (1.0,) * len(ends))
+for function in (backward, partial(core.order, tuple(ends))):
+    try:
+        under_ctrl_c(function)
+    except KeyboardInterrupt:
+        print(*gradients(), {start.grad for start in starts})
+"""
+    assert output_of(INTERRUPTED + code, "native").splitlines() == ["5.0 11.0 7.0 {0.0}"] * 2
 
 
 def test_a_handler_that_does_not_raise_lets_the_pass_finish():

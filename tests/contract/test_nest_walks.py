@@ -55,6 +55,14 @@ def test_paths_lead_to_the_leaves_and_places_say_so(nest):
     assert [eval(place, {"x": nest}) for place in structure.places("x")] == leaves
 
 
+def test_labels_name_the_fields_of_named_tuples():
+    nest = {"p": Pair(1.0, [2.0, (3.0,)]), 7: np.ones((1, 2))}
+    _, structure = nests.flatten(nest)
+    labels = [("p", "left"), ("p", "right", 0), ("p", "right", 1, 0), (7, 0, 0), (7, 0, 1)]
+    assert structure.labels() == labels
+    assert structure.paths()[:2] == [("p", 0), ("p", 1, 0)]
+
+
 @given(trees)
 def test_looking_finds_the_same_leaves(nest):
     assert list(nests.leaves(nest)) == nests.flatten(nest)[0]

@@ -263,6 +263,14 @@ def test_passes_beside_a_closure_that_share_nothing_go_ahead(rg):
     assert (x.grad, other.grad) == (2.0, 7.0)
 
 
+def test_what_takes_no_gradient_is_left_alone_beside_closures(rg):
+    x, fixed = rg.Value(3.0), rg.Value(5.0, requires_grad=False)
+    below = fixed * 2.0
+    fixed.grad, below.grad = 7.0, 8.0
+    closure(rg, x * fixed * below, 2.0).backward()
+    assert (x.grad, fixed.grad, below.grad) == (100.0, 7.0, 8.0)
+
+
 # ---- threads -------------------------------------------------------------------------------------
 
 
@@ -314,6 +322,10 @@ def test_another_thread_is_refused_what_is_lent_to_a_closure(rg):
         found.append(in_another_thread(lambda: (x * 7.0).backward()))
         found.append(in_another_thread(lambda: setattr(x, "grad", 100.0)))
         found.append(in_another_thread(lambda: closure(rg, x, 1.0).backward()))
+        above = closure(rg, rg.Value(1.0), 1.0) + x  # whose rule touches nothing that is lent
+        core = rg.value.core
+        asked = (above,), (1.0,), tuple(core.leaves_under((above,))), 0
+        found.append(in_another_thread(lambda: core.gradients(*asked)))
 
     out._backward = backward
     out.backward()

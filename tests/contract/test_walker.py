@@ -128,13 +128,26 @@ def through_a_closure(rg, root, x):
     out._backward = lambda: None  # it refers to out, and out to it
 
 
+def beside_a_closure(rg, root, x):
+    """What is lent is looked up once for all the passes that a rule runs."""
+    out, other = rg.Value(root.data, (root,), "same"), rg.Value(1.0) * 2.0
+
+    def rule():
+        for _ in range(5):
+            other.backward()
+
+    out._backward = rule
+    out.backward()
+    out._backward = lambda: None
+
+
 def zeroed(rg, root, x):
     rg.zero_grad(root)
 
 
 ACTS = (
     closed, not_closed, pulled, not_pulled, ordered, backward, without_gradients, with_hooks,
-    watched, refused, through_a_closure, zeroed,
+    watched, refused, through_a_closure, beside_a_closure, zeroed,
 )  # fmt: skip
 
 

@@ -6,9 +6,10 @@ import gc
 import inspect
 import subprocess
 import sys
+from dataclasses import dataclass
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -297,6 +298,32 @@ def test_series_come_back_as_series(rg: Any) -> None:
     assert isinstance(f(arrow.array(S), arrow.chunked_array([K]), 2.0), arrow.Array)
     total, by_a = f.value_and_grad(frame.x, frame.y, 2.0, wrt="a", reduce="sum")
     assert (type(total), type(by_a)) == (float, float)
+
+
+class Greeks(NamedTuple):
+    delta: Any
+    both: Any
+
+
+@dataclass
+class Priced:
+    price: Any
+    greeks: Any
+
+
+@pytest.mark.parametrize(
+    ("made", "labels"),
+    [
+        (lambda x: [x, (x, [x])], ["value_0", "value_1_0", "value_1_1_0"]),
+        (lambda x: {"a": x, 3: {"b": x}}, ["a", "3_b"]),
+        (lambda x: Greeks(x, [x, x]), ["delta", "both_0", "both_1"]),
+        (lambda x: Priced(x, Greeks(x, x)), ["price", "greeks_delta", "greeks_both"]),
+        (lambda x: [Greeks(x, x)], ["value_0_delta", "value_0_both"]),
+    ],
+)
+def test_results_in_nests_are_columns_by_their_keys(rg: Any, made: Any, labels: Any) -> None:
+    found = rg.compile(made)(pandas.DataFrame({"x": S}))
+    assert list(found.columns) == labels
 
 
 def test_series_inside_nests(rg: Any) -> None:

@@ -46,6 +46,13 @@ def test_nothing_is_asked_of_an_input_that_takes_no_gradient(rg: Any) -> None:
     x, w = rg.Value(2.0), rg.Value(3.0)
     (w * rg.trigamma(x.detach())).backward()
     assert w.grad == rg.trigamma(2.0)
+    root = w * rg.trigamma(x)
+    x.requires_grad = False
+    root.backward()
+    assert (x.grad, w.grad) == (0.0, 2.0 * rg.trigamma(2.0))
+    x.requires_grad = True
+    with refusal(rg):
+        root.backward()
 
 
 def test_functions_raise_only_where_the_gradient_needs_it(rg: Any) -> None:

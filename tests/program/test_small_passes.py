@@ -12,13 +12,24 @@ import pytest
 from retrograde._shared.sites import Site
 from retrograde.program.checker import check
 from retrograde.program.passes import (
+    choices_as_takes,
     choose_by_truth,
     fold_constants,
+    lower_choices,
     remove_dead_code,
     remove_stops,
     share_common_subexpressions,
 )
-from retrograde.program.program import CONSTANT, ROW, UNIFORM, Guard, Input, Instruction, Program
+from retrograde.program.program import (
+    CHOICE,
+    CONSTANT,
+    ROW,
+    UNIFORM,
+    Guard,
+    Input,
+    Instruction,
+    Program,
+)
 
 pytestmark = pytest.mark.usefixtures("native")
 
@@ -46,6 +57,29 @@ def program_of(*steps: tuple[Any, ...], outputs: list[int], guards: Any = ()) ->
 def steps_of(program: Program) -> list[tuple[Any, ...]]:
     """What is left, with sites."""
     return [(*step.results, step.op, *step.args, f"@{step.site}") for step in program.instructions]
+
+
+# ---- choices ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("lowered", "step"),
+    [(lower_choices, ("where", U, X, Y)), (choices_as_takes, ("take", Y, X, U))],
+)
+def test_choices_become_what_the_rest_knows_and_keep_their_sites(lowered: Any, step: Any) -> None:
+    program = program_of(
+        (6, "sin", X), (7, CHOICE, U, X, Y), (8, "where", U, X, Y), (9, CHOICE, 7, 6, 8),
+        outputs=[9],
+    )  # fmt: skip
+    after = check(lowered(program), "lowering")
+    op, *operands = step
+    over = {U: 7, X: 6, Y: 8}
+    assert steps_of(after) == [
+        (6, "sin", X, "@0"), (7, op, *operands, "@1"), (8, "where", U, X, Y, "@2"),
+        (9, op, *[over[each] for each in operands], "@3"),
+    ]  # fmt: skip
+    plain = program_of((6, "sin", X), outputs=[6])
+    assert lowered(plain) is plain
 
 
 # ---- common subexpressions -----------------------------------------------------------------------

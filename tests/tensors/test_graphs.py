@@ -84,6 +84,15 @@ def test_seeds(rg: Any) -> None:
     assert np.array_equal(x.grad, M)
 
 
+def test_a_leaf_receives_its_own_seed(rg: Any) -> None:
+    x, v = rg.Tensor(M), rg.Value(2.0)
+    x.backward(M)
+    assert np.array_equal(x.grad, M)
+    rg.backward([v, x], [3.0, M])
+    assert np.array_equal(x.grad, 2 * M)
+    assert v.grad == 3.0
+
+
 def test_modes(rg: Any) -> None:
     x = rg.Tensor(M)
     with rg.no_grad():

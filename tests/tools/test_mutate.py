@@ -99,6 +99,27 @@ def test_survivors_are_found_and_counted(tmp_path: Path) -> None:
     assert counts["share"] == pytest.approx(6 / 7)
 
 
+APART = """\
+import subprocess, sys
+
+def test_it():
+    code = "from m import size; print(size(3.0), size(-1.0), size(2.0, 5.0), size(4.0, 4.0))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "3.0 0.0 5.0 4.0\\n"
+"""
+
+
+@pytest.mark.slow
+def test_mutants_reach_the_processes_that_tests_start(tmp_path: Path) -> None:
+    (tmp_path / "m.py").write_text(MODULE, encoding="utf-8")
+    (tmp_path / "test_m.py").write_text(APART, encoding="utf-8")
+    command = [sys.executable, TOOLS / "mutate.py", "m.py", "--tests", "test_m.py", "--json"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert [it["change"] for it in told["survivors"]] == ["x > least  ->  x >= least"]
+
+
 def test_tests_that_fail_as_they_are_are_no_measure(tmp_path: Path) -> None:
     (tmp_path / "m.py").write_text(MODULE, encoding="utf-8")
     (tmp_path / "test_m.py").write_text("def test_it(): assert False\n", encoding="utf-8")

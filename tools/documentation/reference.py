@@ -109,8 +109,9 @@ CHAPTERS = {
                 "retrograde._tensors.functions",
                 "matmul einsum outer tensordot stack concatenate split flip roll pad tril triu "
                 "diag sort cumsum gather scatter embedding conv1d conv2d max_pool avg_pool "
-                "log_softmax cross_entropy solve cholesky inverse slogdet det",
+                "log_softmax cross_entropy",
             ),
+            *_named("rg.", "retrograde._tensors.equations", "solve cholesky inverse slogdet det"),
         ),
         {"rg.matmul": "Functions"},
     ),

@@ -21,7 +21,7 @@ from ..ops import OPS
 from ..ops.spellings import ELSEWHERE
 from ..tensor import Tensor, in_graph, number_of
 from ..value import belongs_to_caller
-from . import functions
+from . import equations, functions
 from .doing import do, operand
 from .methods import axis_of, checked_axes, clip, shape_of
 from .operators import compared, matmul, power
@@ -377,11 +377,11 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.take_along_axis: _take_along_axis, np.diff: _diff, np.append: _append,
     np.meshgrid: _meshgrid, np.copy: lambda a: a.copy(),
     np.sinc: lambda x: do("sinc", x), np.round: _round, np.around: _round,
-    np.linalg.norm: _norm, np.linalg.inv: lambda a: functions.inverse(a),
-    np.linalg.solve: lambda a, b: functions.solve(a, b),
-    np.linalg.cholesky: lambda a: functions.cholesky(a),
-    np.linalg.det: lambda a: functions.det(a),
-    np.linalg.slogdet: lambda a: functions.slogdet(a),
+    np.linalg.norm: _norm, np.linalg.inv: lambda a: equations.inverse(a),
+    np.linalg.solve: lambda a, b: equations.solve(a, b),
+    np.linalg.cholesky: lambda a: equations.cholesky(a),
+    np.linalg.det: lambda a: equations.det(a),
+    np.linalg.slogdet: lambda a: equations.slogdet(a),
     np.zeros_like: _like(0.0), np.ones_like: _like(1.0), np.empty_like: _like(0.0),
     np.full_like: _full_like,
     **{

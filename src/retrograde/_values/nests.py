@@ -58,6 +58,10 @@ class Branch:
         """The same as one would write it."""
         return (f"[{index}]" for index in range(self.count))
 
+    def labels(self) -> Iterable[Path]:
+        """As paths, with the fields of a named tuple by their names."""
+        return self.paths()
+
     def remade(self, parts: list[Any], arrays: Arrays) -> Any:
         """The container around other parts."""
         raise NotImplementedError
@@ -68,6 +72,10 @@ class ListBranch(Branch):
     """A list or a tuple, of the caller's own class."""
 
     make: type
+
+    def labels(self) -> Iterable[Path]:
+        """Indices, or the fields of a named tuple."""
+        return ((key,) for key in getattr(self.make, "_fields", range(self.count)))
 
     def remade(self, parts: list[Any], arrays: Arrays) -> Any:
         """A list or tuple of the same class."""
@@ -284,6 +292,10 @@ class Structure:
     def paths(self) -> list[Path]:
         """The keys and indices that lead to each leaf."""
         return self._from_above((), lambda branch: branch.paths())
+
+    def labels(self) -> list[Path]:
+        """The same, with the fields of named tuples by their names."""
+        return self._from_above((), lambda branch: branch.labels())
 
     def _from_above(self, root: Any, inside: Callable[[Branch], Iterable[Any]]) -> list[Any]:
         """What the way to each leaf adds up to: backwards, a branch comes before its parts."""

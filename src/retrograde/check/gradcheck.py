@@ -303,6 +303,38 @@ class _Check:
                     arrived.setdefault(wanted[target], []).append(contribution)
         return arrived
 
+    def report(self, order: int, seed: int) -> Report:
+        """All that was found, with the second derivatives where they are asked for."""
+        subject, found = self.subject, self.steps
+        entries = [self.entries[index] for index in sorted(self.entries)]
+        causes = [f"{fault.op}: {fault.cause}" for fault in found.faults]
+        if not causes:
+            causes = causes_of_entries(entries, self.contributions(), self.outside)
+        if order == 2:
+            entries += second_order(subject, self.gradient, self.bars, Random(seed))
+            if not causes:
+                causes = causes_of_entries(entries, {}, set())
+        obstacle = "" if self.tape is None else complexstep.obstacle(self.tape, self.places)
+        coverage = Coverage(
+            inputs=len(subject.numbers),
+            one_by_one=len(self.entries),
+            directions=self.directions,
+            steps=found.total,
+            steps_checked=found.checked,
+            evaluations=subject.evaluations,
+            complex_step=obstacle or "applies",
+        )
+        return Report(
+            subject.name,
+            core_name,
+            self.value,
+            entries,
+            found.faults,
+            list(dict.fromkeys(causes)),
+            coverage,
+            self.notes,
+        )
+
 
 def _with(entry: Entry, verdict: str, note: str) -> Entry:
     return Entry(
@@ -355,42 +387,14 @@ def gradcheck(
     if order not in (1, 2):
         raise CheckError(f"gradcheck: order={order!r} is unknown; write 1 or 2.")
     check = _Check(subject_of("gradcheck", function, point))
-    subject, count = check.subject, len(check.subject.numbers)
+    count = len(check.subject.numbers)
     if count <= ONE_BY_ONE or every:
         for index in range(count):
             check.one(index)
     else:
         check.many(Random(seed))
-    found = check.steps
     check.blame()
-    entries = [check.entries[index] for index in sorted(check.entries)]
-    causes = [f"{fault.op}: {fault.cause}" for fault in found.faults]
-    if not causes:
-        causes = causes_of_entries(entries, check.contributions(), check.outside)
-    if order == 2:
-        entries += second_order(subject, check.gradient, check.bars, Random(seed))
-        if not causes:
-            causes = causes_of_entries(entries, {}, set())
-    obstacle = "" if check.tape is None else complexstep.obstacle(check.tape, check.places)
-    coverage = Coverage(
-        inputs=count,
-        one_by_one=len(check.entries),
-        directions=check.directions,
-        steps=found.total,
-        steps_checked=found.checked,
-        evaluations=subject.evaluations,
-        complex_step=obstacle or "applies",
-    )
-    report = Report(
-        subject.name,
-        core_name,
-        check.value,
-        entries,
-        found.faults,
-        list(dict.fromkeys(causes)),
-        coverage,
-        check.notes,
-    )
+    report = check.report(order, seed)
     if raises and not report.right:
         from .report_text import gradcheck_error
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import shlex
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from ..printing.compiler import compiler
 from ..printing.proof import proof
 from ..program.calling import Replayable
 from ..program.compiled import compile as compiled_function
-from ..program.rows import uniform
+from ..program.rows import PerRow, Uniform, uniform
 from ._points import function_of, point_of
 
 FLAGS = "-O2"
@@ -104,8 +105,11 @@ def _arguments(options: argparse.Namespace, module: Any, name: str, made: Replay
 
 def _settled(argument: Any) -> Any:
     """Nested lists of numbers are one array for all rows."""
-    nested = isinstance(argument, list) and any(isinstance(it, list) for it in argument)
-    return uniform(np.asarray(argument, dtype=float)) if nested else argument
+    if not isinstance(argument, list) or not any(isinstance(it, list) for it in argument):
+        return argument
+    if any(isinstance(leaf, (np.ndarray, Uniform, PerRow)) for leaf in leaves(argument)):
+        return argument
+    return uniform(np.asarray(argument, dtype=float))
 
 
 def _made_up(name: str, made: Replayable, names: list[str], rows: list[str]) -> list[Any]:
@@ -132,36 +136,36 @@ def _build(file: CFile, flags: list[str], to: Path) -> None:
 
 def _proof(file: CFile, header: str, made: Replayable, arguments: list[Any], wrt: Any) -> str:
     """The program that checks the file, with what Python computes."""
-    given = [each for argument in arguments for each in _leaves(argument)]
-    arrays = [each for each in given if isinstance(each, np.ndarray)]
-    rows = len(arrays[0]) if arrays else 1
-    expected = {file.name: _columns(made(*arguments), rows)}
-    gradient = f"{file.name}_gradient"
-    if any(entry.name == gradient for entry in file.entries):
+    entry = file.entries[0]
+    numbers = _numbers(arguments)
+    given = [
+        numbers[each.first] if each.bare else np.array(numbers[each.first :][: each.count]).T
+        for each in entry.parameters
+    ]
+    rows = next((len(each) for each in numbers if isinstance(each, np.ndarray)), 1)
+    expected = {file.name: list(_by_rows(made(*arguments), rows).T)}
+    gradient = next((it for it in file.entries if it.name == f"{file.name}_gradient"), None)
+    if gradient is not None:
         names = wrt if wrt is not None else tuple(made._signature.parameters)
-        value, slopes = made.value_and_grad(*arguments, wrt=names)
-        expected[gradient] = [value, *[_joined(each, rows) for each in slopes]]
-    return proof(file, header, rows, [_numbers(each) for each in given], expected)
+        found = _by_rows(made.value_and_grad(*arguments, wrt=names), rows)
+        ends = np.cumsum([each.count for each in gradient.results])
+        expected[gradient.name] = np.split(found, ends[:-1], axis=1)
+    return proof(file, header, rows, given, expected)
 
 
-def _leaves(argument: Any) -> list[Any]:
-    """An argument as the parameters that it becomes."""
-    if isinstance(argument, dict):
-        return [leaf for part in argument.values() for leaf in _leaves(part)]
-    if isinstance(argument, (list, tuple)) and any(isinstance(it, np.ndarray) for it in argument):
-        return [leaf for part in argument for leaf in _leaves(part)]
-    return [argument]
+def _numbers(arguments: Sequence[Any]) -> list[Any]:
+    """The numbers of arguments in order: each is one for all rows, or an array of one a row."""
+    found: list[Any] = []
+    for leaf in leaves(arguments):
+        array = np.asarray(getattr(leaf, "array", leaf), dtype=float)
+        if isinstance(leaf, (np.ndarray, PerRow)):
+            found += list(np.atleast_2d(array.T))
+        else:
+            found += array.reshape(-1).tolist()
+    return found
 
 
-def _numbers(leaf: Any) -> Any:
-    return getattr(leaf, "array", leaf)
-
-
-def _columns(value: Any, rows: int) -> list[Any]:
-    return [part for each in leaves(value) for part in [np.asarray(each).reshape(rows)]]
-
-
-def _joined(slopes: Any, rows: int) -> Any:
-    """The gradients of one argument, row by row."""
-    parts = [np.asarray(each, dtype=float).reshape(rows, -1) for each in leaves(slopes)]
+def _by_rows(results: Any, rows: int) -> Any:
+    """All numbers of a nest of results, row by row."""
+    parts = [np.asarray(each, dtype=float).reshape(rows, -1) for each in leaves(results)]
     return np.concatenate(parts, axis=1)

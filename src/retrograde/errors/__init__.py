@@ -7,6 +7,12 @@ exception a caller would expect. One file a room of the house.
 
 from .arrays import NumpyError as NumpyError
 from .arrays import SequenceError as SequenceError
+from .calls import CompileError as CompileError
+from .calls import GuardError as GuardError
+from .calls import NotRecordedError as NotRecordedError
+from .calls import ProgramError as ProgramError
+from .calls import RowsError as RowsError
+from .calls import TakeError as TakeError
 from .checks import CheckError as CheckError
 from .checks import DoctorError as DoctorError
 from .checks import GradcheckError as GradcheckError
@@ -34,15 +40,9 @@ from .learning import LearnError as LearnError
 from .mapping import MapError as MapError
 from .printing import BackendWarning as BackendWarning
 from .printing import PrintingError as PrintingError
-from .programs import CompileError as CompileError
-from .programs import GuardError as GuardError
-from .programs import NotRecordedError as NotRecordedError
-from .programs import ProgramError as ProgramError
-from .programs import RecordingError as RecordingError
-from .programs import RecordingWarning as RecordingWarning
-from .programs import RowsError as RowsError
-from .programs import TakeError as TakeError
-from .programs import TraceBudgetWarning as TraceBudgetWarning
+from .recording import RecordingError as RecordingError
+from .recording import RecordingWarning as RecordingWarning
+from .recording import TraceBudgetWarning as TraceBudgetWarning
 from .setup import CoreError as CoreError
 from .setup import MissingPackageError as MissingPackageError
 from .stories import ExpressionError as ExpressionError

@@ -11,11 +11,23 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 _MOST, _LONGEST = 8, 40
+_RESTART = "with restart=True, on the command line --restart"
 
 
 def _listed(names: Sequence[Any]) -> str:
     shown = ", ".join(repr(name) for name in names[:_MOST])
     return shown + (f", … {len(names)} in all" if len(names) > _MOST else "") or "none"
+
+
+def _hints(missing: Sequence[str], names: Sequence[str]) -> str:
+    """What may have been meant by names that are missing."""
+    meant = [(name, closest(name, list(names))) for name in missing]
+    return "; ".join(f"{name}: {hint}" for name, hint in meant if hint)
+
+
+def _left(path: str, partial: str, what: str) -> str:
+    """What another map left behind, and what of it differs."""
+    return f"{partial} was left by another map to {path}: its {what}"
 
 
 def _set(names: Sequence[str]) -> str:
@@ -99,8 +111,7 @@ class MapError(RetrogradeError, ValueError):
 
     @classmethod
     def missing(cls, path: str, missing: Sequence[str], names: Sequence[str], first: str) -> Self:
-        meant = [closest(name, list(names)) for name in missing]
-        hints = "; ".join(f"{name}: {hint}" for name, hint in zip(missing, meant) if hint)
+        hints = _hints(missing, names)
         also = f", which {first} has" if path != first else ""
         return cls(
             f"{path} has no column {_listed(missing)}{also}. Its columns are {_listed(names)}."
@@ -152,8 +163,7 @@ class MapError(RetrogradeError, ValueError):
     def unfilled(
         cls, function: str, path: str, missing: Sequence[str], extra: Sequence[str]
     ) -> Self:
-        meant = [closest(name, list(extra)) for name in missing]
-        hints = "; ".join(f"{name}: {hint}" for name, hint in zip(missing, meant) if hint)
+        hints = _hints(missing, extra)
         others = f" Columns that nothing takes: {_listed(extra)}." if extra else ""
         return cls(
             f"{function} takes columns by the names of its parameters, and {path} has no column "
@@ -224,24 +234,20 @@ class MapError(RetrogradeError, ValueError):
     @classmethod
     def journal(cls, journal: str, partial: str) -> Self:
         return cls(
-            f"{journal} does not fit {partial}: one of them was altered. Begin again with "
-            "restart=True, on the command line --restart."
+            f"{journal} does not fit {partial}: one of them was altered. Begin again {_RESTART}."
         )
 
     @classmethod
     def other(cls, path: str, partial: str, name: str, before: object, now: object) -> Self:
-        return cls(
-            f"{partial} was left by another map to {path}: its {name} was {before}, and now it is "
-            f"{now}. Finish that one, or begin again with restart=True, on the command line "
-            "--restart."
-        )
+        differs = _left(path, partial, f"{name} was {before}, and now it is {now}")
+        return cls(f"{differs}. Finish that one, or begin again {_RESTART}.")
 
     @classmethod
     def changed(cls, path: str, partial: str) -> Self:
+        batch = "last batch, computed again, comes out with other numbers"
         return cls(
-            f"{partial} was left by another map to {path}: its last batch, computed again, comes "
-            "out with other numbers. The function or what it reads has changed. Begin again with "
-            "restart=True, on the command line --restart."
+            f"{_left(path, partial, batch)}. The function or what it reads has changed. Begin "
+            f"again {_RESTART}."
         )
 
     @classmethod

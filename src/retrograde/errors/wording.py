@@ -61,7 +61,7 @@ def describe(value: Value) -> str:
 
 def shown(value: Value) -> str:
     """The number of a value; while recording it may not be read."""
-    from .programs import RecordingError
+    from .recording import RecordingError
 
     try:
         return repr(value.data)

@@ -183,7 +183,11 @@ def ledger(
     told = root if isinstance(root, Story) else story(root, seed)
     if not 0 <= strongest <= MOST_ROUTES:
         raise StoryError.routes(strongest, MOST_ROUTES)
-    node = told.find(value)
+    return _itemised(told, told.find(value), through, strongest)
+
+
+def _itemised(told: Story, node: int, through: Sequence[Any] | None, strongest: int) -> Ledger:
+    """The ledger of one value of a story."""
     entries = _entries(told, node)
     above = _above(told, node)
     chosen = None if through is None else [told.find(each) for each in through]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._values.nests import field_names, mapped
+from .._values.nests import flatten, is_array, mapped
 from ..errors import FrameError
 from .columns import Column
 from .tables import Table
@@ -152,7 +152,7 @@ class ColumnAnswers(Answers):
                 return self._column.like(name, part)
             return part
 
-        return mapped(shown, nest, _is_array)
+        return mapped(shown, nest, is_array)
 
 
 def _reduced(
@@ -173,10 +173,6 @@ def _listed(items: list[Any], shape: tuple[int, ...]) -> list[Any]:
     return items
 
 
-def _is_array(part: Any) -> bool:
-    return isinstance(part, np.ndarray)
-
-
 def _outputs(result: Any) -> list[tuple[str, Any]]:
     return list(_labelled(result, VALUE, top=True))
 
@@ -187,21 +183,12 @@ def _by_names(names: Sequence[str], found: Any, bare: bool, stem: str) -> list[t
 
 
 def _labelled(nest: Any, label: str, top: bool = False) -> Iterator[tuple[str, Any]]:
-    """The leaves of a nest with names for columns: keys and indices behind the label; the keys of
-    a dict that a function returned are names by themselves."""
-    if isinstance(nest, dict):
-        for key, part in nest.items():
-            yield from _labelled(part, str(key) if top else f"{label}_{key}")
-    elif isinstance(nest, (list, tuple)):
-        keys = getattr(nest, "_fields", range(len(nest)))
-        for key, part in zip(keys, nest):
-            plain = top and isinstance(key, str)
-            yield from _labelled(part, key if plain else f"{label}_{key}")
-    elif (names := field_names(nest)) is not None:
-        for key in names:
-            yield from _labelled(getattr(nest, key), key if top else f"{label}_{key}")
-    else:
-        yield label, nest
+    """The leaves of a nest with names for columns: keys and indices behind the label; at the top of
+    what a function returned, the keys of a dict and the names of fields are names by themselves."""
+    found, structure = flatten(nest, is_array)
+    for path, leaf in zip(structure.labels(), found):
+        plain = top and path and (isinstance(nest, dict) or isinstance(path[0], str))
+        yield "_".join(map(str, path if plain else (label, *path))), leaf
 
 
 def _split(label: str, array: Any) -> Iterator[tuple[str, Any]]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Collection, Iterable, Sequence
-from functools import update_wrapper, wraps
+from functools import update_wrapper
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, overload
 
 from .._values.modes import ArraysRecorded
-from .._values.nests import flatten, is_array, leaves
+from .._values.nests import is_array
 from ..errors import (
     CompileError,
     FrameError,
@@ -19,11 +19,11 @@ from ..errors import (
     RowsError,
     TensorError,
 )
-from ..tensor import in_graph
 from ..value import Value, core
 from .calling import Replayable
 from .callsites import MISS, CallSites
 from .doubts import DoubtError
+from .either import also_on_tensors, has_tensors, holds_nodes
 from .files import packed, write
 from .fixing import fixed_names, without_partials
 from .loaded import Loaded, LoadedTensors
@@ -31,8 +31,8 @@ from .naming import named
 from .objects import PerObject, is_method
 from .recordings import Recordings
 from .routing import Recorder
-from .rows import RESERVED, Argument, Bound, PerRow
-from .shaped.arguments import TENSOR, WHOLE_AXES, annotated
+from .rows import RESERVED, Argument, Bound
+from .shaped.arguments import TENSOR, annotated
 from .shaped.calls import Calls, key_of
 from .shaped.text import families_text
 from .shaped.writer import StoredTensors
@@ -122,7 +122,7 @@ class Compiled(Replayable, PerObject):
             result = self._called_on_tensors(args, kwargs, threads=threads, out=out)
             self._on_tensors = True
             return result
-        if core.in_recording() or _holds_nodes((args, kwargs)):
+        if core.in_recording() or holds_nodes((args, kwargs)):
             return self._itself(args, kwargs)
         try:
             return self._value(args, kwargs, threads, out)
@@ -131,7 +131,7 @@ class Compiled(Replayable, PerObject):
         except TensorError:
             pass  # a sequence has met a tensor: it becomes one
         except RowsError:
-            if not _has_tensors(args, kwargs):
+            if not has_tensors(args, kwargs):
                 raise
         result = self._called_on_tensors(args, kwargs, threads=threads, out=out)
         self._on_tensors = True
@@ -165,7 +165,7 @@ class Compiled(Replayable, PerObject):
             if found is not None:
                 return found
             key = key_of("value", args)
-        if core.in_recording() or _holds_nodes((args, kwargs)):
+        if core.in_recording() or holds_nodes((args, kwargs)):
             return self._calls(*args, **kwargs)
         return self._tensors.value(self._named(args, kwargs), **settings, key=key)
 
@@ -342,76 +342,9 @@ class Compiled(Replayable, PerObject):
         return self._recordings.leave(doubt)
 
 
-def _holds_nodes(nest: Any) -> bool:
-    return any(in_graph(leaf) for leaf in leaves(nest))
-
-
-def _has_tensors(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether an array has so many axes that it is a tensor; settings are no arguments."""
-    for part in args:
-        if _is_or_holds_tensor(part):
-            return True
-    return any(key not in RESERVED and _is_or_holds_tensor(it) for key, it in kwargs.items())
-
-
-def _is_or_holds_tensor(part: Any) -> bool:
-    if isinstance(part, PerRow):
-        part = part.array
-    if is_array(part):
-        return bool(part.ndim >= WHOLE_AXES)
-    if not isinstance(part, (list, tuple, dict)):
-        return False
-    found = flatten(part, lambda it: is_array(it) or isinstance(it, PerRow))[0]
-    return any(_is_or_holds_tensor(it) for it in found if is_array(it) or isinstance(it, PerRow))
-
-
-def _also_on_tensors(name: str) -> Any:
-    """A method of compiled functions that is also asked of functions on tensors."""
-    method = getattr(Replayable, name)
-    is_quick = name in _QUICK
-    plainly = (name, None)
-
-    @wraps(method)
-    def asked(self: Compiled, /, *args: Any, **given: Any) -> Any:
-        if is_quick and not given and self._on_tensors:  # the shortest way there is
-            found = self._tensors.again(plainly, args)
-            if found is not None:
-                return found
-        on_tensors = self._on_tensors or self._picks(args, given)
-        kept: dict[str, Any] = {}
-        if on_tensors and is_quick and given.keys() <= {"wrt"}:
-            wrt = given.get("wrt")
-            if wrt is None or isinstance(wrt, (str, tuple)):
-                found = self._tensors.again((name, wrt), args) if given else None
-                if found is not None:
-                    return found
-                kept["key"] = key_of((name, wrt), args)
-        if not on_tensors:
-            try:
-                return method(self, *args, **given)
-            except ArraysRecorded:
-                self._on_tensors = True
-            except TensorError:
-                on_tensors = True  # a sequence has met a tensor: it becomes one
-            except RowsError:
-                if not _has_tensors(args, given):
-                    raise
-        own = (*RESERVED, "row") if name == "story" else RESERVED
-        settings = {key: it for key, it in given.items() if key in own}
-        named = {key: it for key, it in given.items() if key not in own}
-        result = getattr(self._tensors, name)(self._named(args, named), **settings, **kept)
-        self._on_tensors = self._on_tensors or on_tensors
-        return result
-
-    return asked
-
-
-_QUICK = frozenset(("value_and_grad", "backward"))
-"""What is answered at once where it was asked before."""
-
 for _name in ("value_and_grad", "grad", "backward", "jacobian", "hessian", "hvp", "story",
               "births"):  # fmt: skip
-    setattr(Compiled, _name, _also_on_tensors(_name))
+    setattr(Compiled, _name, also_on_tensors(_name))
 
 
 @overload

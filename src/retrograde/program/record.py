@@ -308,6 +308,13 @@ def record(
     ]
     reader.let_go()
     del result, decisions, decided, outputs, conditions, roots, graph, places
+    return _finished(reader, asked, guards), reader.captured
+
+
+def _finished(
+    reader: _Reader, asked: list[tuple[int, float]], guards: list[tuple[int, bool, int]]
+) -> Rolled:
+    """The program of a graph that is let go; results are asked by address, or are numbers."""
     flat = reader.read()
     addresses = [
         address if address >= 0 else reader.numbers.address(number) for address, number in asked
@@ -319,4 +326,4 @@ def record(
     program.outputs = [id_of(address) for address in addresses]
     program.guards = [Guard(id_of(address), outcome, site) for address, outcome, site in guards]
     made = Rolled(program, numbered.items(roller, reader.names), numbered.tables)
-    return check_rolled(made, "recording"), reader.captured
+    return check_rolled(made, "recording")

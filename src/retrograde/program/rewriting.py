@@ -11,7 +11,6 @@ import __future__
 
 import ast
 import linecache
-import warnings
 from collections.abc import Sequence
 from types import CodeType
 from typing import Any
@@ -29,14 +28,13 @@ from .branches import (
     stored,
     within,
 )
+from .definitions import Position, codes, compiled_as, is_in, node_of, where
 
 _MARK = "\0retrograde"
 _FUTURES = 0
 for _name in __future__.all_feature_names:
     _FUTURES |= getattr(__future__, _name).compiler_flag
 _UNFIT_FLAGS = 0x20 | 0x80 | 0x200  # generators and coroutines
-
-Position = tuple[int, int, int, int]
 
 
 class Fork:
@@ -70,13 +68,9 @@ class Rewritten:
         for fork in self.forks:
             a, b, c, d = fork.where
             inside = (a, c) <= (first, start) and (last, end) <= (b, d)
-            if inside and (found is None or _is_in(fork.where, found.where)):
+            if inside and (found is None or is_in(fork.where, found.where)):
                 found = fork
         return found
-
-
-def _is_in(one: Position, other: Position) -> bool:
-    return (other[0], other[2]) <= (one[0], one[2]) and (one[1], one[3]) <= (other[1], other[3])
 
 
 _known: dict[CodeType, Rewritten | None] = {}
@@ -104,18 +98,18 @@ def _rewrite(code: CodeType, tag_of: Any) -> Rewritten | None:
         return None
     flags = code.co_flags & _FUTURES
     tree = ast.parse(source, code.co_filename)
-    if not any(each == code for each in _codes(_compiled(tree, code, flags))):
+    if not any(each == code for each in codes(compiled_as(tree, code, flags))):
         return None
-    node = _node_of(tree, code)
+    node = node_of(tree, code)
     if node is None or not is_repeatable_text(node):
         return None
     rewriter = _Rewriter(code, node)
     rewriter.rewrite()
     ast.fix_missing_locations(tree)
-    module = _compiled(tree, code, flags)
+    module = compiled_as(tree, code, flags)
     found = [
         each
-        for each in _codes(module)
+        for each in codes(module)
         if (each.co_name, each.co_firstlineno) == (code.co_name, code.co_firstlineno)
         and _marks(each) == _marks(module)
     ]
@@ -126,24 +120,9 @@ def _rewrite(code: CodeType, tag_of: Any) -> Rewritten | None:
     return made
 
 
-def _compiled(tree: ast.Module, code: CodeType, flags: int) -> CodeType:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        made: CodeType = compile(tree, code.co_filename, "exec", flags, dont_inherit=True)
-    return made
-
-
-def _codes(code: CodeType) -> list[CodeType]:
-    """A code object and all in it, the outer ones first."""
-    found = [code]
-    for each in found:
-        found.extend([part for part in each.co_consts if isinstance(part, CodeType)])
-    return found
-
-
 def _marks(code: CodeType) -> int:
     """How many pieces of a code object ask a tag: itself, and what it was written around."""
-    return sum(_MARK in each.co_consts for each in _codes(code))
+    return sum(_MARK in each.co_consts for each in codes(code))
 
 
 def _tagged(code: CodeType, tag: Any) -> CodeType:
@@ -153,33 +132,6 @@ def _tagged(code: CodeType, tag: Any) -> CodeType:
         for each in code.co_consts
     )
     return code.replace(co_consts=consts)
-
-
-def _node_of(tree: ast.Module, code: CodeType) -> Any:
-    """The definition that a code object was compiled from."""
-    found: list[Any] = []
-    for node in ast.walk(tree):
-        if code.co_name == "<lambda>":
-            if isinstance(node, ast.Lambda) and node.lineno == code.co_firstlineno:
-                found.append(node)
-        elif isinstance(node, ast.FunctionDef) and node.name == code.co_name:
-            first = min([node.lineno, *[each.lineno for each in node.decorator_list]])
-            if first == code.co_firstlineno:
-                found.append(node)
-    if len(found) > 1:  # lambdas in one line
-        spans = [span_of((code, at)) for at in range(0, len(code.co_code), 2)]
-        there = [span for span in spans if span is not None and span[3] > span[2]]
-        found = [node for node in found if all(_is_in(span, _where(node.body)) for span in there)]
-        found = [
-            node
-            for node in found
-            if there and not any(_is_in(_where(each), _where(node.body)) for each in found)
-        ]
-    return found[0] if len(found) == 1 else None
-
-
-def _where(node: Any) -> Position:
-    return node.lineno, node.end_lineno, node.col_offset, node.end_col_offset
 
 
 class _Rewriter(ast.NodeTransformer):
@@ -217,7 +169,7 @@ class _Rewriter(ast.NodeTransformer):
         return ast.copy_location(asked, near)
 
     def _fork(self, near: ast.AST, names: Sequence[str] = ()) -> tuple[Fork, int]:
-        fork = Fork(self.code, _where(near), names, self.root)
+        fork = Fork(self.code, where(near), names, self.root)
         self.forks.append(fork)
         return fork, len(self.forks) - 1
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from functools import partial
 from typing import Any, NamedTuple
 
 from .._values.modes import unwatched
@@ -41,31 +42,16 @@ class Subject(NamedTuple):
     ) -> Trace:
         """The trace of some numbers; with a ``stage``, branches are choices in it."""
         since = core.begin_epoch()
-        values = []
-        for name, number in zip(bound.names, numbers):
-            value = core.argument(number)
-            value.label = name
-            values.append(value)
-        inputs = [
-            Input(kind, name, 0.0, *place)
-            for kind, name, place in zip(bound.kinds, bound.names, bound.places)
-        ]
+        arguments = _arguments(bound, numbers)
         call = self.signature.bind_partial()
 
         def fill() -> None:
             """Make the arguments, inside the recording: dataclasses compute as they are made."""
-            source = iter(values)
+            source = iter([value for value, _ in arguments])
             call.arguments.update({shape.name: shape.build(source) for shape in shapes})
 
         outputs: list[Nest] = []
-
-        def flatten(result: Any, decided: bool) -> list[Any]:
-            if result is None or not (decided or _holds_values(result)):
-                raise FunctionResultError.of(self.name, result)
-            found = take_apart(result, "the result", self._refusal)
-            outputs.append(outline(found))  # nothing keeps the graph
-            return found.items
-
+        flatten = partial(self._flattened, outputs)
         chosen: list[Value] = []
         tests: list[Value] = []
 
@@ -93,14 +79,7 @@ class Subject(NamedTuple):
         try:
             with collector_paused(), unwatched():
                 program, captured = record(
-                    called,
-                    list(zip(values, inputs)),
-                    flatten,
-                    since,
-                    decisions,
-                    chosen,
-                    tests,
-                    look,
+                    called, arguments, flatten, since, decisions, chosen, tests, look
                 )
         finally:
             core.swap_no_grad(depth)
@@ -126,8 +105,26 @@ class Subject(NamedTuple):
             fill()
             return stage.called(self.function)(*call.args, **call.kwargs)
 
+    def _flattened(self, outputs: list[Nest], result: Any, decided: bool) -> list[Any]:
+        """The items of the result, and into ``outputs`` the nest they come in."""
+        if result is None or not (decided or _holds_values(result)):
+            raise FunctionResultError.of(self.name, result)
+        found = take_apart(result, "the result", self._refusal)
+        outputs.append(outline(found))  # nothing keeps the graph
+        return found.items
+
     def _refusal(self, place: str, part: object) -> Exception:
         return FunctionResultError.of(f"{self.name}, {place}", part)
+
+
+def _arguments(bound: Bound, numbers: Sequence[float]) -> list[tuple[Value, Input]]:
+    """Fresh values of some numbers, each with the input that it becomes."""
+    arguments = []
+    for number, kind, name, place in zip(numbers, bound.kinds, bound.names, bound.places):
+        value = core.argument(number)
+        value.label = name
+        arguments.append((value, Input(kind, name, 0.0, *place)))
+    return arguments
 
 
 def _check_choices(trace: Trace, stage: Stage, since: int) -> None:
