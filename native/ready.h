@@ -100,6 +100,7 @@ int rg_planned_choose(const RgReady *ready, Value *z);
 
 /* viewed.c */
 int rg_view_numbers(const RgReady *ready, Value *z);
+int rg_view_permutes(const Value *z, Py_ssize_t *begin, Py_ssize_t *steps);
 
 /* fresh.c */
 PyObject *rg_ready_quick(RgReady *ready, PyObject *const *operands, RgBuffer *wholes);

@@ -300,6 +300,7 @@ int rg_pull_mixed(RgGraph *graph, Value **roots, const RgTotal *seeds, Py_ssize_
                   Value **inputs, RgTotal *found, const char *reached, Py_ssize_t count);
 PyObject *rg_total_shown(const Value *v, const RgTotal *total);
 double *rg_pull_into(RgPass *pass, uint32_t place, Value *input, int *fresh);
+uint32_t rg_pull_past(const RgPass *pass, uint32_t place);
 int rg_pull_share(RgPass *pass, uint32_t place, Value *input, const double *upstream);
 double *rg_pull_over(RgPass *pass, uint32_t place, Value *input, const double *upstream,
                      Py_ssize_t first, Py_ssize_t count);

@@ -142,6 +142,22 @@ static int is_permutation(const RgReady *ready, Py_ssize_t size) {
     return 1;
 }
 
+/* Whether a node shows every number of its operand exactly once, in another order: where the view
+ * begins in the operand's numbers in the order of C, and how far its axes step there. */
+int rg_view_permutes(const Value *z, Py_ssize_t *begin, Py_ssize_t *steps) {
+    if (rg_body(z)->row != &rg_view_row) return 0;
+    const RgReady *ready = rg_ready_of(z);
+    const Value *input = z->entries[0].input;
+    if (ready->kind != RG_VIEWED || input == NULL || !rg_is_node(input) ||
+        !(input->flags & RG_REQUIRES_GRAD))
+        return 0;
+    const RgBody *of = rg_body(input);
+    Py_ssize_t strides[RG_MOST_AXES], size = 1;
+    for (int d = of->ndim; d-- > 0; size *= of->shape[d]) strides[d] = size;
+    *begin = view_steps(ready, rg_wholes_of(z), strides, steps);
+    return is_permutation(ready, size);
+}
+
 static int view_pull(RgPass *pass, Value *z, const double *upstream, const uint32_t *places) {
     const RgReady *ready = rg_ready_of(z);
     Value *input = z->entries[0].input;
