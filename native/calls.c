@@ -1,5 +1,5 @@
 /* Method calls made before, found again by who their arguments are: `t.sum(-1, True)` in a loop passes
- * the same objects each time. What is not found here is looked up by value (composed.c). */
+ * the same objects each time, or tuples of the same. What is not found here is looked up by value (composed.c). */
 #include "calls.h"
 
 enum { TABLE = 512, MOST_GIVEN = 4 };
@@ -18,6 +18,25 @@ static inline size_t mixed(size_t hash, size_t word) {
     return hash ^ hash >> 32;
 }
 
+/* A tuple is made anew for every call; what it holds mostly is not. */
+static inline size_t mixed_with(size_t hash, PyObject *given) {
+    if (!PyTuple_CheckExact(given)) return mixed(hash, (size_t)given >> 4);
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(given); i++)
+        hash = mixed(hash, (size_t)PyTuple_GET_ITEM(given, i) >> 4);
+    return hash;
+}
+
+/* Whether an argument is one that was kept, or a tuple of the same objects. */
+static inline int is_same(PyObject *kept, PyObject *given) {
+    if (kept == given) return 1;
+    if (!PyTuple_CheckExact(given) || !PyTuple_CheckExact(kept)) return 0;
+    Py_ssize_t size = PyTuple_GET_SIZE(given);
+    if (PyTuple_GET_SIZE(kept) != size) return 0;
+    for (Py_ssize_t i = 0; i < size; i++)
+        if (PyTuple_GET_ITEM(kept, i) != PyTuple_GET_ITEM(given, i)) return 0;
+    return 1;
+}
+
 /* How many objects were given, by place and by name; -1 for a call that is not kept. */
 static inline int given_count(const RgBody *body, Py_ssize_t count, PyObject *kwnames) {
     Py_ssize_t given = count + (kwnames ? PyTuple_GET_SIZE(kwnames) : 0);
@@ -28,7 +47,7 @@ static inline Call *place_of(PyObject *name, const RgBody *body, PyObject *const
                              PyObject *kwnames) {
     size_t hash = mixed((size_t)name, (size_t)kwnames ^ (size_t)body->ndim);
     for (int d = 0; d < body->ndim; d++) hash = mixed(hash, (size_t)body->shape[d]);
-    for (int i = 0; i < given; i++) hash = mixed(hash, (size_t)args[i] >> 4);
+    for (int i = 0; i < given; i++) hash = mixed_with(hash, args[i]);
     return &calls[hash % TABLE];
 }
 
@@ -44,7 +63,7 @@ PyObject *rg_call_found(PyObject *name, PyObject *self, PyObject *const *args, P
     for (int d = 0; d < body->ndim; d++)
         if (call->shape[d] != body->shape[d]) return NULL;
     for (int i = 0; i < given; i++)
-        if (call->given[i] != args[i]) return NULL;
+        if (!is_same(call->given[i], args[i])) return NULL;
     return call->program;
 }
 

@@ -3,12 +3,7 @@
  * ways goes through rg_map and rg_map_back, in the same order of additions. */
 #include "spread.h"
 
-enum {
-    MOST = 256,  /* numbers of a row whose contributions are summed on the stack */
-    SHORT = 64,  /* numbers of a row up to which several are computed at once */
-    ROOM = 512,  /* numbers of these */
-    BEHIND = 8   /* a vector of numbers, which may be written behind them */
-};
+enum { MOST = 256 }; /* numbers of a row whose contributions are summed on the stack */
 
 typedef enum { FULL, ROW, COLUMN, ONE, OTHER } Kind;
 
@@ -56,7 +51,7 @@ int rg_in_rows(const Value *z, RgRows *rows) {
 }
 
 /* How many rows are computed at once. */
-static inline Py_ssize_t rows_together(Py_ssize_t n) { return n > SHORT ? 1 : ROOM / n; }
+static inline Py_ssize_t rows_together(Py_ssize_t n) { return n > RG_SHORT ? 1 : RG_TOGETHER / n; }
 
 /* An operand of some rows at once: where it lies, or laid out in `room`. */
 static inline const double *laid(Py_ssize_t some, Py_ssize_t n, double *room, const double *from,
@@ -71,7 +66,7 @@ static inline const double *laid(Py_ssize_t some, Py_ssize_t n, double *room, co
 void rg_map_rows(const RgRows *rows, int op, int arity, double *to, const double *const at[3]) {
     RgForward kernel = rg_arrays->forward[op];
     Py_ssize_t n = rows->n, some = rows_together(n);
-    double room[3][ROOM + BEHIND];
+    double room[3][RG_TOGETHER + RG_BEHIND];
     for (Py_ssize_t row = 0; row < rows->count; row += some, to += some * n) {
         const double *from[3] = {NULL, NULL, NULL};
         ptrdiff_t step[3] = {0, 0, 0};
@@ -100,7 +95,7 @@ static inline void next_row(Reading *from) {
 /* The contributions of some rows at once, then on to the next. */
 static void pull_some(Py_ssize_t some, Py_ssize_t n, RgPartial kernel, Reading *from, double *to,
                       RgHow how) {
-    double room[RG_BACK][ROOM + BEHIND];
+    double room[RG_BACK][RG_TOGETHER + RG_BEHIND];
     const double *at[RG_BACK] = {NULL};
     ptrdiff_t step[RG_BACK] = {0};
     for (int i = 0; i < RG_BACK; i++) {
@@ -123,7 +118,7 @@ static void pull_each(const RgRows *rows, RgPartial kernel, Reading *from, doubl
 /* One number a row: the sum of its contributions. */
 static void sum_rows(const RgRows *rows, RgPartial kernel, Reading *from, double *to, RgHow how) {
     Py_ssize_t n = rows->n, some = rows_together(n);
-    double made[ROOM], totals[ROOM];
+    double made[RG_TOGETHER], totals[RG_TOGETHER];
     for (Py_ssize_t row = 0; row < rows->count; row += some, to += some) {
         if (some > rows->count - row) some = rows->count - row;
         pull_some(some, n, kernel, from, made, RG_REPLACE);
