@@ -2,7 +2,7 @@
  * the same objects each time, or tuples of the same. What is not found here is looked up by value (composed.c). */
 #include "calls.h"
 
-enum { TABLE = 512, MOST_GIVEN = 4 };
+enum { TABLE = 512, MOST_GIVEN = 4 }; /* a power of two */
 
 typedef struct {
     PyObject *name, *kwnames, *given[MOST_GIVEN]; /* held; names are interned */
@@ -13,10 +13,7 @@ typedef struct {
 
 static Call calls[TABLE];
 
-static inline size_t mixed(size_t hash, size_t word) {
-    hash = (hash ^ word) * (size_t)UINT64_C(0x9E3779B97F4A7C15);
-    return hash ^ hash >> 32;
-}
+static inline size_t mixed(size_t hash, size_t word) { return hash * 31 + word; }
 
 /* A tuple is made anew for every call; what it holds mostly is not. */
 static inline size_t mixed_with(size_t hash, PyObject *given) {
@@ -45,10 +42,10 @@ static inline int given_count(const RgBody *body, Py_ssize_t count, PyObject *kw
 
 static inline Call *place_of(PyObject *name, const RgBody *body, PyObject *const *args, int given,
                              PyObject *kwnames) {
-    size_t hash = mixed((size_t)name, (size_t)kwnames ^ (size_t)body->ndim);
+    size_t hash = mixed((size_t)name >> 4, ((size_t)kwnames >> 4) + (size_t)body->ndim);
     for (int d = 0; d < body->ndim; d++) hash = mixed(hash, (size_t)body->shape[d]);
     for (int i = 0; i < given; i++) hash = mixed_with(hash, args[i]);
-    return &calls[hash % TABLE];
+    return &calls[(hash * (size_t)UINT64_C(0x9E3779B97F4A7C15)) >> 32 & (TABLE - 1)];
 }
 
 PyObject *rg_call_found(PyObject *name, PyObject *self, PyObject *const *args, Py_ssize_t count,

@@ -5,14 +5,16 @@
 static Py_ssize_t view_steps(const RgReady *ready, const int64_t *wholes, const Py_ssize_t *strides,
                              Py_ssize_t *steps) {
     const Py_ssize_t *word = ready->view;
-    Py_ssize_t begin = 0;
-    for (int d = 0; d < ready->ndim; d++) steps[d] = 0;
-    for (int axis = 0; axis < ready->axes; axis++) {
-        Py_ssize_t stride = strides[axis];
-        begin += *word++ * stride;
-        if (*word >= 0) begin += (Py_ssize_t)wholes[ready->whole_at[*word]] * stride;
-        word++;
-        for (int d = 0; d < ready->ndim; d++) steps[d] += *word++ * stride;
+    Py_ssize_t begin = 0, words = ready->ndim + 2;
+    for (int axis = 0; axis < ready->axes; axis++, word += words) {
+        begin += word[0] * strides[axis];
+        if (word[1] >= 0) begin += (Py_ssize_t)wholes[ready->whole_at[word[1]]] * strides[axis];
+    }
+    word = ready->view + 2;
+    for (int d = 0; d < ready->ndim; d++, word++) {
+        Py_ssize_t step = 0;
+        for (int axis = 0; axis < ready->axes; axis++) step += word[axis * words] * strides[axis];
+        steps[d] = step;
     }
     return begin;
 }
