@@ -197,11 +197,12 @@ typedef struct {
  * rows or columns lie together there; 0 where it goes the usual way. */
 static int find_past(Target *target, RgPass *pass, uint32_t place, const Value *operand,
                      const Product *p) {
-    Py_ssize_t steps[RG_MOST_AXES], begin;
+    Py_ssize_t begin;
     int ndim = rg_body(operand)->ndim;
     if (ndim != p->batch_ndim + 2) return 0;
     uint32_t beyond = rg_pull_past(pass, place);
-    if (beyond == RG_NOWHERE || !rg_view_permutes(operand, &begin, steps)) return 0;
+    const Py_ssize_t *steps = beyond == RG_NOWHERE ? NULL : rg_view_permutes(operand, &begin);
+    if (steps == NULL) return 0;
     target->row = steps[ndim - 2];
     target->column = steps[ndim - 1];
     if (target->row != 1 && target->column != 1) return 0;

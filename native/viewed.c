@@ -144,24 +144,35 @@ static int is_permutation(const RgReady *ready, Py_ssize_t size) {
     return 1;
 }
 
-/* Whether a node shows every number of its operand exactly once, in another order: where the view
- * begins in the operand's numbers in the order of C, and how far its axes step there. */
-int rg_view_permutes(const Value *z, Py_ssize_t *begin, Py_ssize_t *steps) {
-    if (rg_body(z)->row != &rg_view_row) return 0;
-    const RgReady *ready = rg_ready_of(z);
+/* How the view of a node steps over its operand's numbers in the order of C. */
+static const Py_ssize_t *packed_steps(RgReady *ready, const Value *z, Py_ssize_t *begin) {
+    if (!ready->packed_known || ready->wholes) {
+        const RgBody *of = rg_body(z->entries[0].input);
+        Py_ssize_t strides[RG_MOST_AXES], size = 1;
+        for (int d = of->ndim; d-- > 0; size *= of->shape[d]) strides[d] = size;
+        ready->packed_begin = view_steps(ready, rg_wholes_of(z), strides, ready->packed);
+        ready->permutes = (uint8_t)is_permutation(ready, size);
+        ready->packed_known = 1;
+    }
+    *begin = ready->packed_begin;
+    return ready->packed;
+}
+
+/* How a node that shows every number of its operand exactly once, in another order, steps over that
+ * operand's gradient, and where it begins; NULL for any other node. */
+const Py_ssize_t *rg_view_permutes(const Value *z, Py_ssize_t *begin) {
+    if (rg_body(z)->row != &rg_view_row) return NULL;
+    RgReady *ready = rg_ready_of(z);
     const Value *input = z->entries[0].input;
     if (ready->kind != RG_VIEWED || input == NULL || !rg_is_node(input) ||
         !(input->flags & RG_REQUIRES_GRAD))
-        return 0;
-    const RgBody *of = rg_body(input);
-    Py_ssize_t strides[RG_MOST_AXES], size = 1;
-    for (int d = of->ndim; d-- > 0; size *= of->shape[d]) strides[d] = size;
-    *begin = view_steps(ready, rg_wholes_of(z), strides, steps);
-    return is_permutation(ready, size);
+        return NULL;
+    const Py_ssize_t *steps = packed_steps(ready, z, begin);
+    return ready->permutes ? steps : NULL;
 }
 
 static int view_pull(RgPass *pass, Value *z, const double *upstream, const uint32_t *places) {
-    const RgReady *ready = rg_ready_of(z);
+    RgReady *ready = rg_ready_of(z);
     Value *input = z->entries[0].input;
     if (input == NULL || !(input->flags & RG_REQUIRES_GRAD) || places[0] == RG_NOWHERE) return 0;
     if (!rg_is_node(input)) {
@@ -170,15 +181,13 @@ static int view_pull(RgPass *pass, Value *z, const double *upstream, const uint3
     }
     if (ready->kind == RG_RESHAPED) /* the same numbers in the same order */
         return rg_pull_share(pass, places[0], input, upstream);
-    const RgBody *of = rg_body(input);
-    Py_ssize_t strides[RG_MOST_AXES], steps[RG_MOST_AXES], size = 1;
-    for (int d = of->ndim; d-- > 0; size *= of->shape[d]) strides[d] = size;
-    Py_ssize_t begin = view_steps(ready, rg_wholes_of(z), strides, steps);
+    Py_ssize_t begin;
+    const Py_ssize_t *steps = packed_steps(ready, z, &begin);
     int fresh;
     double *to = rg_pull_into(pass, places[0], input, &fresh);
     if (to == NULL) return -1;
-    if (fresh && !is_permutation(ready, size)) {
-        memset(to, 0, (size_t)size * sizeof(double));
+    if (fresh && !ready->permutes) {
+        memset(to, 0, (size_t)rg_body(input)->size * sizeof(double));
         fresh = 0;
     }
     add_apart(ready->ndim, ready->shape, to + begin, steps, upstream, fresh);
