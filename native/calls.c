@@ -1,5 +1,6 @@
-/* Method calls made before, found again by who their arguments are: `t.sum(-1, True)` in a loop passes
- * the same objects each time, or tuples of the same. What is not found here is looked up by value (composed.c). */
+/* Method calls of tensors that were made before, found again by who their arguments are:
+ * `t.sum(-1, True)` in a loop passes the same objects each time, or tuples of the same. What is not
+ * found here is looked up by value (composed.c). */
 #include "calls.h"
 
 enum { TABLE = 512, MOST_GIVEN = 4 }; /* a power of two */

@@ -39,7 +39,6 @@ _COMPUTED = {Tensor, Value, float}
 """Scalar rows that the native core has as functions, and what those compute with."""
 
 
-
 def _unknown(name: str, operands: tuple[Any, ...], arguments: dict[str, Any]) -> Any:
     return NotImplemented
 
