@@ -313,7 +313,8 @@ def gpt(rounds: int) -> Iterator[Line]:
         def limit_step(positions: int = positions, tokens: Any = tokens) -> None:
             limit.differentiate(positions, tokens)
 
-        our_step(), plain_step()
+        our_step()
+        plain_step()
         assert np.allclose(ours.gradient(), plain_c.gradient(), rtol=1e-9, atol=1e-12)
         said = f"gradients of a GPT, {positions} positions"
         yield compared(f"{said}, plain C by hand", our_step, plain_step, rounds, goal)
