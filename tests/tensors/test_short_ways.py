@@ -285,3 +285,15 @@ def test_the_gradient_of_a_turned_matrix_is_turned_and_nothing_else_is_written(
         total.backward()
         for w, seed in zip(weights, seeds):
             np.testing.assert_array_equal(w.grad, seed.T)
+
+
+def test_arguments_made_anew_are_known_by_what_they_hold(rg: Any) -> None:
+    t = rg.Tensor(drawn(600))
+    for _ in range(3):
+        for shape in ((2, 300), (300, 2), (600,), (2, 3, 100), (3, 2, 100)):
+            for as_given in (tuple, list):
+                assert t.reshape(as_given(shape)).shape == shape
+    both = rg.Tensor(drawn(3, 4))
+    for axes in ([0], [1], [0, 1], [1, 0], [0]):
+        kept = tuple(n for axis, n in enumerate((3, 4)) if axis not in axes)
+        assert both.sum(tuple(axes)).shape == kept
