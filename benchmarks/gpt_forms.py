@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 import microgpt_class
 import numpy as np
-from replay_limits import NATIVE, library
+from replay_limits import FAST_MATH, NATIVE, library
 
 import retrograde
 from retrograde.models import GPT, Shape
@@ -142,6 +142,17 @@ class Written:
             for count in range(1, shape.context + 1)
         ]
 
+    def differentiate(self, given: Any) -> float:
+        """The loss of one document and its gradients."""
+        self._adam.zero_grad()
+        loss = self._loss(given)
+        loss.backward()
+        return float(loss.data)
+
+    def gradient(self) -> Any:
+        """What the last document brought, as one array."""
+        return np.concatenate([np.ravel(it.grad) for it in self._p.values()])
+
     def _loss(self, given: Any) -> Any:
         p, shape = self._p, self._shape
         count, heads = len(given) - 1, shape.heads
@@ -201,6 +212,10 @@ class C:
         self._update.restype = None
         self._update.argtypes = [ctypes.c_void_p, *[ctypes.c_double] * 4]
 
+    def differentiate(self, positions: int, given: Any) -> float:
+        """The loss of one document; its gradients are kept."""
+        return float(self._differentiate(self._model, positions, given))
+
     def step(self, tokens: list[int], rate: float) -> Timed:
         began = self._clock()
         count = min(len(tokens) - 1, self._context)
@@ -209,6 +224,24 @@ class C:
         differentiated = self._clock()
         self._update(self._model, rate, *BETAS, 1e-8)
         return loss, differentiated - began, self._clock() - began
+
+
+class PlainC:
+    """limits/gpt_plain.c: forward and backward as one writes them, vectorised by the compiler."""
+
+    def __init__(self, state: State) -> None:
+        self._numbers = np.concatenate([np.ravel(a) for a in state.values()])
+        self._built = library("gpt_plain", FAST_MATH)
+        self._built.plain_gpt_take(ctypes.c_void_p(self._numbers.ctypes.data))
+        self.differentiate = self._built.plain_gpt
+        self.differentiate.restype = ctypes.c_double
+        self.differentiate.argtypes = [ctypes.c_int64, ctypes.c_void_p]
+
+    def gradient(self) -> Any:
+        """What the last document brought, as one array."""
+        found = np.empty_like(self._numbers)
+        self._built.plain_gpt_gradient(ctypes.c_void_p(found.ctypes.data))
+        return found
 
 
 class Torch:

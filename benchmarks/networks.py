@@ -1,15 +1,17 @@
-"""Time whole steps on tensors: `python benchmarks/networks.py [--rounds N]`.
+"""Time whole steps on tensors: `python benchmarks/networks.py [--rounds N] [--only NAME]`.
 
-Chains of small ops, a step of training a perceptron and an epoch of a small convolutional network,
-against NumPy by hand, PyTorch and JAX, where they are installed. All run on one thread; gradients
-agree before anything is timed; turns are taken round by round, by the clock of the process, and the
-median of the ratios is shown.
+Chains of small ops, a step of training a perceptron, an epoch of a small convolutional network and
+the gradients of a small GPT, against NumPy or C by hand, PyTorch and JAX, where they are installed.
+All run on one thread; gradients agree before anything is timed; turns are taken round by round, by
+the clock of the process, and the median of the ratios is shown.
 """
 
 from __future__ import annotations
 
 import argparse
+import ctypes
 import os
+import random
 import statistics
 import sys
 from collections.abc import Callable, Iterator
@@ -22,8 +24,11 @@ for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")
 
 import numpy as np  # noqa: E402
+from gpt_forms import C, PlainC, Written  # noqa: E402
+from replay_limits import CannotBuildError  # noqa: E402
 
 import retrograde as rg  # noqa: E402
+from retrograde.models import GPT, Shape  # noqa: E402
 
 try:
     import torch
@@ -43,6 +48,8 @@ OPS = 1000
 BATCH = 32
 LAYERS = (64, 128, 128, 10)
 RNG = np.random.default_rng(0)
+GPT_SHAPE = Shape(vocabulary=27)
+GPT_STATE = GPT(GPT_SHAPE, random.Random(7)).state_dict()
 Step = Callable[[], Any]
 
 
@@ -60,11 +67,12 @@ def main(arguments: list[str] | None = None) -> int:
     """Measure, print, and return 1 where a goal is missed."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=9)
-    rounds = parser.parse_args(arguments).rounds
+    parser.add_argument("--only", default="", help="one of: chains, perceptron, digits, gpt")
+    options = parser.parse_args(arguments)
     missed = 0
     print(f"{'':<52}{'ours':>10}{'theirs':>10}{'ratio':>8}   microseconds")
-    for section in (chains, perceptron, digits):
-        for line in section(rounds):
+    for section in (chains, perceptron, digits, gpt):
+        for line in section(options.rounds) if options.only in section.__name__ else ():
             wrong = line.goal is not None and line.ratio > line.goal
             missed += wrong
             said = "" if line.goal is None else f"   goal {line.goal:g}{', missed' * wrong}"
@@ -277,6 +285,40 @@ def digits(rounds: int) -> Iterator[Line]:
     _agree([t.data for t in ours], [t.detach().numpy() for t in theirs])
     said = "an epoch of two convolutions over 256 digits"
     yield compared(f"{said}, PyTorch", our_epoch, their_epoch, rounds, 1.0)
+
+
+# ---- a small GPT ---------------------------------------------------------------------------------
+
+
+def gpt(rounds: int) -> Iterator[Line]:
+    """The gradients of one document, written out on tensors, against C by hand: as one writes it,
+    and tuned for this processor, which is the limit."""
+    try:
+        plain_c, limit = PlainC(GPT_STATE), C(GPT_SHAPE, GPT_STATE, process_time)
+    except CannotBuildError as error:
+        print(f"  C by hand is absent: {error}")
+        return
+    ours = Written(GPT_SHAPE, GPT_STATE, process_time)
+    for positions, goal in ((7, 1.7), (16, 1.1)):
+        edge = GPT_SHAPE.vocabulary - 1
+        document = np.array([edge, *RNG.integers(0, edge, positions - 1), edge])
+        tokens = (ctypes.c_int64 * len(document))(*document.tolist())
+
+        def our_step(document: Any = document) -> None:
+            ours.differentiate(document)
+
+        def plain_step(positions: int = positions, tokens: Any = tokens) -> None:
+            plain_c.differentiate(positions, tokens)
+
+        def limit_step(positions: int = positions, tokens: Any = tokens) -> None:
+            limit.differentiate(positions, tokens)
+
+        our_step()
+        plain_step()
+        assert np.allclose(ours.gradient(), plain_c.gradient(), rtol=1e-9, atol=1e-12)
+        said = f"gradients of a GPT, {positions} positions"
+        yield compared(f"{said}, plain C by hand", our_step, plain_step, rounds, goal)
+        yield compared(f"{said}, the limit in C", our_step, limit_step, rounds, goal)
 
 
 if __name__ == "__main__":

@@ -5,31 +5,33 @@
  * is kept is bounded: 64 MiB of the small, 64 MiB of the large. */
 #include "tensor.h"
 
-#define MOST_CLASSED ((size_t)1 << 14)
-#define CLASSES 24
-#define KEPT_SMALL ((size_t)32 << 20)
 #define KEPT_LARGE ((size_t)64 << 20)
 
-RgBuffer *rg_small_numbers[RG_SMALL];
-size_t rg_small_lines = 0;
-static RgBuffer *kept[CLASSES];
-static size_t room_of[CLASSES];
-static uint8_t class_of[MOST_CLASSED / 8 + 1]; /* by the number of cache lines */
+enum { COUNTED = 4 }; /* classes that are open while failures are counted */
+
+RgBuffer *rg_kept_numbers[RG_CLASSES];
+uint8_t rg_class_of[RG_MOST_CLASSED / 8 + 1];
+uint8_t rg_open_classes = RG_CLASSES;
+size_t rg_kept_lines = 0;
+static size_t room_of[RG_CLASSES];
 static RgBuffer *large = NULL;
-static size_t small_bytes = 0, large_bytes = 0;
+static size_t large_bytes = 0;
+
+/* So that asking for numbers comes past the injector of failures. */
+void rg_numbers_count(int failures) { rg_open_classes = failures ? COUNTED : RG_CLASSES; }
 
 /* 8, 16, 24, 32, 48, 64, 96, … */
 void rg_numbers_begin(void) {
     size_t room = 8;
     int class = 0;
-    for (size_t lines = 0; lines <= MOST_CLASSED / 8; lines++) {
+    for (size_t lines = 0; lines <= RG_MOST_CLASSED / 8; lines++) {
         while (lines * 8 > room) {
             room_of[class++] = room;
             size_t power = 8;
             while (power * 2 <= room) power *= 2;
             room += room < 32 ? 8 : power / 2;
         }
-        class_of[lines] = (uint8_t)class;
+        rg_class_of[lines] = (uint8_t)class;
     }
     room_of[class] = room;
 }
@@ -57,18 +59,11 @@ static RgBuffer *take_large(size_t count) {
 
 RgBuffer *rg_numbers_try(size_t count) {
     if (RG_UNLIKELY(rg_failures_counted())) return fresh(count ? count : 1, -1);
-    if (count > MOST_CLASSED) {
-        RgBuffer *buffer = take_large(count);
-        return buffer ? buffer : fresh((count + 7) / 8 * 8, -1);
-    }
-    int class = class_of[(count + 7) / 8];
-    RgBuffer *buffer = class < RG_SMALL ? rg_numbers_pop(room_of[class]) : kept[class];
-    if (buffer == NULL) return fresh(room_of[class], class);
-    if (class < RG_SMALL) return buffer;
-    kept[class] = buffer->next;
-    small_bytes -= buffer->room * sizeof(double);
-    buffer->refs = 1;
-    return buffer;
+    RgBuffer *buffer = count > RG_MOST_CLASSED ? take_large(count) : rg_numbers_pop(count);
+    if (buffer) return buffer;
+    if (count > RG_MOST_CLASSED) return fresh((count + 7) / 8 * 8, -1);
+    int class = rg_class_of[(count + 7) / 8];
+    return fresh(room_of[class], class);
 }
 
 RgBuffer *rg_numbers_allocate(size_t count) {
@@ -92,13 +87,7 @@ static void free_large(void) {
 void rg_numbers_free(RgBuffer *buffer) {
 #ifndef RG_NO_FREE_LIST
     size_t bytes = buffer->room * sizeof(double);
-    if (buffer->kept >= RG_SMALL && small_bytes + bytes <= KEPT_SMALL) {
-        buffer->next = kept[buffer->kept];
-        kept[buffer->kept] = buffer;
-        small_bytes += bytes;
-        return;
-    }
-    if (buffer->kept < 0 && buffer->room > MOST_CLASSED && bytes <= KEPT_LARGE) {
+    if (buffer->kept < 0 && buffer->room > RG_MOST_CLASSED && bytes <= KEPT_LARGE) {
         if (large_bytes + bytes > KEPT_LARGE)
             free_large(); /* a program has moved on to other sizes */
         buffer->next = large;

@@ -1,8 +1,9 @@
-/* Method calls made before, found again by who their arguments are: `t.sum(-1, True)` in a loop passes
- * the same objects each time. What is not found here is looked up by value (composed.c). */
+/* Method calls of tensors that were made before, found again by who their arguments are:
+ * `t.sum(-1, True)` in a loop passes the same objects each time, or tuples of the same. What is not
+ * found here is looked up by value (composed.c). */
 #include "calls.h"
 
-enum { TABLE = 512, MOST_GIVEN = 4 };
+enum { TABLE = 512, MOST_GIVEN = 4 }; /* a power of two */
 
 typedef struct {
     PyObject *name, *kwnames, *given[MOST_GIVEN]; /* held; names are interned */
@@ -13,9 +14,25 @@ typedef struct {
 
 static Call calls[TABLE];
 
-static inline size_t mixed(size_t hash, size_t word) {
-    hash = (hash ^ word) * (size_t)UINT64_C(0x9E3779B97F4A7C15);
-    return hash ^ hash >> 32;
+static inline size_t mixed(size_t hash, size_t word) { return hash * 31 + word; }
+
+/* A tuple is made anew for every call; what it holds mostly is not. */
+static inline size_t mixed_with(size_t hash, PyObject *given) {
+    if (!PyTuple_CheckExact(given)) return mixed(hash, (size_t)given >> 4);
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(given); i++)
+        hash = mixed(hash, (size_t)PyTuple_GET_ITEM(given, i) >> 4);
+    return hash;
+}
+
+/* Whether an argument is one that was kept, or a tuple of the same objects. */
+static inline int is_same(PyObject *kept, PyObject *given) {
+    if (kept == given) return 1;
+    if (!PyTuple_CheckExact(given) || !PyTuple_CheckExact(kept)) return 0;
+    Py_ssize_t size = PyTuple_GET_SIZE(given);
+    if (PyTuple_GET_SIZE(kept) != size) return 0;
+    for (Py_ssize_t i = 0; i < size; i++)
+        if (PyTuple_GET_ITEM(kept, i) != PyTuple_GET_ITEM(given, i)) return 0;
+    return 1;
 }
 
 /* How many objects were given, by place and by name; -1 for a call that is not kept. */
@@ -26,10 +43,10 @@ static inline int given_count(const RgBody *body, Py_ssize_t count, PyObject *kw
 
 static inline Call *place_of(PyObject *name, const RgBody *body, PyObject *const *args, int given,
                              PyObject *kwnames) {
-    size_t hash = mixed((size_t)name, (size_t)kwnames ^ (size_t)body->ndim);
+    size_t hash = mixed((size_t)name >> 4, ((size_t)kwnames >> 4) + (size_t)body->ndim);
     for (int d = 0; d < body->ndim; d++) hash = mixed(hash, (size_t)body->shape[d]);
-    for (int i = 0; i < given; i++) hash = mixed(hash, (size_t)args[i] >> 4);
-    return &calls[hash % TABLE];
+    for (int i = 0; i < given; i++) hash = mixed_with(hash, args[i]);
+    return &calls[(hash * (size_t)UINT64_C(0x9E3779B97F4A7C15)) >> 32 & (TABLE - 1)];
 }
 
 PyObject *rg_call_found(PyObject *name, PyObject *self, PyObject *const *args, Py_ssize_t count,
@@ -44,7 +61,7 @@ PyObject *rg_call_found(PyObject *name, PyObject *self, PyObject *const *args, P
     for (int d = 0; d < body->ndim; d++)
         if (call->shape[d] != body->shape[d]) return NULL;
     for (int i = 0; i < given; i++)
-        if (call->given[i] != args[i]) return NULL;
+        if (!is_same(call->given[i], args[i])) return NULL;
     return call->program;
 }
 

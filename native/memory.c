@@ -2,6 +2,7 @@
  *
  * The inputs of wide nodes live in blocks that are kept by their size, up to 4 MiB in all. */
 #include "slabs.h"
+#include "tensor.h"
 
 #define KEPT_COUNT 513 /* blocks of fewer entries than this are kept */
 #define KEPT_BYTES ((size_t)4 << 20)
@@ -30,6 +31,7 @@ PyObject *rg_inject_allocation_failure(PyObject *Py_UNUSED(module), PyObject *co
     Py_ssize_t after = PyLong_AsSsize_t(count);
     if (after == -1 && PyErr_Occurred()) return NULL;
     failure_countdown = after;
+    rg_numbers_count(after >= 0);
     if (after >= 0 && set_aside == NULL) { /* so that making a node comes past the injector */
         set_aside = rg_free_nodes;
         rg_free_nodes = NULL;

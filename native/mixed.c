@@ -207,6 +207,18 @@ double *rg_pull_into(RgPass *pass, uint32_t place, Value *input, int *fresh) {
     return buffer->data;
 }
 
+/* The place of what a view shows, where a contribution to the view may go there at once: nothing else
+ * comes to the view, whose turn is next, and nobody sees its total. Then everything is added in the
+ * same order. RG_NOWHERE else. */
+uint32_t rg_pull_past(const RgPass *pass, uint32_t place) {
+    if (pass->python || pass->keep_all || place + 1 != pass->at || pass->totals[place].array)
+        return RG_NOWHERE;
+    const Value *view = node_at(pass, place);
+    if ((rg_body(view)->marks & RG_RETAINS) || view->count != 1) return RG_NOWHERE;
+    const Value *input = view->entries[0].input;
+    return input ? place_of(input) : RG_NOWHERE;
+}
+
 static void add_onto(double *to, const double *from, Py_ssize_t size) {
     for (Py_ssize_t i = 0; i < size; i++) to[i] += from[i];
 }

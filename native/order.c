@@ -9,6 +9,8 @@ uint64_t rg_epoch = 0;
 
 #define INTERRUPT_EVERY (1 << 16)
 
+enum { FIRST = 128 }; /* items of a list: a kilobyte, which allocators hand out quickly */
+
 /* Nodes that wait for their inputs: the address of each and, in the bits that are free because nodes
  * are aligned, for which. Under the word of a wide node stands the index of the input after. */
 typedef struct {
@@ -23,13 +25,13 @@ static inline Value *waiter(uintptr_t word) { return (Value *)(word & ~(uintptr_
 
 /* The list with more room, or as it was where there is no memory. */
 static RG_NEVER_INLINE RgNodes larger_list(RgNodes nodes) {
-    size_t capacity = nodes.capacity ? nodes.capacity * 2 : 256;
+    size_t capacity = nodes.capacity ? nodes.capacity * 2 : FIRST;
     Value **items = rg_buffer_try(nodes.items, capacity * sizeof(Value *));
     return items ? (RgNodes){items, nodes.count, capacity} : nodes;
 }
 
 static RG_NEVER_INLINE Stack larger_stack(Stack stack) {
-    size_t capacity = stack.capacity ? stack.capacity * 2 : 256;
+    size_t capacity = stack.capacity ? stack.capacity * 2 : FIRST;
     uintptr_t *items = rg_buffer_try(stack.items, capacity * sizeof(uintptr_t));
     return items ? (Stack){items, stack.count, capacity} : stack;
 }

@@ -228,6 +228,12 @@ static Value *put_node(Value *x, RgEntry operand, const Block *block) {
     return z;
 }
 
+/* What was written to is still called what it was. */
+static int keep_label(Value *from, Value *to) {
+    PyObject *label = rg_note_get(from, RG_LABELLED);
+    return label ? rg_note_set(to, RG_LABELLED, label) : 0;
+}
+
 /* Write into the numbers of a tensor, a copy where views share them. */
 static int write_in_place(PyObject *self, RgEntry operand, const Block *block) {
     Value *x = rg_node_of(self);
@@ -237,6 +243,10 @@ static int write_in_place(PyObject *self, RgEntry operand, const Block *block) {
         return -1;
     Value *z = put_node(x, operand, block);
     if (z == NULL) return -1;
+    if (keep_label(x, z) < 0) {
+        Py_DECREF((PyObject *)z);
+        return -1;
+    }
     uint8_t flags = x->flags | (operand.input ? operand.input->flags : 0);
     int takes = (flags & RG_REQUIRES_GRAD) && rg_grad_enabled();
     write_block(z, of, of->at);
@@ -328,7 +338,12 @@ static PyObject *put(PyObject *Py_UNUSED(module), PyObject *args) {
         PyErr_SetString(PyExc_SystemError, "a row that writes makes a tensor");
         return NULL;
     }
-    Value *x = rg_node_of(self), *z = rg_node_of(made); /* the two handles change nodes */
+    Value *x = rg_node_of(self), *z = rg_node_of(made);
+    if (keep_label(x, z) < 0) {
+        Py_DECREF(made);
+        return NULL;
+    }
+    /* The two handles change nodes. */
     ((RgTensor *)self)->node = z;
     ((RgTensor *)made)->node = x;
     rg_body(z)->handle = self;

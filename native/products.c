@@ -1,8 +1,6 @@
 /* Sums and matrix products of tensors, past bound rows. The order in which they add is that of
  * kernels/products.h: it depends on the shapes alone. */
-#include "tensor.h"
-
-#include "kernels/arrays.h"
+#include "ready.h"
 
 /* ---- the sum of all numbers -------------------------------------------------------------------- */
 
@@ -104,24 +102,6 @@ static void join_rows(Product *p, const RgBody *y) {
     p->batch_ndim = 0;
 }
 
-static int next_turn(const Product *p, Py_ssize_t *at, const Py_ssize_t *const *steps,
-                     Py_ssize_t *offset, int count) {
-    for (int d = p->batch_ndim - 1; d >= 0; d--) {
-        if (++at[d] < p->batch[d]) {
-            for (int i = 0; i < count; i++) offset[i] += steps[i][d];
-            return 1;
-        }
-        for (int i = 0; i < count; i++) offset[i] -= steps[i][d] * (p->batch[d] - 1);
-        at[d] = 0;
-    }
-    return 0;
-}
-
-static RgMatrix moved(RgMatrix matrix, Py_ssize_t by) {
-    matrix.at += by;
-    return matrix;
-}
-
 static RgMatrix turned(RgMatrix matrix) { return (RgMatrix){matrix.at, matrix.column, matrix.row}; }
 
 static int no_memory(void) {
@@ -152,57 +132,132 @@ static void set_product(Product *p, const RgBody *x, const RgBody *y, const doub
     for (int d = 0; d < p->batch_ndim; d++) p->z.steps[d] = strides[d] * p->m * p->n;
 }
 
+/* One of the arrays that a product reads or writes, in turn of the axes in front. */
+typedef struct {
+    Py_ssize_t at;
+    const Py_ssize_t *steps;
+} Moving;
+
+/* One turn on along all axes in front but the last; 0 when all are done. */
+static int next_turn(const Product *p, Py_ssize_t *at, Moving moving[3]) {
+    for (int d = p->batch_ndim - 2; d >= 0; d--) {
+        if (++at[d] < p->batch[d]) {
+            for (int i = 0; i < 3; i++) moving[i].at += moving[i].steps[d];
+            return 1;
+        }
+        for (int i = 0; i < 3; i++) moving[i].at -= moving[i].steps[d] * (p->batch[d] - 1);
+        at[d] = 0;
+    }
+    return 0;
+}
+
+/* c[m, n], rows `stride` apart, from a[m, k] and b[k, n], for every turn of the axes in front, of
+ * which there is at least one. */
+static int each_product(const Product *p, Py_ssize_t m, Py_ssize_t n, Py_ssize_t k, RgMatrix a,
+                        const Py_ssize_t *a_steps, RgMatrix b, const Py_ssize_t *b_steps, double *c,
+                        Py_ssize_t stride, const Py_ssize_t *c_steps, RgHow how) {
+    int last = p->batch_ndim - 1;
+    if (last < 0) return rg_product(m, n, k, a, b, c, stride, how);
+    Py_ssize_t at[RG_MOST_AXES];
+    for (int d = 0; d < last; d++) at[d] = 0;
+    Moving moving[3] = {{0, a_steps}, {0, b_steps}, {0, c_steps}};
+    int failed;
+    do {
+        RgMatrix left = {a.at + moving[0].at, a.row, a.column};
+        RgMatrix right = {b.at + moving[1].at, b.row, b.column};
+        failed = rg_products(p->batch[last], m, n, k, left, a_steps[last], right, b_steps[last],
+                             c + moving[2].at, stride, c_steps[last], how);
+    } while (!failed && next_turn(p, at, moving));
+    return failed;
+}
+
 static int matmul_run(Value *z, double *to) {
     Value *left = z->entries[0].input, *right = z->entries[1].input;
     const RgBody *x = rg_body(left), *y = rg_body(right);
     Product p;
-    int joins = x->ndim > 2 && y->ndim <= 2;
+    int joins = x->ndim > 2 && y->ndim <= 2, failed = 0;
     RgBuffer *numbers = left_numbers(left, joins);
     if (numbers == NULL) return -1;
     set_product(&p, x, y, joins && !x->contiguous ? numbers->data : x->at, y->at);
-    const Py_ssize_t *steps[] = {p.x.steps, p.y.steps, p.z.steps};
-    Py_ssize_t at[RG_MOST_AXES] = {0}, offset[3] = {0};
-    int failed = 0;
-    if (p.turns && p.m && p.n) do {
-            failed = rg_product(p.m, p.n, p.k, moved(p.x.matrix, offset[0]),
-                                moved(p.y.matrix, offset[1]), to + offset[2], p.n, RG_REPLACE);
-        } while (!failed && next_turn(&p, at, steps, offset, 3));
+    if (p.turns && p.m && p.n)
+        failed = each_product(&p, p.m, p.n, p.k, p.x.matrix, p.x.steps, p.y.matrix, p.y.steps, to,
+                              p.n, p.z.steps, RG_REPLACE);
     rg_numbers_drop(numbers);
     return failed ? no_memory() : 0;
 }
 
-/* x' = z' @ yᵀ: into the gradient of the left operand, which lies in the order of C. */
-static int pull_left(const Product *p, const RgBody *x, const double *upstream, double *to,
-                     RgHow how) {
-    Product back = *p;
-    Py_ssize_t strides[RG_MOST_AXES], at[RG_MOST_AXES] = {0}, offset[3] = {0};
-    packed_strides(x->ndim, x->shape, strides);
-    if (p->batch_ndim) set_matrices(&back.x, 0, x->ndim, x->shape, strides, p);
-    const Py_ssize_t *steps[] = {back.x.steps, back.y.steps, back.z.steps};
-    int failed = 0;
-    do {
-        RgMatrix g = {upstream + offset[2], p->n, 1};
-        failed = rg_product(p->m, p->k, p->n, g, turned(moved(p->y.matrix, offset[1])),
-                            to + offset[0], p->k, how);
-    } while (!failed && next_turn(p, at, steps, offset, 3));
-    return failed;
+/* Where the gradient of an operand goes, and how far apart its numbers are there. */
+typedef struct {
+    double *to;
+    int fresh; /* nothing is there yet */
+    Py_ssize_t row, column, steps[RG_MOST_AXES];
+} Target;
+
+/* Past an operand that only shows another's numbers in another order, where the pass allows it and
+ * rows or columns lie together there; 0 where it goes the usual way. */
+static int find_past(Target *target, RgPass *pass, uint32_t place, const Value *operand,
+                     const Product *p) {
+    Py_ssize_t begin;
+    int ndim = rg_body(operand)->ndim;
+    if (ndim != p->batch_ndim + 2) return 0;
+    uint32_t beyond = rg_pull_past(pass, place);
+    const Py_ssize_t *steps = beyond == RG_NOWHERE ? NULL : rg_view_permutes(operand, &begin);
+    if (steps == NULL) return 0;
+    target->row = steps[ndim - 2];
+    target->column = steps[ndim - 1];
+    if (target->row != 1 && target->column != 1) return 0;
+    for (int d = 0; d < p->batch_ndim; d++) target->steps[d] = steps[d];
+    target->to = rg_pull_into(pass, beyond, operand->entries[0].input, &target->fresh);
+    if (target->to) target->to += begin;
+    return 1;
 }
 
-/* y' = xᵀ @ z', likewise. */
-static int pull_right(const Product *p, const RgBody *y, const double *upstream, double *to,
-                      RgHow how) {
-    Product back = *p;
-    Py_ssize_t strides[RG_MOST_AXES], at[RG_MOST_AXES] = {0}, offset[3] = {0};
-    packed_strides(y->ndim, y->shape, strides);
-    set_matrices(&back.y, 1, y->ndim, y->shape, strides, p);
-    const Py_ssize_t *steps[] = {back.x.steps, back.y.steps, back.z.steps};
-    int failed = 0;
-    do {
-        RgMatrix g = {upstream + offset[2], p->n, 1};
-        failed = rg_product(p->k, p->n, p->m, turned(moved(p->x.matrix, offset[0])), g,
-                            to + offset[1], p->n, how);
-    } while (!failed && next_turn(p, at, steps, offset, 3));
-    return failed;
+/* To the operand itself, whose gradient lies in the order of C. */
+static void find_own(Target *target, RgPass *pass, uint32_t place, Value *operand, int side,
+                     const Product *p) {
+    const RgBody *of = rg_body(operand);
+    Py_ssize_t strides[RG_MOST_AXES];
+    Matrices own;
+    target->to = rg_pull_into(pass, place, operand, &target->fresh);
+    target->row = side ? p->n : p->k;
+    target->column = 1;
+    if (p->batch_ndim == 0) return;
+    packed_strides(of->ndim, of->shape, strides);
+    set_matrices(&own, side, of->ndim, of->shape, strides, p);
+    memcpy(target->steps, own.steps, (size_t)p->batch_ndim * sizeof(Py_ssize_t));
+}
+
+/* x' = z' @ yᵀ, y' = xᵀ @ z'; or both turned, each number from the same products in the same order. */
+static int pull_side(const Product *p, int side, const double *upstream, const Target *target,
+                     RgHow how) {
+    RgMatrix g = {upstream, p->n, 1};
+    RgMatrix a = side ? turned(p->x.matrix) : g, b = side ? g : turned(p->y.matrix);
+    const Py_ssize_t *of_a = side ? p->x.steps : p->z.steps;
+    const Py_ssize_t *of_b = side ? p->z.steps : p->y.steps;
+    Py_ssize_t m = side ? p->k : p->m, n = side ? p->n : p->k, k = side ? p->m : p->n;
+    if (target->column == 1)
+        return each_product(p, m, n, k, a, of_a, b, of_b, target->to, target->row, target->steps,
+                            how);
+    return each_product(p, n, m, k, turned(b), of_b, turned(a), of_a, target->to, target->column,
+                        target->steps, how);
+}
+
+/* The contribution to one operand. */
+static int pull_operand(RgPass *pass, Value *operand, uint32_t place, int side, const Product *p,
+                        const double *upstream) {
+    const Py_ssize_t *steps = side ? p->y.steps : p->x.steps;
+    int any = p->turns && p->m && p->n && p->k, kept = any;
+    Target target;
+    for (int d = 0; d < p->batch_ndim; d++) /* a place that several turns reach is added to */
+        kept &= p->batch[d] == 1 || steps[d] != 0;
+    if (!kept || !find_past(&target, pass, place, operand, p))
+        find_own(&target, pass, place, operand, side, p);
+    if (target.to == NULL) return -1;
+    if (target.fresh && !kept)
+        memset(target.to, 0, (size_t)rg_body(operand)->size * sizeof(double));
+    if (!any) return 0;
+    RgHow how = target.fresh && kept ? RG_REPLACE : RG_ADD;
+    return pull_side(p, side, upstream, &target, how) ? no_memory() : 0;
 }
 
 static int matmul_pull(RgPass *pass, Value *z, const double *upstream, const uint32_t *places) {
@@ -213,30 +268,11 @@ static int matmul_pull(RgPass *pass, Value *z, const double *upstream, const uin
     Product p;
     if (x->buffer && numbers == NULL) return -1;
     set_product(&p, x, y, joins && numbers && !x->contiguous ? numbers->data : x->at, y->at);
-    for (int side = 0; side < 2 && !failed; side++) {
-        int fresh, kept = 1;
-        if (!(inputs[side]->flags & RG_REQUIRES_GRAD) || places[side] == RG_NOWHERE) continue;
-        double *to = rg_pull_into(pass, places[side], inputs[side], &fresh);
-        if (to == NULL) {
-            rg_numbers_xdrop(numbers);
-            return -1;
-        }
-        const RgBody *of = side ? y : x;
-        for (int d = 0; d < p.batch_ndim; d++) /* a place that several turns reach is added to */
-            kept &= p.batch[d] == 1 || (side ? p.y.steps : p.x.steps)[d] != 0;
-        kept &= p.turns && p.m && p.n && p.k;
-        if (fresh && !kept) memset(to, 0, (size_t)of->size * sizeof(double));
-        RgHow how = fresh && kept ? RG_REPLACE : RG_ADD;
-        RgMatrix g = {upstream, p.n, 1};
-        if (p.batch_ndim == 0 && kept)
-            failed = side ? rg_product(p.k, p.n, p.m, turned(p.x.matrix), g, to, p.n, how)
-                          : rg_product(p.m, p.k, p.n, g, turned(p.y.matrix), to, p.k, how);
-        else if (p.turns && p.m && p.n && p.k)
-            failed =
-                side ? pull_right(&p, y, upstream, to, how) : pull_left(&p, x, upstream, to, how);
-    }
+    for (int side = 0; side < 2 && !failed; side++)
+        if ((inputs[side]->flags & RG_REQUIRES_GRAD) && places[side] != RG_NOWHERE)
+            failed = pull_operand(pass, inputs[side], places[side], side, &p, upstream);
     rg_numbers_xdrop(numbers);
-    return failed ? no_memory() : 0;
+    return failed;
 }
 
 static const RgRow matmul_row = {"matmul", matmul_run, matmul_pull, 0};

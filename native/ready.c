@@ -108,9 +108,10 @@ static int read_choice(RgReady *ready, PyObject *from) {
 /* For each axis of the operand (begin, name or None, steps). */
 static int read_view(RgReady *ready, PyObject *from) {
     ready->axes = (int)PyTuple_GET_SIZE(from);
-    size_t words = (size_t)ready->axes * (size_t)(ready->ndim + 2) + 1;
-    ready->view = rg_buffer_resize(NULL, words * sizeof(Py_ssize_t));
+    size_t words = (size_t)ready->axes * (size_t)(ready->ndim + 2), steps = (size_t)ready->ndim;
+    ready->view = rg_buffer_resize(NULL, (words + steps + 1) * sizeof(Py_ssize_t));
     if (ready->view == NULL) return -1;
+    ready->packed = ready->view + words;
     Py_ssize_t *word = ready->view;
     for (int axis = 0; axis < ready->axes; axis++) {
         PyObject *entry = PyTuple_GET_ITEM(from, axis);

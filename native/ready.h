@@ -60,9 +60,11 @@ typedef struct {
     int choices;       /* -1: Python chooses */
     RgChoice choice;
     /* A view: for each axis of the operand where it begins, a whole number to add to that or -1,
-     * and how far each axis of the result steps. */
+     * and how far each axis of the result steps. Of an operand in the order of C that is worked out
+     * once, and whether every number is seen exactly once. */
     int axes;
-    Py_ssize_t *view;
+    Py_ssize_t *view, *packed, packed_begin;
+    uint8_t packed_known, permutes;
     RgStep forward;
     RgBack *back;
     RgSaves saves[8];
@@ -100,6 +102,7 @@ int rg_planned_choose(const RgReady *ready, Value *z);
 
 /* viewed.c */
 int rg_view_numbers(const RgReady *ready, Value *z);
+const Py_ssize_t *rg_view_permutes(const Value *z, Py_ssize_t *begin);
 
 /* fresh.c */
 PyObject *rg_ready_quick(RgReady *ready, PyObject *const *operands, RgBuffer *wholes);

@@ -50,12 +50,31 @@ int rg_in_rows(const Value *z, RgRows *rows) {
     return 1;
 }
 
+/* How many rows are computed at once. */
+static inline Py_ssize_t rows_together(Py_ssize_t n) { return n > RG_SHORT ? 1 : RG_TOGETHER / n; }
+
+/* An operand of some rows at once: where it lies, or laid out in `room`. */
+static inline const double *laid(Py_ssize_t some, Py_ssize_t n, double *room, const double *from,
+                                 Py_ssize_t down, ptrdiff_t along, ptrdiff_t *step) {
+    *step = along;
+    if (some == 1 || down == (along ? n : 0)) return from;
+    rg_arrays->lay(some, n, room, from, down, along);
+    *step = 1;
+    return room;
+}
+
 void rg_map_rows(const RgRows *rows, int op, int arity, double *to, const double *const at[3]) {
-    const double *from[3] = {at[0], at[1], at[2]};
     RgForward kernel = rg_arrays->forward[op];
-    for (Py_ssize_t row = 0; row < rows->count; row++, to += rows->n) {
-        kernel(rows->n, to, from, rows->along);
-        for (int k = 0; k < arity; k++) from[k] += rows->down[k];
+    Py_ssize_t n = rows->n, some = rows_together(n);
+    double room[3][RG_TOGETHER + RG_BEHIND];
+    for (Py_ssize_t row = 0; row < rows->count; row += some, to += some * n) {
+        const double *from[3] = {NULL, NULL, NULL};
+        ptrdiff_t step[3] = {0, 0, 0};
+        if (some > rows->count - row) some = rows->count - row;
+        for (int k = 0; k < arity; k++)
+            from[k] = laid(some, n, room[k], at[k] + row * rows->down[k], rows->down[k],
+                           rows->along[k], &step[k]);
+        kernel(some * n, to, from, step);
     }
 }
 
@@ -73,13 +92,38 @@ static inline void next_row(Reading *from) {
         if (from->reads >> i & 1) from->at[i] += from->down[i];
 }
 
+/* The contributions of some rows at once, then on to the next. */
+static void pull_some(Py_ssize_t some, Py_ssize_t n, RgPartial kernel, Reading *from, double *to,
+                      RgHow how) {
+    double room[RG_BACK][RG_TOGETHER + RG_BEHIND];
+    const double *at[RG_BACK] = {NULL};
+    ptrdiff_t step[RG_BACK] = {0};
+    for (int i = 0; i < RG_BACK; i++) {
+        if (!(from->reads >> i & 1)) continue;
+        at[i] = laid(some, n, room[i], from->at[i], from->down[i], from->along[i], &step[i]);
+        from->at[i] += some * from->down[i];
+    }
+    kernel(some * n, to, at, step, how);
+}
+
+/* All of them where they are. */
+static void pull_each(const RgRows *rows, RgPartial kernel, Reading *from, double *to, RgHow how) {
+    Py_ssize_t n = rows->n, some = rows_together(n);
+    for (Py_ssize_t row = 0; row < rows->count; row += some, to += some * n) {
+        if (some > rows->count - row) some = rows->count - row;
+        pull_some(some, n, kernel, from, to, how);
+    }
+}
+
 /* One number a row: the sum of its contributions. */
 static void sum_rows(const RgRows *rows, RgPartial kernel, Reading *from, double *to, RgHow how) {
-    double made[MOST];
-    for (Py_ssize_t row = 0; row < rows->count; row++, next_row(from)) {
-        kernel(rows->n, made, from->at, from->along, RG_REPLACE);
-        double total = rg_arrays->products->sum(rows->n, made, 1);
-        to[row] = how == RG_ADD ? to[row] + total : total;
+    Py_ssize_t n = rows->n, some = rows_together(n);
+    double made[RG_TOGETHER], totals[RG_TOGETHER];
+    for (Py_ssize_t row = 0; row < rows->count; row += some, to += some) {
+        if (some > rows->count - row) some = rows->count - row;
+        pull_some(some, n, kernel, from, made, RG_REPLACE);
+        rg_arrays->products->sums(some, n, made, how == RG_ADD ? totals : to, 1);
+        for (Py_ssize_t i = 0; how == RG_ADD && i < some; i++) to[i] += totals[i];
     }
 }
 
@@ -115,7 +159,6 @@ int rg_pull_rows(const RgRows *rows, int op, int which, const double *const at[R
         return 0;
     }
     if (down == 0) return add_rows(rows, kernel, &from, to, how);
-    for (Py_ssize_t row = 0; row < rows->count; row++, to += rows->n, next_row(&from))
-        kernel(rows->n, to, from.at, from.along, how);
+    pull_each(rows, kernel, &from, to, how);
     return 0;
 }

@@ -102,23 +102,29 @@ RgBuffer *rg_numbers_allocate(size_t count);
 RgBuffer *rg_numbers_try(size_t count); /* sets no exception */
 void rg_numbers_free(RgBuffer *buffer);
 void rg_numbers_begin(void);
+void rg_numbers_count(int failures);
 size_t rg_numbers_held(const RgBuffer *buffer);
 
-/* Free ones of one to four cache lines of numbers, by how many less one; and how many lines they
- * take together. */
-#define RG_SMALL 4
-#define RG_MOST_SMALL ((size_t)1 << 19)
-extern RgBuffer *rg_small_numbers[RG_SMALL];
-extern size_t rg_small_lines;
+/* Free ones by their size class, of which there are two to every power of two, and how many cache
+ * lines they take together. While failures are counted only the first classes are open. */
+#define RG_CLASSES 24
+#define RG_MOST_CLASSED ((size_t)1 << 14)
+#define RG_MOST_KEPT ((size_t)1 << 20)
+extern RgBuffer *rg_kept_numbers[RG_CLASSES];
+extern uint8_t rg_class_of[RG_MOST_CLASSED / 8 + 1]; /* by the number of cache lines */
+extern uint8_t rg_open_classes;
+extern size_t rg_kept_lines;
 
-/* A small one that is free, or NULL. */
+static inline size_t rg_lines_of(const RgBuffer *buffer) { return buffer->room / 8 + 1; }
+
+/* One that is free, or NULL. */
 static inline RgBuffer *rg_numbers_pop(size_t count) {
-    size_t class = (count + 7) / 8 - 1;
-    if (RG_UNLIKELY(class >= RG_SMALL)) return NULL;
-    RgBuffer *buffer = rg_small_numbers[class];
-    if (RG_UNLIKELY(buffer == NULL)) return NULL;
-    rg_small_numbers[class] = buffer->next;
-    rg_small_lines -= class + 2;
+    if (RG_UNLIKELY(count > RG_MOST_CLASSED)) return NULL;
+    uint8_t class = rg_class_of[(count + 7) / 8];
+    RgBuffer *buffer = rg_kept_numbers[class];
+    if (RG_UNLIKELY(buffer == NULL || class >= rg_open_classes)) return NULL;
+    rg_kept_numbers[class] = buffer->next;
+    rg_kept_lines -= rg_lines_of(buffer);
     buffer->refs = 1;
     return buffer;
 }
@@ -143,11 +149,11 @@ static inline RgBuffer *rg_numbers_share(RgBuffer *buffer) {
 static inline void rg_numbers_drop(RgBuffer *buffer) {
     if (--buffer->refs != 0) return;
 #ifndef RG_NO_FREE_LIST
-    size_t class = (size_t)buffer->kept;
-    if (RG_LIKELY(class < RG_SMALL && rg_small_lines < RG_MOST_SMALL)) {
-        buffer->next = rg_small_numbers[class];
-        rg_small_numbers[class] = buffer;
-        rg_small_lines += class + 2;
+    int class = buffer->kept;
+    if (RG_LIKELY(class >= 0 && rg_kept_lines < RG_MOST_KEPT)) {
+        buffer->next = rg_kept_numbers[class];
+        rg_kept_numbers[class] = buffer;
+        rg_kept_lines += rg_lines_of(buffer);
         return;
     }
 #endif
@@ -300,6 +306,7 @@ int rg_pull_mixed(RgGraph *graph, Value **roots, const RgTotal *seeds, Py_ssize_
                   Value **inputs, RgTotal *found, const char *reached, Py_ssize_t count);
 PyObject *rg_total_shown(const Value *v, const RgTotal *total);
 double *rg_pull_into(RgPass *pass, uint32_t place, Value *input, int *fresh);
+uint32_t rg_pull_past(const RgPass *pass, uint32_t place);
 int rg_pull_share(RgPass *pass, uint32_t place, Value *input, const double *upstream);
 double *rg_pull_over(RgPass *pass, uint32_t place, Value *input, const double *upstream,
                      Py_ssize_t first, Py_ssize_t count);

@@ -5,14 +5,16 @@
 static Py_ssize_t view_steps(const RgReady *ready, const int64_t *wholes, const Py_ssize_t *strides,
                              Py_ssize_t *steps) {
     const Py_ssize_t *word = ready->view;
-    Py_ssize_t begin = 0;
-    for (int d = 0; d < ready->ndim; d++) steps[d] = 0;
-    for (int axis = 0; axis < ready->axes; axis++) {
-        Py_ssize_t stride = strides[axis];
-        begin += *word++ * stride;
-        if (*word >= 0) begin += (Py_ssize_t)wholes[ready->whole_at[*word]] * stride;
-        word++;
-        for (int d = 0; d < ready->ndim; d++) steps[d] += *word++ * stride;
+    Py_ssize_t begin = 0, words = ready->ndim + 2;
+    for (int axis = 0; axis < ready->axes; axis++, word += words) {
+        begin += word[0] * strides[axis];
+        if (word[1] >= 0) begin += (Py_ssize_t)wholes[ready->whole_at[word[1]]] * strides[axis];
+    }
+    word = ready->view + 2;
+    for (int d = 0; d < ready->ndim; d++, word++) {
+        Py_ssize_t step = 0;
+        for (int axis = 0; axis < ready->axes; axis++) step += word[axis * words] * strides[axis];
+        steps[d] = step;
     }
     return begin;
 }
@@ -142,8 +144,35 @@ static int is_permutation(const RgReady *ready, Py_ssize_t size) {
     return 1;
 }
 
+/* How the view of a node steps over its operand's numbers in the order of C. */
+static const Py_ssize_t *packed_steps(RgReady *ready, const Value *z, Py_ssize_t *begin) {
+    if (!ready->packed_known || ready->wholes) {
+        const RgBody *of = rg_body(z->entries[0].input);
+        Py_ssize_t strides[RG_MOST_AXES], size = 1;
+        for (int d = of->ndim; d-- > 0; size *= of->shape[d]) strides[d] = size;
+        ready->packed_begin = view_steps(ready, rg_wholes_of(z), strides, ready->packed);
+        ready->permutes = (uint8_t)is_permutation(ready, size);
+        ready->packed_known = 1;
+    }
+    *begin = ready->packed_begin;
+    return ready->packed;
+}
+
+/* How a node that shows every number of its operand exactly once, in another order, steps over that
+ * operand's gradient, and where it begins; NULL for any other node. */
+const Py_ssize_t *rg_view_permutes(const Value *z, Py_ssize_t *begin) {
+    if (rg_body(z)->row != &rg_view_row) return NULL;
+    RgReady *ready = rg_ready_of(z);
+    const Value *input = z->entries[0].input;
+    if (ready->kind != RG_VIEWED || input == NULL || !rg_is_node(input) ||
+        !(input->flags & RG_REQUIRES_GRAD))
+        return NULL;
+    const Py_ssize_t *steps = packed_steps(ready, z, begin);
+    return ready->permutes ? steps : NULL;
+}
+
 static int view_pull(RgPass *pass, Value *z, const double *upstream, const uint32_t *places) {
-    const RgReady *ready = rg_ready_of(z);
+    RgReady *ready = rg_ready_of(z);
     Value *input = z->entries[0].input;
     if (input == NULL || !(input->flags & RG_REQUIRES_GRAD) || places[0] == RG_NOWHERE) return 0;
     if (!rg_is_node(input)) {
@@ -152,15 +181,13 @@ static int view_pull(RgPass *pass, Value *z, const double *upstream, const uint3
     }
     if (ready->kind == RG_RESHAPED) /* the same numbers in the same order */
         return rg_pull_share(pass, places[0], input, upstream);
-    const RgBody *of = rg_body(input);
-    Py_ssize_t strides[RG_MOST_AXES], steps[RG_MOST_AXES], size = 1;
-    for (int d = of->ndim; d-- > 0; size *= of->shape[d]) strides[d] = size;
-    Py_ssize_t begin = view_steps(ready, rg_wholes_of(z), strides, steps);
+    Py_ssize_t begin;
+    const Py_ssize_t *steps = packed_steps(ready, z, &begin);
     int fresh;
     double *to = rg_pull_into(pass, places[0], input, &fresh);
     if (to == NULL) return -1;
-    if (fresh && !is_permutation(ready, size)) {
-        memset(to, 0, (size_t)size * sizeof(double));
+    if (fresh && !ready->permutes) {
+        memset(to, 0, (size_t)rg_body(input)->size * sizeof(double));
         fresh = 0;
     }
     add_apart(ready->ndim, ready->shape, to + begin, steps, upstream, fresh);

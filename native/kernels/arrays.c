@@ -101,6 +101,27 @@ static const double *strip_of(const double *at, Count stride, Count n, double *r
 
 /* ---- forward ------------------------------------------------------------------------------------- */
 
+/* Lines of n numbers each, laid side by side where they are not: of the last two axes. */
+static void map_lines(RgForward kernel, int count, Count lines, Count n, double *out,
+                      const double *const from[3], const Count *line, const Count *next) {
+    double room[3][RG_TOGETHER + RG_BEHIND];
+    Count some = RG_TOGETHER / n;
+    for (Count first = 0; first < lines; first += some, out += some * n) {
+        const double *at[3] = {NULL};
+        Count step[3] = {0};
+        if (some > lines - first) some = lines - first;
+        for (int i = 0; i < count; i++) {
+            at[i] = from[i] + first * line[i];
+            step[i] = next[i];
+            if (line[i] == n * next[i] && next[i] >= 0 && next[i] <= 1) continue;
+            rg_arrays->lay(some, n, room[i], at[i], line[i], next[i]);
+            at[i] = room[i];
+            step[i] = 1;
+        }
+        kernel(some * n, out, at, step);
+    }
+}
+
 void rg_map(int op, int ndim, const Count *shape, double *out, const RgView in[3]) {
     if (is_empty(ndim, shape)) return;
     int count = arity[op];
@@ -116,10 +137,15 @@ void rg_map(int op, int ndim, const Count *shape, double *out, const RgView in[3
     const Count *inner = walk.ndim ? walk.strides[walk.ndim - 1] : (Count[MOST]){0};
     int apart = 0;
     for (int i = 0; i < count; i++) apart |= inner[i] != 0 && inner[i] != 1;
+    Count lines = walk.ndim > 1 && n <= RG_SHORT ? walk.shape[walk.ndim - 2] : 1;
+    if (lines > 1) walk.ndim--;
     do {
         const double *from[3] = {NULL};
         Count step[3] = {0};
-        if (!apart) {
+        if (lines > 1) {
+            for (int i = 0; i < count; i++) from[i] = in[i].at + turn.offset[i];
+            map_lines(kernel, count, lines, n, out, from, walk.strides[walk.ndim - 1], inner);
+        } else if (!apart) {
             for (int i = 0; i < count; i++) {
                 from[i] = in[i].at + turn.offset[i];
                 step[i] = inner[i];
@@ -135,7 +161,7 @@ void rg_map(int op, int ndim, const Count *shape, double *out, const RgView in[3
                 kernel(some, out + first, from, step);
             }
         }
-        out += n;
+        out += lines * n;
     } while (next_turn(&walk, &turn));
 }
 

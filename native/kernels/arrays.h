@@ -38,6 +38,10 @@ enum { RG_RESULT_AT = 3, RG_UPSTREAM_AT = 4, RG_BACK = 5 };
 typedef void (*RgPartial)(ptrdiff_t n, double *out, const double *const in[RG_BACK],
                           const ptrdiff_t step[RG_BACK], RgHow how);
 
+/* Numbers of a row up to which several are computed at once; of these; and of a vector, which may be
+ * written behind them. */
+enum { RG_SHORT = 64, RG_TOGETHER = 512, RG_BEHIND = 8 };
+
 typedef struct {
     const char *level;
     const RgProducts *products;

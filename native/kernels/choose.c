@@ -47,26 +47,11 @@ static int64_t best_of(int by, Count n, const double *x) {
     return place;
 }
 
-/* The number that best_of finds for the largest; the first of equals, since zeros have signs. */
-static double largest_of(Count n, const double *x) {
-    double best[4] = {x[0], x[0], x[0], x[0]};
-    int odd = x[0] != x[0];
-    Count i = 1;
-    for (; i + 4 <= n; i += 4)
-        for (int j = 0; j < 4; j++) {
-            best[j] = x[i + j] > best[j] ? x[i + j] : best[j];
-            odd |= x[i + j] != x[i + j];
-        }
-    for (; i < n; i++) {
-        best[0] = x[i] > best[0] ? x[i] : best[0];
-        odd |= x[i] != x[i];
-    }
-    for (int j = 1; j < 4; j++) best[0] = best[j] > best[0] ? best[j] : best[0];
-    return odd || best[0] == 0.0 ? x[best_of(RG_ARGMAX, n, x)] : best[0];
-}
-
+/* Among zeros, which have signs, and NaN it is the first that counts. */
 void rg_largest(Count lines, Count n, const double *x, double *to) {
-    for (Count i = 0; i < lines; i++, x += n) to[i] = largest_of(n, x);
+    rg_arrays->products->extremes(0, lines, n, x, to, 1);
+    for (Count i = 0; i < lines; i++, x += n)
+        if (to[i] == 0.0 || to[i] != to[i]) to[i] = x[best_of(RG_ARGMAX, n, x)];
 }
 
 /* Several lines at once, whose numbers lie `inner` apart. */

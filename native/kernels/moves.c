@@ -88,6 +88,30 @@ static inline void add_row(Count n, double *to, Count out, const double *from, C
         for (Count i = 0; i < n; i++) to[i * out] += from[i * in];
 }
 
+/* The first short rows at once, where they lie one behind the other in the result; how many. */
+static Count lay_rows(const RgMoves *moves, double *out, const double *in, int adds) {
+    const RgMoved *to = &moves->side[0], *from = &moves->side[1];
+    Count n = moves->n, some = RG_TOGETHER / (n ? n : 1);
+    if (n == 0 || n > RG_SHORT || to->whole >= 0 || from->whole >= 0 || to->along != 1 ||
+        to->down != n)
+        return 0;
+    if (!adds) { /* but for those that end less than a vector before the last */
+        Count rows = moves->rows - (RG_BEHIND + n - 1) / n;
+        if (rows <= 0) return 0;
+        rg_arrays->lay(rows, n, out + to->base, in + from->base, from->down, from->along);
+        return rows;
+    }
+    double room[RG_TOGETHER + RG_BEHIND];
+    for (Count row = 0; row < moves->rows; row += some) {
+        double *at = out + to->base + row * n;
+        if (some > moves->rows - row) some = moves->rows - row;
+        rg_arrays->lay(some, n, room, in + from->base + row * from->down, from->down, from->along);
+        rg_arrays->forward[RG_OP_add](some * n, at, (const double *const[3]){at, room, NULL},
+                                      (const Count[3]){1, 1, 0});
+    }
+    return moves->rows;
+}
+
 /* Where a row begins on one side; -1 where a whole number names no place. */
 static inline Count row_begins(const RgMoved *it, const int64_t *const *wholes, Count row,
                                Count n) {
@@ -114,7 +138,7 @@ int rg_move_rows(const RgPlan *plan, double *out, const double *const *arrays,
     }
     if (plan->start == ZEROS) memset(out, 0, (size_t)plan->size * sizeof(double));
     int adds = moves->adds || how == RG_ADD;
-    for (Count row = 0; row < moves->rows && moves->n; row++) {
+    for (Count row = lay_rows(moves, out, in, adds); row < moves->rows && moves->n; row++) {
         Count at = row_begins(to, wholes, row, moves->n);
         Count begin = row_begins(from, wholes, row, moves->n);
         if (at < 0 || begin < 0) return RG_OUT_OF_RANGE;

@@ -79,6 +79,11 @@ int rg_product(Count m, Count n, Count k, RgMatrix a, RgMatrix b, double *c, Cou
 
 int rg_products(Count batch, Count m, Count n, Count k, RgMatrix a, Count a_step, RgMatrix b,
                 Count b_step, double *c, Count stride, Count c_step, RgHow how) {
+    if (threads_for(m, n, k) == 1)
+        return rg_arrays->products->several(batch, m, n, k, a, a_step, b, b_step, c, stride, c_step,
+                                            how)
+                   ? RG_NO_MEMORY
+                   : 0;
     for (Count i = 0; i < batch; i++, a.at += a_step, b.at += b_step, c += c_step) {
         int failed = rg_product(m, n, k, a, b, c, stride, how);
         if (failed) return failed;

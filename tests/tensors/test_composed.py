@@ -77,7 +77,7 @@ def test_a_call_is_the_same_the_second_time_and_without_a_trace(
     again = [told(rg, CALLS[name]) for _ in range(3)]
     assert again[0] == again[1] == again[2]
     doing = import_module(f"{rg.__name__}._tensors.doing")
-    if doing._composed is None:
+    if not hasattr(doing.core, "composed"):
         return
     native = import_module(f"{rg.__name__}._native")
     tracing = import_module(f"{rg.__name__}._tensors.tracing")

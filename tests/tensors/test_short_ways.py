@@ -58,6 +58,75 @@ def test_operands_in_rows_make_the_bits_of_operands_that_lie_apart(
         np.testing.assert_array_equal(one, turned.T)
 
 
+@pytest.mark.parametrize("shape", [(300, 7), (40, 60), (9, 64), (9, 65), (1030, 1)])
+@pytest.mark.parametrize("name", ["sub", "mul", "div"])
+def test_many_rows_at_once_make_the_bits_of_each(
+    rg: Any, name: str, shape: tuple[int, int]
+) -> None:
+    x, upstream = np.abs(drawn(*shape)) + 0.5, drawn(*shape)
+    row = getattr(rg, name)
+    for other in ((shape[0], 1), (shape[1],)):
+        y = np.abs(drawn(*other)) + 0.5
+        leaves = [rg.Tensor(x), rg.Tensor(y)]
+        made = row(*leaves)
+        (made * upstream).sum().backward()
+        for at in (0, shape[0] // 2, shape[0] - 1):
+            few = [rg.Tensor(x[at]), rg.Tensor(y[at] if len(other) == 2 else y)]
+            one = row(*few)
+            np.testing.assert_array_equal(one.data, made.data[at])
+            (one * upstream[at]).sum().backward()
+            np.testing.assert_array_equal(few[0].grad, leaves[0].grad[at])
+            if len(other) == 2:
+                np.testing.assert_array_equal(few[1].grad, leaves[1].grad[at])
+
+
+PAST: dict[str, tuple[Any, tuple[int, ...], tuple[int, ...]]] = {
+    "turned": (lambda see, x, w: x @ see(w.T), (5, 4), (3, 4)),
+    "turned, on the left": (lambda see, x, w: see(w.T) @ x, (5, 4), (5, 3)),
+    "axes in another order": (
+        lambda see, x, w: see(x.transpose(1, 0, 2)) @ see(w.transpose(1, 2, 0)),
+        (5, 2, 4),
+        (3, 2, 4),
+    ),
+    "heads": (lambda see, x, w: x @ see(w.transpose(1, 0, 2)), (2, 5, 3), (3, 2, 4)),
+    "used three times": (
+        lambda see, x, w: x @ see(w.T) * 0.5 + (x @ see(w.T)).exp() + x @ see(w.T),
+        (5, 4),
+        (3, 4),
+    ),
+    "one view used twice": (
+        lambda see, x, w: (lambda v: x @ v + (x @ v).exp())(see(w.T)),
+        (5, 4),
+        (3, 4),
+    ),
+    "of itself": (lambda see, x, w: x @ see(x.T) @ w, (5, 4), (5, 3)),
+    "from the other end": (lambda see, x, w: x @ see(see(w[::-1]).T), (5, 4), (3, 4)),
+    "the same for all": (lambda see, x, w: x @ see(w.transpose(0, 2, 1)), (2, 5, 4), (1, 3, 4)),
+    "one column": (lambda see, x, w: x @ see(w.T), (5, 4), (1, 4)),
+    "one row": (lambda see, x, w: x @ see(w.T), (1, 4), (3, 4)),
+    "one term": (lambda see, x, w: x @ see(w.T), (5, 1), (3, 1)),
+    "many terms": (lambda see, x, w: x @ see(w.T), (1500, 2), (3, 2)),
+    "part of it": (lambda see, x, w: x @ see(see(w[:2]).T), (5, 4), (3, 4)),
+    "nothing": (lambda see, x, w: x @ see(w.T), (0, 4), (3, 4)),
+}
+"""Products with views, and the shapes of what they are made of."""
+
+
+@pytest.mark.parametrize("name", PAST)
+def test_gradients_past_views_have_the_bits_of_those_through_them(rg: Any, name: str) -> None:
+    program, *shapes = PAST[name]
+    numbers = [drawn(*shape) for shape in shapes]
+    found = []
+    for way in (lambda view: view, lambda view: view.retain_grad() or view):
+        leaves = [rg.Tensor(it) for it in numbers]
+        made = program(way, *leaves)
+        upstream = np.random.default_rng(1).standard_normal(made.shape)
+        (made * upstream).sum().backward()
+        found.append([leaf.grad for leaf in leaves])
+    for past, through in zip(*found):
+        np.testing.assert_array_equal(past, through)
+
+
 def test_a_contribution_in_rows_is_added_to_what_came_before(rg: Any) -> None:
     x, scale, shift = (rg.Tensor(drawn(*shape)) for shape in ((6, 5), (6, 1), (5,)))
     both = x * scale + shift + scale * shift
@@ -216,3 +285,15 @@ def test_the_gradient_of_a_turned_matrix_is_turned_and_nothing_else_is_written(
         total.backward()
         for w, seed in zip(weights, seeds):
             np.testing.assert_array_equal(w.grad, seed.T)
+
+
+def test_arguments_made_anew_are_known_by_what_they_hold(rg: Any) -> None:
+    t = rg.Tensor(drawn(600))
+    for _ in range(3):
+        for shape in ((2, 300), (300, 2), (600,), (2, 3, 100), (3, 2, 100)):
+            for as_given in (tuple, list):
+                assert t.reshape(as_given(shape)).shape == shape
+    both = rg.Tensor(drawn(3, 4))
+    for axes in ([0], [1], [0, 1], [1, 0], [0]):
+        kept = tuple(n for axis, n in enumerate((3, 4)) if axis not in axes)
+        assert both.sum(tuple(axes)).shape == kept

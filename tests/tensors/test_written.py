@@ -331,3 +331,15 @@ def test_a_hundred_thousand_writes(rg):
     assert rg.ledger(loss, first).gradient == first.grad
     second = rg.grad(rg.grad(loss_of(rg, n)))(0.7)
     assert second == pytest.approx(rg.grad(rg.grad(plainly(rg, n)))(0.7), rel=1e-9)
+
+
+def test_what_is_written_to_keeps_its_label(rg):
+    leaf, made = rg.Tensor(np.zeros(3), label="leaf"), rg.Tensor(np.zeros((2, 3))) * 2.0
+    made.label = "made"
+    leaf[0] = rg.Value(1.0)
+    leaf[1:] = rg.Tensor([2.0, 3.0])
+    assert leaf.label == "leaf"
+    made[0] = leaf
+    made[1, 2] = 4.0
+    assert made.label == "made"
+    assert (made + 0.0).label == ""

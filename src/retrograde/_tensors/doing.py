@@ -38,8 +38,13 @@ _MAPS = {name: getattr(core, name) for name in OPS} if core_name == "native" els
 _COMPUTED = {Tensor, Value, float}
 """Scalar rows that the native core has as functions, and what those compute with."""
 
-_composed = getattr(core, "composed", None)
-"""Rows and compositions that the native core knows from earlier calls."""
+
+def _unknown(name: str, operands: tuple[Any, ...], arguments: dict[str, Any]) -> Any:
+    return NotImplemented
+
+
+known = getattr(core, "composed", _unknown)
+"""Rows and compositions that the native core carries out itself; NotImplemented for all others."""
 
 WIDEST = 32
 """How many operands one node of a row that takes any number of them has at most."""
@@ -82,10 +87,9 @@ class Doing:
         """One row; split gives a list, every other row one result."""
         if not arguments and name in _MAPS and _COMPUTED.issuperset(map(type, operands)):
             return _MAPS[name](*operands)
-        if _composed is not None:
-            found = _composed(name, operands, arguments)
-            if found is not NotImplemented:
-                return found
+        found = known(name, operands, arguments)
+        if found is not NotImplemented:
+            return found
         if (trace := _trace_of(operands)) is not None:
             return trace(name, *operands, **arguments)
         row = ARRAYS[name]
