@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from retrograde.errors import OperandError
+
 from .support import CASES, LEVELS, assert_within, eager, flat, kernels, numbers, same
 
 X = np.array([0.5, 1.5, 2.0, 3.0])
@@ -222,6 +224,16 @@ def test_every_comparison_as_data_is_ieees(rg: Any, compare: Callable[..., Any])
     kept = np.isfinite(x)
     got = f(x[kept], y[kept])
     assert same(got, np.where(compare(x, y)[kept], 1.0, 2.0))
+
+
+@pytest.mark.parametrize(
+    "join", [lambda c: c | (c + True), lambda c: c & 2, lambda c: 0.5 ^ c, lambda c: c | None]
+)
+def test_conditions_join_no_numbers(rg: Any, join: Any) -> None:
+    """Python joins the bits of integers: 3 for True | 2, where a program would have said 1."""
+    with pytest.raises(OperandError, match="cannot join a condition with .*compare it, as in x != 0"):
+        rg.compile(lambda x: rg.where(join(x > 0.0), x, 0.0))(1.0)
+    assert rg.compile(lambda x: rg.where((x > 0.0) & True & 1, x, 0.0))(1.0) == 1.0
 
 
 def test_a_condition_as_data_may_also_become_a_guard(rg: Any) -> None:

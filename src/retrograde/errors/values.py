@@ -83,6 +83,13 @@ class OperandError(RetrogradeError, TypeError):
         return cls(f"{op}: cannot compute with {kind_of(got)}; {cure}.")
 
     @classmethod
+    def truth(cls, symbol: str, got: object) -> Self:
+        return cls(
+            f"{symbol}: cannot join a condition with {kind_of(got)}; {symbol} takes conditions: "
+            "compare it, as in x != 0."
+        )
+
+    @classmethod
     def matmul(cls) -> Self:
         return cls("@: a number or a value has no axis; write * to multiply by it.")
 

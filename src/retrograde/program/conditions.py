@@ -16,6 +16,7 @@ from .._shared.operands import COMPARISONS, is_array, is_real_scalar, over_array
 from .._shared.placeholders import Hidden, placeholder
 from .._shared.sites import calling_instruction
 from .._values import elementwise
+from ..errors import OperandError
 from ..value import Value, belongs_to_caller, core, core_name
 
 
@@ -87,10 +88,10 @@ class Condition:
         return hash(_decide(self.value))
 
     def __and__(self, other: Any) -> Condition:
-        return Condition(self.value * _as_number(other))
+        return Condition(self.value * _truth("&", other))
 
     def __or__(self, other: Any) -> Condition:
-        return Condition(elementwise.maximum(self.value, _as_number(other)))
+        return Condition(elementwise.maximum(self.value, _truth("|", other)))
 
     def __invert__(self) -> Condition:
         return Condition(1.0 - self.value)
@@ -106,7 +107,7 @@ class Condition:
         return same if same is NotImplemented else ~same
 
     def __xor__(self, other: Any) -> Condition:
-        return Condition(1.0 - elementwise.equal(self.value, _as_number(other)))
+        return Condition(1.0 - elementwise.equal(self.value, _truth("^", other)))
 
     __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
 
@@ -135,8 +136,14 @@ class Condition:
         return f"Condition({bool(core.peek(self.value))})"
 
 
-def _as_number(condition: Any) -> Any:
-    return condition.value if isinstance(condition, Condition) else float(bool(condition))
+def _truth(symbol: str, other: Any) -> Any:
+    """What a condition is joined with: another, or a plain truth. Of other numbers Python joins the
+    bits, and a program has none."""
+    if isinstance(other, Condition):
+        return other.value
+    if is_real_scalar(other) and not isinstance(other, float) and other in (0, 1):
+        return float(other)
+    raise OperandError.truth(symbol, other)
 
 
 def _operand(other: Any) -> Any:
