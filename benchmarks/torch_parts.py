@@ -25,9 +25,20 @@ from torch_models import workload
 import retrograde as rg
 from retrograde.diagnose import array_history
 from retrograde.torch import (
-    alike, board, gates, glances, graph, lines, modules, motion, patients, pulling, samples,
+    alike,
+    board,
+    gates,
+    glances,
+    graph,
+    lines,
+    modules,
+    motion,
+    patients,
+    pulling,
+    samples,
     watching,
 )  # fmt: skip
+from retrograde.torch.summaries import look, summary
 
 WAYS = {
     "light": {"examine": lambda n: False},
@@ -39,20 +50,24 @@ HOMES = (
     array_history.ArrayHistory, motion.TensorMotion, glances.Glances, modules.Modules, lines.Lines,
     alike.Alike, samples.Pictures,
 )  # fmt: skip
-OFTEN = frozenset("of here lookups put applied _enter _leave _hook _place read".split())
+OFTEN = frozenset(
+    "of here put applied _enter _leave _hook _place read go far kind_of board_of _add draw _draw"
+    " drawn summary await_".split()
+)
 """Parts called so often that a clock around them would be what is measured."""
 
 
 class Parts:
     """Own times of functions, by name: what they call that is a part too is not theirs."""
 
-    def __init__(self):
+    def __init__(self, device):
         self.times, self._inner, self._put_back = defaultdict(float), [], []
+        self._clock = time.perf_counter if device == "cuda" else time.process_time
 
     def __enter__(self):
         for home in HOMES:
             for name, part in list(vars(home).items()):
-                ours = getattr(part, "__module__", "").startswith("retrograde")
+                ours = str(getattr(part, "__module__", "")).startswith("retrograde")
                 if type(part) is type(main) and ours and name not in OFTEN:
                     if not name.startswith("__") or name == "__init__":
                         self._put_back.append((home, name, part))
@@ -68,11 +83,11 @@ class Parts:
         @functools.wraps(part)
         def timed(*arguments, **options):
             self._inner.append(0.0)
-            begin = time.perf_counter()
+            begin = self._clock()
             try:
                 return part(*arguments, **options)
             finally:
-                took = time.perf_counter() - begin
+                took = self._clock() - begin
                 self.times[name] += took - self._inner.pop()
                 if self._inner:
                     self._inner[-1] += took
@@ -95,11 +110,13 @@ class Operators(TorchDispatchMode):
 def waited(device):
     if device == "cuda":
         torch.cuda.synchronize()
-    return time.perf_counter()
+        return time.perf_counter()
+    return time.process_time()
 
 
 def times_of(step, device, count):
-    """Of so many steps: each one's time in ms, with the device waited for."""
+    """Of so many steps: each one's time in ms, with the device waited for; of processor time on
+    the CPU."""
     found = []
     for _ in range(count):
         begin = waited(device)
@@ -175,7 +192,7 @@ def dear(name, device):
 def parts_of(name, device, steps, way):
     """The parts of an examined pass, in microseconds a step."""
     model, _, step = workload(name, device)
-    with Parts() as parts, rg.torch.watch(model, **WAYS[way]):
+    with Parts(device) as parts, rg.torch.watch(model, **WAYS[way]):
         times_of(step, device, 2)
         each = []
         for _ in range(steps):
@@ -184,6 +201,40 @@ def parts_of(name, device, steps, way):
             each.append(dict(parts.times))
     names = set().union(*each)
     return {n: 1e6 * statistics.median(one.get(n, 0.0) for one in each) for n in names}
+
+
+def disagreements():
+    """Where the kernel on the device and the same questions on the CPU differ, in words."""
+    torch.manual_seed(0)
+    found = []
+    for dtype in (torch.float32, torch.bfloat16, torch.float16, torch.float64):
+        for count in (1, 7, 4099, 1_000_003):
+            t = (torch.randn(count + 3) * 3).to(dtype)[3:]
+            if count > 7:
+                t[5], t[77], t[count - 1] = 0.0, float("nan"), float("-inf")
+            there = t.cuda()[1:] if count > 7 else t.cuda()
+            mine, seen = summary(t[1:] if count > 7 else t), look(there)
+            board.read()
+            seen = seen.settled()
+            same = all(
+                getattr(mine, part) == getattr(seen, part)
+                for part in ("count", "low", "high", "zeros", "nans", "infs", "first")
+            )
+            near = abs(mine.norm - seen.norm) <= 1e-4 * mine.norm
+            near = near and abs(mine.mean - seen.mean) <= 1e-3 * (abs(mine.mean) + mine.rms)
+            found += [] if same and near else [f"{dtype}, {count}: {mine} and {seen}"]
+            board.clear()
+    for shape, axis in (((300, 70), 1), ((9, 33, 6, 5), 1), ((2, 600), 1)):
+        kept = torch.randn(shape) * 4
+        rest = [d for d in range(len(shape)) if d != axis]
+        inner = kept.numel() // (shape[0] * shape[1])
+        for op, (_, shut) in {**gates._BY_RESULT, **gates._BY_INPUT}.items():
+            there = kept.cuda()
+            task = (there, board.kind_of(there), op, shape[axis], inner)
+            counts = board.board_of(there).count_shut([task]).numbers()
+            off = (torch.as_tensor(counts) - shut(kept).sum(rest)).abs().max()
+            found += [f"{op}, {shape}: {off} rows"] if off > 0.001 * kept.numel() + 1 else []
+    return found
 
 
 def report(name, device, steps):
@@ -209,10 +260,9 @@ def report(name, device, steps):
             print(f"  {way}: {sum(ops.values())} operators", end="")
             if device == "cuda":
                 calls, kernels = on_device(step)
-                print("; " + ", ".join(f"{n} {c:g}" for n, c in calls.most_common(9)))
+                print("; " + ", ".join(f"{n} {c:g}" for n, c in calls.most_common(7)))
                 print(f"    device {sum(kernels.values()):.0f} us: ", end="")
-                ours = {n: t for n, t in kernels.items() if "summar" in n or "shut" in n}
-                print(", ".join(f"{n} {t:.0f}" for n, t in ours.items()))
+                print(", ".join(f"{n[:48]} {t:.0f}" for n, t in kernels.most_common(10)))
                 where = waits(step)
                 print("    waits: " + ", ".join(f"{at} {c}" for at, c in where.most_common(14)))
             else:
@@ -251,6 +301,8 @@ def main():
     else:
         torch.use_deterministic_algorithms(True, warn_only=True)
         print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}", flush=True)
+        found = disagreements()
+        print("the kernel agrees with the CPU" if not found else "\n".join(found), flush=True)
     told = {}
     for name in options.only.split(","):
         told[name] = report(name, options.device, options.steps)

@@ -101,6 +101,7 @@ class ArrayHistory(History):
         """Take over what is known of the parameters that come first here too, when there are
         more of them than there were."""
         old = len(other.parameters)
+        other.motion.finish()
         for name in ("largest", "reached", "depths", "missing", "zero_uses", "_weights"):
             getattr(self, name)[:old] = getattr(other, name)
         self.component[:old] = other.component
@@ -150,6 +151,7 @@ class ArrayHistory(History):
 
     def examine(self, seen: Seen, site: Site | None) -> None:
         """A pass of which everything was seen."""
+        self.motion.finish()
         self.examined += 1
         self.take(seen)
         self.beside.losses.take(self.passes, seen.loss, self.thresholds.blown)

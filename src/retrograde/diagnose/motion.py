@@ -148,10 +148,14 @@ class Motion(ABC):
     # ---- between passes ----------------------------------------------------------------------
 
     def settle(self, number: int) -> None:
-        """See what has happened since pass ``number``, the last one."""
+        """See what has happened since pass ``number``, the last one; where that is not known at
+        once, :meth:`finish` takes it in."""
         change = self.change()
         if change is not None:
             self.take(number, change)
+
+    def finish(self) -> None:  # noqa: B027  most engines know everything at once
+        """Take in what was seen by :meth:`settle` and is known only now."""
 
     def take(self, number: int, change: Change, many: int = 1) -> None:
         """What has happened since pass ``number``, and as often again between alike passes."""

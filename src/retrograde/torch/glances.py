@@ -15,8 +15,8 @@ import torch
 from .._shared.sites import Site
 from ..diagnose.array_history import ArrayHistory
 from ..diagnose.motion import Change
-from ._private import find
-from .motion import TensorMotion
+from .motion import Live, TensorMotion
+from .norms import norms_of
 from .patients import Patients
 
 MOST, MOST_ON_GPU = 64, 16
@@ -25,7 +25,10 @@ MOST, MOST_ON_GPU = 64, 16
 Mark = tuple[int, int] | None
 """A gradient as it stands: which tensor, and how often it was written to."""
 
-Begun = tuple[list[tuple[int, float]], list[Mark], list[bool]]
+Lives = tuple[list[int], Live] | None
+"""Gradients that were written to, by number, and which of them are not zero; None for no such."""
+
+Begun = tuple[list[tuple[int, float]], list[Mark], Lives]
 """Parameters and gradients before a pass."""
 
 
@@ -41,7 +44,7 @@ class Glance:
 
     versions: list[tuple[int, float]]
     before: list[Mark]
-    live: list[bool]
+    live: Lives
     after: list[Mark]
     norms: Any
     loss: Any
@@ -63,11 +66,14 @@ class Glances:
         if not self.waiting and self._patients.history is not None:
             self._patients.history.begin()
         before = [mark(t) for t in tensors]
-        live = [True] * len(tensors)
+        live: Lives = None
         if self.waiting and any(each is not None for each in before):
-            for number, (t, was) in enumerate(zip(tensors, self.waiting[-1].after)):
-                if t.grad is not None and was != before[number]:
-                    live[number] = bool(t.grad.detach().any())
+            written = {
+                number: t.grad
+                for number, (t, was) in enumerate(zip(tensors, self.waiting[-1].after))
+                if t.grad is not None and was != before[number]
+            }
+            live = list(written), Live(list(written.values()))
         return motion.versions() if motion is not None else [], before, live
 
     def add(self, began: Begun, loss: Any, scale: float, site: Site | None) -> None:
@@ -106,6 +112,8 @@ class Glances:
         """Work out what the waiting passes mean."""
         waiting, self.waiting = self.waiting, []
         history, motion = self._patients.history, self._patients.motion
+        if motion is not None:
+            motion.finish()
         if history is None or motion is None or not waiting:
             return
         group: list[Glance] = []
@@ -135,9 +143,13 @@ class _Meaning:
         self.change: Change | None = None
         if before is not None and len(before.versions) == len(this.versions):
             moved = motion.differ(before.versions, this.versions)
+            lives = [True] * len(this.before)
+            if this.live is not None:
+                for number, live in zip(this.live[0], this.live[1].flags().tolist()):
+                    lives[number] = live
             reset = [
                 now is None or then is None or now[0] != then[0] or not live
-                for now, then, live in zip(this.before, before.after, this.live)
+                for now, then, live in zip(this.before, before.after, lives)
             ]
             pulled = [mark is not None for mark in before.after]
             self.change = Change(_flags(moved, count), _flags(pulled, count), _flags(reset, count))
@@ -183,13 +195,3 @@ def _flags(found: list[bool], count: int) -> Any:
     flags = np.zeros(count, dtype=bool)
     flags[: len(found)] = found
     return flags
-
-
-def norms_of(grads: Sequence[Any]) -> Any:
-    """The norms of many gradients as one tensor, not yet read."""
-    if any(g.layout is not torch.strided for g in grads):
-        grads = [g.coalesce().values() if g.is_sparse else g.to_dense() for g in grads]
-    norms = find("foreach_norm")([g.detach() for g in grads])
-    if len({norm.dtype for norm in norms}) > 1 or len({norm.device for norm in norms}) > 1:
-        norms = [norm.float().cpu() for norm in norms]
-    return torch.stack(norms)

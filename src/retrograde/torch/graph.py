@@ -156,6 +156,7 @@ class Reading:
         for index, variable in self.variables.items():
             if variable.device.type != "meta":
                 self.values[index] = look(variable)
+        board.go()
 
     def look_at_saved(self) -> None:
         """Values by what autograd keeps, for a pass in which nobody saw them being made."""
@@ -176,6 +177,7 @@ class Reading:
                 fits = target >= 0 and self.shapes[target] == tuple(tensor.shape)
                 if fits and self.values[target] is None:
                     self.values[target] = look(tensor)
+        board.go()
 
     def whole(self) -> Pass:
         """The pass as data, when backward is over: summaries on their way are read in one go."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from heapq import heappop, heappush
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -10,7 +12,11 @@ from ..passes.summary import joined
 from . import board
 from ._private import outputs_of, saved_by
 from .graph import Reading
+from .kinds import LEAF, VIEWS, is_custom
 from .summaries import Look, look, settled
+
+VIEWED = (VIEWS - {"expand", "tocopy"}) | {LEAF}
+"""Ops whose contribution is the gradient itself, in another shape; and leaves."""
 
 
 class Oddity:
@@ -22,8 +28,10 @@ class Oddity:
 
 
 class Pulling:
-    """Hooks on every node of a pass. A value with one use takes its summary from that edge, so
-    each gradient is read once; the gradient of a view is not read again."""
+    """Hooks on the nodes of a pass. A value with one use takes its summary from that edge, so
+    each gradient is read once; the gradient of a view is not read again. Where no pictures are
+    asked for, views and leaves with one use need no hook: what arrives at them is known, and so
+    is when."""
 
     def __init__(self, reading: Reading, sample: Any = None) -> None:
         self.reading, self.sample = reading, sample
@@ -40,14 +48,21 @@ class Pulling:
                 if count > 1 or many:  # the gradient of several outputs is all of theirs
                     self._shared.add(target)
                     self._own.add(target)
+        told = VIEWED if sample is None else frozenset[str]()
+        self._told = [
+            op in told and index not in self._own and self._is_plain(index)
+            for index, op in enumerate(reading.ops)
+        ]
         self._handles = [
-            live.register_hook(self._hook(index)) for index, live in enumerate(reading.live)
+            live.register_hook(self._hook(index))
+            for index, live in enumerate(reading.live)
+            if not self._told[index]
         ]
 
     def _hook(self, index: int) -> Any:
         reading = self.reading
         grads, amounts, done = reading.grads, reading.amounts, reading.order.append
-        own = index in self._own
+        own, told = index in self._own, self._told
         start = reading.starts[index]
         targets = [
             (edge - start, target, edge if target in self._shared else -1)
@@ -69,7 +84,7 @@ class Pulling:
                 before = reading.samples.get(index, (None, None))[0]
                 reading.samples[index] = (before, self.sample(received[0]))
             if not given:
-                return
+                return board.go()
             top, mine = received[0], grads[index]
             address = top.data_ptr() if top is not None and _is_dense(top) else -1
             for position, target, edge in targets:
@@ -89,6 +104,9 @@ class Pulling:
                     amounts[edge] = seen
                 else:
                     grads[target] = seen
+                    if told[target]:
+                        self._tell(target, seen)
+            return board.go()
 
         return hook
 
@@ -97,6 +115,60 @@ class Pulling:
             live = self.reading.live[index]
             self.oddities.append(oddity_of(live, index, position, amount, upstream))
 
+    def _is_plain(self, index: int) -> bool:
+        """Whether a node is a leaf, or has one operand and a rule of PyTorch's own."""
+        reading = self.reading
+        alone = reading.starts[index + 1] - reading.starts[index] == 1
+        return reading.ops[index] == LEAF or (alone and not is_custom(reading.live[index]))
+
+    def _tell(self, index: int, seen: Look) -> None:
+        """The gradient of a node without a hook, for what lies below."""
+        reading = self.reading
+        while reading.ops[index] != LEAF:
+            (edge,) = range(reading.starts[index], reading.starts[index + 1])
+            index = reading.inputs[edge]
+            if index < 0:
+                return
+            if index in self._shared:
+                reading.amounts[edge] = seen
+                return
+            reading.grads[index] = seen
+            if not self._told[index]:
+                return
+
+    def _put_in_order(self) -> None:
+        """Nodes without hooks come when the engine comes to them: of those that are ready it takes
+        the one that was made last, and a leaf before all others."""
+        reading, told = self.reading, self._told
+        hooked, order = reading.order[:], reading.order
+        ops, grads, last = reading.ops, reading.grads, len(reading.live)
+        order.clear()
+        below = [
+            [each for each in reading.inputs[begin:end] if each >= 0]
+            for begin, end in pairwise(reading.starts)
+        ]
+        feeding = [0] * last  # by how many that have not run yet
+        for index, mine in enumerate(told):
+            if mine and grads[index] is not None and below[index]:
+                feeding[below[index][0]] += 1
+        ready: list[tuple[int, int, int]] = []
+
+        def ran(index: int) -> None:
+            order.append(index)
+            for target in below[index]:
+                feeding[target] -= told[index]
+                if told[target] and grads[target] is not None:
+                    made = last if ops[target] == LEAF else target
+                    heappush(ready, (-made, len(order), target))
+
+        for index in hooked:
+            made = last if ops[index] == LEAF else index
+            while ready and (-ready[0][0] > made or feeding[index]):
+                ran(heappop(ready)[2])
+            ran(index)
+        while ready:
+            ran(heappop(ready)[2])
+
     def remove(self) -> None:
         """Take every hook off."""
         for handle in self._handles:
@@ -104,8 +176,9 @@ class Pulling:
 
     def settle(self) -> None:
         """The pass is over: gradients that came in parts are put together."""
-        if self._joint:
-            board.read()
+        if any(self._told):
+            self._put_in_order()
+        board.read()
         for index, arrived in self._joint.items():
             parts = [found for each in arrived if (found := settled(each)) is not None]
             self.reading.grads[index] = joined(parts)
