@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ctypes
 
-import numpy as np
 import torch
 
 from retrograde.torch import board
@@ -49,23 +48,27 @@ void launch(const struct Tasks *tasks, unsigned across, unsigned down) {
 """
 
 
+def compiled(folder):
+    """The kernel as a library."""
+    flags = ("-O1", "-Wno-unused-function", "-ffp-contract=off")
+    return build(BEFORE + SOURCE + AFTER, folder, flags=flags)
+
+
 class EmulatedGpu(board.Gpu):
     """What a board asks of a device, with everything counted."""
 
-    def __init__(self, folder):
-        flags = ("-O1", "-Wno-unused-function", "-ffp-contract=off")
-        self._library = build(BEFORE + SOURCE + AFTER, folder, flags=flags)
-        self.launches = self.waits = self.copies = 0
+    def __init__(self, library):
+        self._library = library
+        self.launches = self.tasks = self.waits = 0
         self.most_blocks = 8
         self._sent = []
 
     def launch(self, tasks, across, down):
-        self.launches += 1
+        self.launches, self.tasks = self.launches + 1, self.tasks + down
         self._library.launch(tasks, ctypes.c_uint(across), ctypes.c_uint(down))
 
     def send(self, t):
         """A copy that has its numbers only when it has been waited for."""
-        self.copies += 1
         there = torch.full_like(t, -77)
         self._sent.append((there, t.clone()))
         return there
@@ -77,15 +80,9 @@ class EmulatedGpu(board.Gpu):
         self._sent.clear()
 
 
-def on_emulated_gpu(monkeypatch, folder):
+def on_emulated_gpu(monkeypatch, library):
     """From now on every tensor is far away; the device is given back."""
-    device = EmulatedGpu(folder)
+    gpu, here = EmulatedGpu(library), torch.device("cpu")
     monkeypatch.setattr(board, "far", lambda t: t.layout is torch.strided and t.numel() > 0)
-    monkeypatch.setattr(
-        board, "_boards", {torch.device("cpu"): board.Board(device, torch.device("cpu"))}
-    )
-    return device
-
-
-def as_numbers(t):
-    return t.detach().double().numpy().astype(np.float64)
+    monkeypatch.setattr(board, "_boards", {here: board.Board(gpu, here)})
+    return gpu
