@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from .._shared.numerics import np
@@ -37,24 +38,33 @@ class Step:
     weights: Any
     products: Any
 
-    @property
+    @cached_property
+    def _sums(self) -> Any:
+        """Of everything that moved: updates, gradients, weights, products."""
+        with np.errstate(all="ignore"):
+            parts = (self.updates, self.gradients, self.weights, self.products)
+            return np.stack(parts).sum(axis=1)
+
+    @cached_property
     def ratio(self) -> float:
         """Update over weight, of everything that moved; NaN where the weights are 0."""
+        updates, _, weights, _ = self._sums
         with np.errstate(all="ignore"):
-            return float(np.sqrt(self.updates.sum()) / np.sqrt(self.weights.sum()))
+            return float(np.sqrt(updates) / np.sqrt(weights))
 
-    @property
+    @cached_property
     def effect(self) -> float:
         """Gradient × weight, of everything that moved."""
+        _, gradients, weights, _ = self._sums
         with np.errstate(all="ignore"):
-            return float(np.sqrt(self.gradients.sum()) * np.sqrt(self.weights.sum()))
+            return float(np.sqrt(gradients) * np.sqrt(weights))
 
-    @property
+    @cached_property
     def cosine(self) -> float:
         """Between the update and the gradient; NaN where either is 0."""
+        updates, gradients, _, products = self._sums
         with np.errstate(all="ignore"):
-            lengths = np.sqrt(self.updates.sum()) * np.sqrt(self.gradients.sum())
-            return float(self.products.sum() / lengths)
+            return float(products / (np.sqrt(updates) * np.sqrt(gradients)))
 
 
 @dataclass(frozen=True)

@@ -156,7 +156,8 @@ class Lines(TorchFunctionMode):
             self._guards.changed(bool(args[0]))
         if under:
             self._lose("detach_()", under, False)
-        self._follow_draws(name, args, kwargs, result, range(before, after))
+        if self._drawn or name in DRAWING:
+            self._follow_draws(name, args, kwargs, result, range(before, after))
         if after != before:
             if name not in ("backward", "grad"):
                 self._see(name, args, kwargs, result, before, after, calling())

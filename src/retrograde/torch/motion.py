@@ -257,11 +257,13 @@ class Samples:
 
 def _spread(t: torch.Tensor | None) -> tuple[torch.Tensor, int, int] | None:
     """A tensor that numbers are taken from: every so many-th, and so many."""
-    if t is None or t.is_sparse or t.is_complex() or t.device.type == "meta":
+    if t is None or t.is_sparse or t.is_complex() or t.is_meta:
         return None
     count = t.numel()
-    step = max(1, count // SAMPLE)
-    return (t.detach(), step, min(SAMPLE, -(-count // step))) if count else None
+    if count <= SAMPLE:
+        return (t.detach(), 1, count) if count else None
+    step = count // SAMPLE
+    return t.detach(), step, min(SAMPLE, -(-count // step))
 
 
 def _read(t: torch.Tensor, step: int, many: int) -> Any:

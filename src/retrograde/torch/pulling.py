@@ -10,7 +10,7 @@ import torch
 
 from ..passes.summary import joined
 from . import board
-from ._private import outputs_of, saved_by
+from ._private import saved_by
 from .graph import Reading
 from .kinds import LEAF, VIEWS, is_custom
 from .summaries import Look, look, settled
@@ -44,8 +44,9 @@ class Pulling:
         self._shared = set()
         for (target, _), count in uses.items():
             if target >= 0:
-                many = len(outputs_of(reading.live[target])) > 1
-                if count > 1 or many:  # the gradient of several outputs is all of theirs
+                if (
+                    count > 1 or reading.widths[target] > 1
+                ):  # the gradient of several outputs is all of theirs
                     self._shared.add(target)
                     self._own.add(target)
         told = VIEWED if sample is None else frozenset[str]()
