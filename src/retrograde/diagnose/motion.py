@@ -226,9 +226,11 @@ class Motion(ABC):
     # ---- passes ------------------------------------------------------------------------------
 
     def passed(
-        self, gradients: Any, reached: Any, losses: Sequence[float], site: Site | None
-    ) -> None:
-        """After one pass, or several alike: its own gradients, and which parameters it reached."""
+        self, gradients: Any, reached: Any, losses: Sequence[float], site: Site | None,
+        keep: bool = True,
+    ) -> None:  # fmt: skip
+        """After one pass, or several alike: its own gradients, and which parameters it reached.
+        Of passes that are told late, whoever tells of them keeps what there was."""
         self.intervals += len(losses)
         self._losses.extend(losses)
         arrived = gradients != 0.0
@@ -238,7 +240,8 @@ class Motion(ABC):
         self._mixed |= mixed
         self._waiting |= arrived
         self._unreached &= ~reached
-        self.keep()
+        if keep:
+            self.keep()
 
     # ---- optimizers --------------------------------------------------------------------------
 

@@ -34,12 +34,18 @@ def far(t: torch.Tensor) -> bool:
     return t.is_cuda and t.numel() > 0
 
 
+_ADDRESS, _COUNT = ctypes.c_void_p, ctypes.c_uint
+_LAUNCH = ctypes.PYFUNCTYPE(  # short, so that other threads need not be let in
+    ctypes.c_int, _ADDRESS, *[_COUNT] * 7, _ADDRESS, _ADDRESS, _ADDRESS
+)
+
+
 class Gpu:
     """What a board asks of a device."""
 
     def __init__(self, device: torch.device) -> None:
         self._kernel = find("compile_kernel")(SOURCE, "look_at").func
-        self._launch = find("gpu_library")().cuLaunchKernel
+        self._launch = _LAUNCH(ctypes.cast(find("gpu_library")().cuLaunchKernel, _ADDRESS).value)
         self._stream, self._device = find("raw_stream"), device.index or 0
         processors = torch.cuda.get_device_properties(device).multi_processor_count
         self.most_blocks = 4 * processors
@@ -49,7 +55,7 @@ class Gpu:
         """Start the kernel on some tasks, always the same ones' place."""
         if self._pointers is None:
             self._pointers = (ctypes.c_void_p * 1)(ctypes.addressof(tasks))
-        stream = ctypes.c_void_p(self._stream(self._device))
+        stream = self._stream(self._device)
         failed = self._launch(
             self._kernel, across, down, 1, THREADS, 1, 1, 0, stream, self._pointers, None
         )
@@ -136,6 +142,17 @@ class Board:
             t, down * across, 0, where, 0, t.numel(), columns, 1, kind, 0, 1,
             down, across, row_step, column_step,
         )  # fmt: skip
+
+    def norms(self, parts: Sequence[tuple[torch.Tensor, int]]) -> Norms:
+        """The norms of tensors that lie side by side, given with their kinds."""
+        rows = torch.zeros(len(parts), 8, dtype=torch.int64, device=self._device)
+        where = rows.data_ptr()
+        for t, kind in parts:
+            count = t.numel()
+            self._add(t, count, where, 0, 0, count, 0, 1, kind, 0, 1, 0, 0, 0, 0)
+            where += 64
+        self.go()
+        return Norms(self, rows)
 
     def samples(self, parts: Sequence[tuple[torch.Tensor, int, int, int]]) -> Sent:
         """Of each tensor, given with its kind, every so many-th number, so many of them."""
@@ -231,6 +248,30 @@ class Sent:
         """The numbers, waited for where they are not there yet."""
         self._board.await_(self._number)
         return self._host.numpy()
+
+
+class Norms:
+    """Norms on a device until somebody reads them."""
+
+    __slots__ = ("_board", "_rows", "_sent")
+
+    def __init__(self, board: Board, rows: torch.Tensor) -> None:
+        self._board, self._rows = board, rows
+        self._sent: Sent | None = None
+
+    def send(self) -> None:
+        """They will be read, with others."""
+        self._sent = self._sent or self._board.send(self._rows)
+
+    def tolist(self) -> list[float]:
+        """The norms; of what is not finite, NaN or infinity."""
+        self.send()
+        assert self._sent is not None
+        rows = self._sent.numbers()
+        norms = np.sqrt(rows[:, 1].copy().view(np.float64))
+        norms = np.where(rows[:, 4] > 0, np.inf, norms)
+        found: list[float] = np.where(rows[:, 3] > 0, np.nan, norms).tolist()
+        return found
 
 
 class Drawn:

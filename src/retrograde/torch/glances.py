@@ -15,6 +15,7 @@ import torch
 from .._shared.sites import Site
 from ..diagnose.array_history import ArrayHistory
 from ..diagnose.motion import Change
+from .board import Norms
 from .motion import Live, TensorMotion
 from .norms import norms_of
 from .patients import Patients
@@ -116,6 +117,7 @@ class Glances:
             motion.finish()
         if history is None or motion is None or not waiting:
             return
+        _read(waiting)
         group: list[Glance] = []
         known: Any = None
         previous: Glance | None = None
@@ -160,7 +162,7 @@ class _Meaning:
         having = [n for n, mark in enumerate(this.after) if mark is not None]
         self.gradients[having] = np.array(numbers) / this.scale
         self.gradients[~self.reached] = 0.0
-        self.loss = float(this.loss) / this.scale if torch.is_tensor(this.loss) else this.loss
+        self.loss = this.loss
         self.scaled = this.scale != 1.0
         if self.scaled and isfinite(self.loss):  # the scaler skips this step
             self.gradients = np.where(np.isfinite(self.gradients), self.gradients, 0.0)
@@ -184,9 +186,8 @@ class _Meaning:
         motion, many = history.motion, len(group)
         if self.change is not None:
             motion.take(history.passes, self.change, many)
-        losses = [float(each.loss) / each.scale if torch.is_tensor(each.loss) else each.loss
-                  for each in group]  # fmt: skip
-        history.pass_by(self.gradients, self.reached, losses, self.site)
+        losses = [each.loss for each in group]
+        history.pass_by(self.gradients, self.reached, losses, self.site, keep=False)
         for optimizer in self.steps:
             patients.step_again(optimizer, many)
 
@@ -195,3 +196,15 @@ def _flags(found: list[bool], count: int) -> Any:
     flags = np.zeros(count, dtype=bool)
     flags[: len(found)] = found
     return flags
+
+
+def _read(waiting: Sequence[Glance]) -> None:
+    """Losses and norms that are still on a device, with one wait for all of them."""
+    late = [each for each in waiting if torch.is_tensor(each.loss)]
+    for each in waiting:
+        if isinstance(each.norms, Norms):
+            each.norms.send()
+    if late:
+        losses = torch.stack([each.loss.double() for each in late]).tolist()
+        for each, loss in zip(late, losses):
+            each.loss = loss / each.scale

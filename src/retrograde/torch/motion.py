@@ -14,7 +14,7 @@ import torch
 from ..diagnose.motion import Change, Motion, Step
 from ..diagnose.thresholds import Thresholds
 from . import board
-from .norms import norms_of
+from .norms import stacked
 
 SAMPLE = 256
 """How many numbers of a parameter stand for all of them."""
@@ -36,10 +36,12 @@ class TensorMotion(Motion):
         self._pulled = np.zeros(len(tensors), dtype=bool)
         self._probes: dict[int, tuple[int, float]] = {}
 
-    def passed(self, gradients: Any, reached: Any, losses: Any, site: Any) -> None:
+    def passed(
+        self, gradients: Any, reached: Any, losses: Any, site: Any, keep: bool = True
+    ) -> None:
         """After a pass."""
         self._pulled = gradients != 0.0
-        super().passed(gradients, reached, losses, site)
+        super().passed(gradients, reached, losses, site, keep)
 
     def versions(self) -> list[tuple[int, float]]:
         """What changes whenever a parameter is moved, of each."""
@@ -212,7 +214,7 @@ class Live:
         self.far = bool(grads) and all(map(board.far, grads))
         self._numbers: Any = [] if self.far else [is_live(grad) for grad in grads]
         if self.far:
-            self._numbers = board.board_of(grads[0]).send(norms_of(grads, float("inf")))
+            self._numbers = board.board_of(grads[0]).send(stacked(grads, float("inf")))
 
     def flags(self) -> Any:
         """One each."""

@@ -29,9 +29,8 @@ class Oddity:
 
 class Pulling:
     """Hooks on the nodes of a pass. A value with one use takes its summary from that edge, so
-    each gradient is read once; the gradient of a view is not read again. Where no pictures are
-    asked for, views and leaves with one use need no hook: what arrives at them is known, and so
-    is when."""
+    each gradient is read once; the gradient of a view is not read again. Views and leaves with one
+    use need no hook: what arrives at them is known, and so is when."""
 
     def __init__(self, reading: Reading, sample: Any = None) -> None:
         self.reading, self.sample = reading, sample
@@ -49,11 +48,7 @@ class Pulling:
                 ):  # the gradient of several outputs is all of theirs
                     self._shared.add(target)
                     self._own.add(target)
-        told = VIEWED if sample is None else frozenset[str]()
-        self._told = [
-            op in told and index not in self._own and self._is_plain(index)
-            for index, op in enumerate(reading.ops)
-        ]
+        self._told = self._known_without_hooks()
         self._handles = [
             live.register_hook(self._hook(index))
             for index, live in enumerate(reading.live)
@@ -82,8 +77,7 @@ class Pulling:
                 elif arrived:
                     self._joint[index] = arrived
             if self.sample is not None and received and received[0] is not None:
-                before = reading.samples.get(index, (None, None))[0]
-                reading.samples[index] = (before, self.sample(received[0]))
+                self._picture(index, received[0])
             if not given:
                 return board.go()
             top, mine = received[0], grads[index]
@@ -106,6 +100,8 @@ class Pulling:
                 else:
                     grads[target] = seen
                     if told[target]:
+                        if self.sample is not None:
+                            self._picture(target, amount)
                         self._tell(target, seen)
             return board.go()
 
@@ -116,11 +112,28 @@ class Pulling:
             live = self.reading.live[index]
             self.oddities.append(oddity_of(live, index, position, amount, upstream))
 
+    def _known_without_hooks(self) -> list[bool]:
+        """By node: whether what arrives there is known from the hook above. For a picture that hook
+        must be right above: below a view the same numbers lie in another shape."""
+        reading, told = self.reading, [False] * len(self.reading.live)
+        above = dict.fromkeys(range(len(told)), -1)
+        for index in range(len(told) - 1, -1, -1):
+            may = reading.ops[index] in VIEWED and index not in self._own and self._is_plain(index)
+            right = self.sample is None or not told[above[index]]
+            told[index] = may and right
+            for target in reading.inputs[reading.starts[index] : reading.starts[index + 1]]:
+                above[target] = index
+        return told
+
     def _is_plain(self, index: int) -> bool:
         """Whether a node is a leaf, or has one operand and a rule of PyTorch's own."""
         reading = self.reading
         alone = reading.starts[index + 1] - reading.starts[index] == 1
         return reading.ops[index] == LEAF or (alone and not is_custom(reading.live[index]))
+
+    def _picture(self, index: int, gradient: torch.Tensor) -> None:
+        before, _ = self.reading.samples.get(index, (None, None))
+        self.reading.samples[index] = (before, self.sample(gradient))
 
     def _tell(self, index: int, seen: Look) -> None:
         """The gradient of a node without a hook, for what lies below."""

@@ -29,6 +29,8 @@ def sample(t: torch.Tensor, most: int = MOST_PICTURED) -> Sample | None:
     kind = board.kind_of(t) if board.far(t) else None
     if kind is not None:
         down, across = -(-extents[0] // rows), -(-extents[1] // columns)
+        if not t.is_contiguous() and t.dim() > 1:
+            t, rows = t[::rows], 1  # what is copied then is little
         grid = extents[1], down, across, rows, columns
         return board.board_of(t).draw(t.contiguous(), kind, grid)
     return t.reshape(extents)[::rows, ::columns].to(torch.float64, copy=True)
