@@ -237,6 +237,38 @@ def disagreements():
     return found
 
 
+def small_things(steps=300):
+    """In microseconds: a launch, a summary with its launch, what is fetched, a bare hook."""
+    t, home = torch.ones(64, 64, device="cuda"), board.board_of(torch.ones(1, device="cuda"))
+    x = torch.ones(64, device="cuda", requires_grad=True)
+
+    def chain(hooked):
+        y = x
+        for _ in range(steps):
+            y = y * 1.0
+            if hooked:
+                y.grad_fn.register_hook(lambda given, received: None)
+        return y.sum()
+
+    def each(act, times=steps):
+        begin = waited("cuda")
+        for _ in range(times):
+            act()
+        return 1e6 * (time.perf_counter() - begin) / times
+
+    def launch():
+        home._held.append(t)
+        home.go()
+
+    found = {"launch": each(launch), "summary": each(lambda: (look(t), board.go()))}
+    board.clear()
+    found["send and fetch"] = each(lambda: home.send(t.double()).numbers())
+    passes = [chain(hooked) for hooked in (False, True)]
+    bare, hooked = [each(lambda loss=loss: loss.backward(), 1) for loss in passes]
+    found["hook"] = (hooked - bare) / steps
+    return ", ".join(f"{what} {cost:.1f}" for what, cost in found.items())
+
+
 def report(name, device, steps):
     told = {"ms": costs(name, device, steps)}
     plain = told["ms"]["plain"]
@@ -248,7 +280,7 @@ def report(name, device, steps):
     print(", ".join(f"{n}: {cost:.1f}" for n, cost in told["dear"].items()))
     for way in ("examined", "light"):
         parts = told[f"parts, {way}"] = parts_of(name, device, steps, way)
-        top = sorted(parts.items(), key=lambda each: -each[1])[: 22 if way == "examined" else 8]
+        top = sorted(parts.items(), key=lambda each: -each[1])[: 16 if way == "examined" else 4]
         print(f"  {way}, us: " + ", ".join(f"{n} {cost:.0f}" for n, cost in top))
     for way in ("plain", *WAYS):
         model, _, step = workload(name, device)
@@ -260,11 +292,11 @@ def report(name, device, steps):
             print(f"  {way}: {sum(ops.values())} operators", end="")
             if device == "cuda":
                 calls, kernels = on_device(step)
-                print("; " + ", ".join(f"{n} {c:g}" for n, c in calls.most_common(7)))
+                print("; " + ", ".join(f"{n} {c:g}" for n, c in calls.most_common(4)))
                 print(f"    device {sum(kernels.values()):.0f} us: ", end="")
-                print(", ".join(f"{n[:48]} {t:.0f}" for n, t in kernels.most_common(10)))
+                print(", ".join(f"{n[:24]} {t:.0f}" for n, t in kernels.most_common(3)))
                 where = waits(step)
-                print("    waits: " + ", ".join(f"{at} {c}" for at, c in where.most_common(14)))
+                print("    waits: " + ", ".join(f"{at} {c}" for at, c in where.most_common(5)))
             else:
                 print()
     if device == "cuda":
@@ -302,6 +334,7 @@ def main():
         torch.use_deterministic_algorithms(True, warn_only=True)
         print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}", flush=True)
         found = disagreements()
+        print("us: " + small_things())
         print("the kernel agrees with the CPU" if not found else "\n".join(found), flush=True)
     told = {}
     for name in options.only.split(","):

@@ -25,6 +25,7 @@ COUNTED = 1 << 31
 """Tensors of so many numbers or more are counted by PyTorch."""
 Units = tuple[torch.Tensor, int, str, int, int]
 """A tensor, its kind, the op, its units, and how many numbers of a unit lie side by side."""
+_NOTHING = torch.zeros(0)
 _PACK, _SIZE = TASK.pack_into, TASK.size
 _KINDS = {getattr(torch, name): number for name, number in KINDS.items()}
 
@@ -64,13 +65,11 @@ class Gpu:
                 f"a launch without error {failed}", "summarise tensors on a GPU", torch.__version__
             )
 
-    def send(self, t: torch.Tensor) -> torch.Tensor:
-        """A copy on the host, whose numbers are there after :meth:`wait`."""
-        return t.to("cpu", non_blocking=True)
-
-    def wait(self) -> None:
-        """Until everything sent is there."""
-        torch.cuda.current_stream(self._device).synchronize()
+    def fetch(self, tensors: Sequence[torch.Tensor]) -> Any:
+        """The numbers of some tensors of eight bytes a number, as integers, one after the other:
+        the device is waited for once."""
+        flat = [t.reshape(-1).view(torch.int64) for t in tensors]
+        return torch.cat(flat).cpu().numpy()
 
 
 class Board:
@@ -85,7 +84,7 @@ class Board:
         self._most = 0
         self._pages: list[torch.Tensor] = []
         self._page, self._left = 0, 0
-        self._sent = self._arrived = 0
+        self._sent: list[Sent] = []
         self._columns: list[list[Any]] = []
         self._drawn: list[Any] = []
         self._news = False  # whether there is more than has been read
@@ -179,26 +178,30 @@ class Board:
     # ---- what is sent -------------------------------------------------------------------------
 
     def send(self, t: torch.Tensor) -> Sent:
-        """The numbers of a tensor, on their way."""
+        """The numbers of a tensor of eight bytes a number, which stays as it is until they are
+        fetched: with all others, when somebody needs one of them."""
         self.go()
-        self._sent += 1
-        return Sent(self, self._gpu.send(t), self._sent)
+        self._sent.append(Sent(self, t))
+        return self._sent[-1]
 
-    def await_(self, number: int) -> None:
-        """Until what was sent under a number is there, and all before it."""
-        if self._arrived < number:
-            self._gpu.wait()
-            self._arrived = self._sent
+    def fetch(self) -> None:
+        """Everything that was sent arrives."""
+        sent, self._sent = self._sent, []
+        whole, begin = self._gpu.fetch([each.there for each in sent]), 0
+        for each in sent:
+            end = begin + each.there.numel()
+            each.arrive(whole[begin:end])
+            begin = end
 
     def read(self) -> None:
         """Wait for everything, once, and make numbers of the rows."""
         if not self._news:
             return
         self._news = False
-        pages = [self.send(page) for page in self._pages]
+        left = [0] * (len(self._pages) - 1) + [self._left]
+        pages = [self.send(page[: len(page) - rest]) for page, rest in zip(self._pages, left)]
         if self.used:
-            rows: Any = self.send(self._rows[: self.used]).numbers()
-            self._columns = _columns_of(rows)
+            self._columns = _columns_of(self.send(self._rows[: self.used]).numbers())
         self._drawn = [page.numbers() for page in pages]
 
     def summary(self, row: int, count: int) -> Summary:
@@ -239,15 +242,23 @@ def _columns_of(rows: Any) -> list[list[Any]]:
 class Sent:
     """Numbers on their way from a device."""
 
-    __slots__ = ("_board", "_host", "_number")
+    __slots__ = ("_board", "_numbers", "there")
 
-    def __init__(self, board: Board, host: torch.Tensor, number: int) -> None:
-        self._board, self._host, self._number = board, host, number
+    def __init__(self, board: Board, there: torch.Tensor) -> None:
+        self._board, self.there = board, there
+        self._numbers: Any = None
+
+    def arrive(self, numbers: Any) -> None:
+        """The numbers are here, as integers of the same bits."""
+        real = np.float64 if self.there.is_floating_point() else np.int64
+        self._numbers = numbers.view(real).reshape(tuple(self.there.shape))
+        self.there = _NOTHING
 
     def numbers(self) -> Any:
-        """The numbers, waited for where they are not there yet."""
-        self._board.await_(self._number)
-        return self._host.numpy()
+        """The numbers, waited for where they are not here yet."""
+        if self._numbers is None:
+            self._board.fetch()
+        return self._numbers
 
 
 class Norms:

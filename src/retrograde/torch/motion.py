@@ -214,7 +214,7 @@ class Live:
         self.far = bool(grads) and all(map(board.far, grads))
         self._numbers: Any = [] if self.far else [is_live(grad) for grad in grads]
         if self.far:
-            self._numbers = board.board_of(grads[0]).send(stacked(grads, float("inf")))
+            self._numbers = board.board_of(grads[0]).send(stacked(grads, float("inf")).double())
 
     def flags(self) -> Any:
         """One each."""
