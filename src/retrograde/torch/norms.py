@@ -13,10 +13,11 @@ from .summaries import is_dense
 
 def norms_of(grads: Sequence[torch.Tensor]) -> torch.Tensor | board.Norms:
     """The norms of some gradients, not yet read; of those on one GPU by the board's kernel."""
-    kinds = [board.kind_of(g) if board.far(g) else None for g in grads]
-    if None not in kinds and len({g.device for g in grads}) == 1:
-        dense = [g if is_dense(g) else g.contiguous() for g in grads]
-        return board.board_of(dense[0]).norms(list(zip(dense, kinds)))  # type: ignore[arg-type]
+    if all(map(board.far, grads)) and len({g.device for g in grads}) == 1:
+        kinds = [board.kind_of(g) for g in grads]
+        if None not in kinds:
+            dense = [g if is_dense(g) else g.contiguous() for g in grads]
+            return board.board_of(dense[0]).norms(list(zip(dense, kinds)))  # type: ignore[arg-type]
     return stacked(grads)
 
 
