@@ -258,6 +258,7 @@ def small_things(steps=300):
 
     def launch():
         home._held.append(t)
+        home._most = 1
         home.go()
 
     found = {"launch": each(launch), "summary": each(lambda: (look(t), board.go()))}

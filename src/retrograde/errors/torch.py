@@ -23,6 +23,14 @@ class TorchFeatureError(RetrogradeError, ImportError):
             "tested with PyTorch 2.11 to 2.13: install one of these, or a newer retrograde."
         )
 
+    @classmethod
+    def launch(cls, code: int, version: str) -> Self:
+        return cls(
+            f"PyTorch {version}: a launch to summarise tensors on a GPU ended with error {code} of "
+            "the driver. The program itself may be well: run it without the watch, or watch it on "
+            "the CPU."
+        )
+
 
 class TorchProgramError(RetrogradeError, ValueError):
     """A PyTorch program gave nothing to look at, or something that cannot be looked at."""

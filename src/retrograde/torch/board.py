@@ -46,7 +46,9 @@ class Gpu:
 
     def __init__(self, device: torch.device) -> None:
         self._kernel = find("compile_kernel")(SOURCE, "look_at").func
-        self._launch = _LAUNCH(ctypes.cast(find("gpu_library")().cuLaunchKernel, _ADDRESS).value)
+        plain = ctypes.cast(find("gpu_library")().cuLaunchKernel, _ADDRESS).value
+        assert plain is not None
+        self._launch = _LAUNCH(plain)
         self._stream, self._device = find("raw_stream"), device.index or 0
         processors = torch.cuda.get_device_properties(device).multi_processor_count
         self.most_blocks = 4 * processors
@@ -61,9 +63,7 @@ class Gpu:
             self._kernel, across, down, 1, THREADS, 1, 1, 0, stream, self._pointers, None
         )
         if failed:
-            raise TorchFeatureError.of(
-                f"a launch without error {failed}", "summarise tensors on a GPU", torch.__version__
-            )
+            raise TorchFeatureError.launch(failed, torch.__version__)
 
     def fetch(self, tensors: Sequence[torch.Tensor]) -> Any:
         """The numbers of some tensors of eight bytes a number, as integers, one after the other:
