@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
 import warnings
 
@@ -13,7 +14,9 @@ import torch.nn.functional as F
 from torch import nn
 
 import retrograde as rg
+from retrograde.errors import TorchFeatureError
 from retrograde.torch import board, gates, samples
+from retrograde.torch.kernel import THREADS
 from retrograde.torch.summaries import look, summary
 
 from ..printing.support import needs_compiler
@@ -106,6 +109,22 @@ def test_samples_are_those_of_the_cpu(gpu, monkeypatch, shape):
     near = samples.sample(t)
     assert far.shape == tuple(near.shape)
     assert far.numbers().tolist() == near.reshape(-1).tolist()
+
+
+def test_a_launch_hands_on_what_the_driver_wants():
+    called, codes = [], [0, 1]
+    gpu = object.__new__(board.Gpu)
+    gpu._kernel, gpu._device, gpu._pointers = ctypes.c_void_p(7), 0, None
+    gpu._stream = lambda device: 5
+    gpu._launch = board._LAUNCH(lambda *given: called.append(given) or codes.pop(0))
+    tasks = ctypes.create_string_buffer(b"tasks")
+    gpu.launch(tasks, 3, 2)
+    *numbers, stream, pointers, nothing = called[0]
+    assert numbers == [7, 3, 2, 1, THREADS, 1, 1, 0]
+    assert (stream, nothing) == (5, None)
+    assert ctypes.cast(pointers, ctypes.POINTER(ctypes.c_void_p))[0] == ctypes.addressof(tasks)
+    with pytest.raises(TorchFeatureError, match=r"a launch .* ended with error 1 of the driver"):
+        gpu.launch(tasks, 3, 2)
 
 
 # ---- programs -----------------------------------------------------------------------------------
