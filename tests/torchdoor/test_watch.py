@@ -47,6 +47,9 @@ REFUSED = [
     (lambda: rg.torch.births("loss"), "takes a tensor of PyTorch, not str"),
     (lambda: rg.torch.watch(net(), colour=3.0), "colour"),
     (lambda: rg.torch.watch(net(), log=True), "takes a path for a CSV file, or a writer"),
+    (lambda: rg.torch.assert_healthy(3), "training step, a function that is called without arg"),
+    (lambda: rg.torch.assert_healthy(None), "and give it step, without calling it."),
+    (lambda: rg.torch.assert_healthy(net, 3), "rg.torch.assert_healthy takes modules"),
     (lambda: rg.torch.watch(net()).report(), "nothing inside the block called backward()"),
     (lambda: rg.torch.watch(net()).story(), "nothing inside the block called backward()"),
 ]  # fmt: skip
@@ -232,6 +235,28 @@ def test_norms_and_loss_are_live():
             assert watch.norms == pytest.approx(own, rel=1e-5)
             assert watch.loss == pytest.approx(loss.item())
             optimizer.step()
+
+
+def test_a_log_has_every_pass_as_it_ends(tmp_path):
+    path, model = tmp_path / "norms.csv", net()
+    with rg.torch.watch(model, log=path):
+        for number in (1, 2, 3):
+            F.cross_entropy(model(X), Y).backward()
+            assert path.read_text().splitlines()[-1].startswith(f"{number},")
+
+
+def test_a_leaf_that_is_detached_is_known_from_the_first_pass():
+    w, b = torch.randn(4, 3, requires_grad=True), torch.zeros(3, requires_grad=True)
+    optimizer = torch.optim.SGD([w, b], lr=0.05)
+    for passes in (1, 3):
+        with rg.torch.watch() as watch:
+            for _ in range(passes):
+                optimizer.zero_grad()
+                F.cross_entropy(X @ w.detach() + b, Y).backward()
+                optimizer.step()
+        (alarm,) = watch.report().alarms
+        assert (alarm.kind, alarm.began) == ("detached", 1)
+        assert "'w': detached, detach() on line" in watch.report().text()
 
 
 def test_norms_go_to_a_file_and_to_a_writer(tmp_path):

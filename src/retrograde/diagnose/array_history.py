@@ -101,6 +101,7 @@ class ArrayHistory(History):
         """Take over what is known of the parameters that come first here too, when there are
         more of them than there were."""
         old = len(other.parameters)
+        other.motion.finish()
         for name in ("largest", "reached", "depths", "missing", "zero_uses", "_weights"):
             getattr(self, name)[:old] = getattr(other, name)
         self.component[:old] = other.component
@@ -150,6 +151,7 @@ class ArrayHistory(History):
 
     def examine(self, seen: Seen, site: Site | None) -> None:
         """A pass of which everything was seen."""
+        self.motion.finish()
         self.examined += 1
         self.take(seen)
         self.beside.losses.take(self.passes, seen.loss, self.thresholds.blown)
@@ -168,9 +170,11 @@ class ArrayHistory(History):
             self.nodes_at_first = self.nodes - round(before * (self.passes - gap - 1))
 
     def pass_by(
-        self, gradients: Any, reached: Any, losses: Sequence[float], site: Site | None
-    ) -> None:
-        """A pass, or several alike, of which only losses and norms of gradients were seen."""
+        self, gradients: Any, reached: Any, losses: Sequence[float], site: Site | None,
+        keep: bool = True,
+    ) -> None:  # fmt: skip
+        """A pass, or several alike, of which only losses and norms of gradients were seen; for
+        ``keep`` see :meth:`Motion.passed`."""
         many, self.loss = len(losses), losses[-1]
         for number, loss in enumerate(losses, start=self.passes + 1):
             self.beside.losses.take(number, loss, self.thresholds.blown)
@@ -179,4 +183,4 @@ class ArrayHistory(History):
         self.glance(gradients, reached, many)
         odd = not isfinite(self.loss) or not np.isfinite(gradients).all()
         self.not_finite.update(self.passes, np.array([odd]), many=many)
-        self.motion.passed(gradients, reached, losses, site)
+        self.motion.passed(gradients, reached, losses, site, keep)

@@ -387,6 +387,7 @@ class History:
     def close(self) -> None:
         """After the last pass: what has happened since."""
         self.motion.settle(self.passes)
+        self.motion.finish()
 
 
 def scaled_norm(sizes: Any, largest: float | None = None) -> float:

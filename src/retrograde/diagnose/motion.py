@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from .._shared.numerics import np
@@ -37,24 +38,33 @@ class Step:
     weights: Any
     products: Any
 
-    @property
+    @cached_property
+    def _sums(self) -> Any:
+        """Of everything that moved: updates, gradients, weights, products."""
+        with np.errstate(all="ignore"):
+            parts = (self.updates, self.gradients, self.weights, self.products)
+            return np.stack(parts).sum(axis=1)
+
+    @cached_property
     def ratio(self) -> float:
         """Update over weight, of everything that moved; NaN where the weights are 0."""
+        updates, _, weights, _ = self._sums
         with np.errstate(all="ignore"):
-            return float(np.sqrt(self.updates.sum()) / np.sqrt(self.weights.sum()))
+            return float(np.sqrt(updates) / np.sqrt(weights))
 
-    @property
+    @cached_property
     def effect(self) -> float:
         """Gradient × weight, of everything that moved."""
+        _, gradients, weights, _ = self._sums
         with np.errstate(all="ignore"):
-            return float(np.sqrt(self.gradients.sum()) * np.sqrt(self.weights.sum()))
+            return float(np.sqrt(gradients) * np.sqrt(weights))
 
-    @property
+    @cached_property
     def cosine(self) -> float:
         """Between the update and the gradient; NaN where either is 0."""
+        updates, gradients, _, products = self._sums
         with np.errstate(all="ignore"):
-            lengths = np.sqrt(self.updates.sum()) * np.sqrt(self.gradients.sum())
-            return float(self.products.sum() / lengths)
+            return float(products / (np.sqrt(updates) * np.sqrt(gradients)))
 
 
 @dataclass(frozen=True)
@@ -148,10 +158,14 @@ class Motion(ABC):
     # ---- between passes ----------------------------------------------------------------------
 
     def settle(self, number: int) -> None:
-        """See what has happened since pass ``number``, the last one."""
+        """See what has happened since pass ``number``, the last one; where that is not known at
+        once, :meth:`finish` takes it in."""
         change = self.change()
         if change is not None:
             self.take(number, change)
+
+    def finish(self) -> None:  # noqa: B027  most engines know everything at once
+        """Take in what was seen by :meth:`settle` and is known only now."""
 
     def take(self, number: int, change: Change, many: int = 1) -> None:
         """What has happened since pass ``number``, and as often again between alike passes."""
@@ -212,9 +226,11 @@ class Motion(ABC):
     # ---- passes ------------------------------------------------------------------------------
 
     def passed(
-        self, gradients: Any, reached: Any, losses: Sequence[float], site: Site | None
-    ) -> None:
-        """After one pass, or several alike: its own gradients, and which parameters it reached."""
+        self, gradients: Any, reached: Any, losses: Sequence[float], site: Site | None,
+        keep: bool = True,
+    ) -> None:  # fmt: skip
+        """After one pass, or several alike: its own gradients, and which parameters it reached.
+        Of passes that are told late, whoever tells of them keeps what there was."""
         self.intervals += len(losses)
         self._losses.extend(losses)
         arrived = gradients != 0.0
@@ -224,7 +240,8 @@ class Motion(ABC):
         self._mixed |= mixed
         self._waiting |= arrived
         self._unreached &= ~reached
-        self.keep()
+        if keep:
+            self.keep()
 
     # ---- optimizers --------------------------------------------------------------------------
 

@@ -49,6 +49,8 @@ class Spells:
         """One pass: where the condition holds, and where the pass counts; the spells that end.
 
         Where ``many`` passes were alike, ``number`` is the last of them."""
+        if len(self.began) == 1:
+            return self._update_one(number, bool(np.all(holds)), bool(np.all(counts)), many)
         hit, miss = counts & holds, counts & ~holds
         self.total += np.multiply(counts, many)
         self._misses = np.where(hit, 0, self._misses + np.multiply(miss, many))
@@ -66,6 +68,31 @@ class Spells:
         self.seen += np.multiply((self.began > 0) & counts, many)
         self.last[hit] = number
         return ending
+
+    def _update_one(self, number: int, holds: bool, counts: bool, many: int) -> Any:
+        """The same for a single thing, in plain numbers."""
+        ending = False
+        if not counts:
+            return np.array([ending])
+        self.total[0] += many
+        open_ = self.began[0] > 0
+        if holds:
+            self._misses[0] = 0
+            if not open_:
+                self.began[0] = number - many + 1
+            self.times[0] += many
+            self.last[0] = number
+        else:
+            self._misses[0] += many
+            ending = bool(open_ and self._misses[0] >= self._slack)
+            if ending:
+                if self.times[0] >= self.longest[0]:
+                    self.past_began[0], self.past_ended[0] = self.began[0], self.last[0]
+                    self.longest[0] = self.times[0]
+                self.began[0] = self.times[0] = self.seen[0] = 0
+        if self.began[0] > 0:
+            self.seen[0] += many
+        return np.array([ending])
 
     def held_since(self, thing: int, began: int, number: int) -> None:
         """Of a thing that becomes known late: the condition has held in every pass from one to

@@ -23,6 +23,14 @@ class TorchFeatureError(RetrogradeError, ImportError):
             "tested with PyTorch 2.11 to 2.13: install one of these, or a newer retrograde."
         )
 
+    @classmethod
+    def launch(cls, code: int, version: str) -> Self:
+        return cls(
+            f"PyTorch {version}: a launch to summarise tensors on a GPU ended with error {code} of "
+            "the driver. The program itself may be well: run it without the watch, or watch it on "
+            "the CPU."
+        )
+
 
 class TorchProgramError(RetrogradeError, ValueError):
     """A PyTorch program gave nothing to look at, or something that cannot be looked at."""
@@ -95,10 +103,20 @@ class TorchProgramError(RetrogradeError, ValueError):
         )
 
     @classmethod
-    def no_module(cls, given: object) -> Self:
+    def no_module(cls, function: str, given: object) -> Self:
         return cls(
-            f"rg.torch.watch takes modules (torch.nn.Module), not {type(given).__name__}. Give it "
-            "the model, several models, or nothing: models are found when they are called."
+            f"rg.torch.{function} takes modules (torch.nn.Module), not {type(given).__name__}. "
+            "Give it the model, several models, or nothing: models are found when they are called."
+        )
+
+    @classmethod
+    def no_step(cls, given: object, site: Site | None) -> Self:
+        return cls(
+            "rg.torch.assert_healthy runs a training step, a function that is called without "
+            f"arguments, and was given {given!r:.60}"
+            + (f" on line {site.line}" if site is not None else "")
+            + ". Write def step(): with zero_grad(), the loss, backward() and the optimizer's "
+            "step() in it, and give it step, without calling it."
         )
 
     @classmethod

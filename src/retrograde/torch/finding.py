@@ -14,7 +14,7 @@ from ..diagnose.cures import cure_of
 from ..diagnose.pass_births import backward_birth, births_of, described
 from ..diagnose.report import ALARM, Verdict
 from ..passes.flat import Pass
-from ..passes.summary import joined, shape_text
+from ..passes.summary import Summary, joined, shape_text
 from ._private import number_of, overwritten_in, saved_by
 from .graph import Reading
 from .lines import Call, Lines, Lost
@@ -61,7 +61,7 @@ def births_caught(trap: Trap, reading: Reading, last: Reading | None) -> Births:
 
 def _given(call: Call) -> Birth | None:
     """A call that gave NaN outside of the graph, or was given it by data."""
-    values = [each for each in call.values if not hasattr(each, "board")]
+    values = [each for each in call.values if isinstance(each, Summary)]
     after = joined(values) if values else None
     words = [f"{shape_text(shape)}: {seen}" for shape, seen in call.operands]
     nans = any(seen.nans for _, seen in call.operands)

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from ..passes.arrays import Gate
+from . import board
 from ._private import saved_by
 from .graph import Reading
 from .kinds import LEAF, NORMS, kind_of
@@ -49,10 +50,60 @@ _BY_INPUT: dict[str, tuple[bool, Shut]] = {
 """By op: whether it saturates rather than dies, and where it is shut, by result or by input."""
 
 
-def gates_of(reading: Reading) -> list[Gate]:
-    """Every activation of a pass; those on one line over one layer are one, as in a recurrence.
-    Their counts stay on their devices until :func:`count`."""
-    found: dict[Any, Gate] = {}
+class Gates:
+    """The activations of a pass, as their units are counted."""
+
+    def __init__(self) -> None:
+        self._gates: list[Gate] = []
+        self._known: dict[Any, Gate] = {}
+        self._near: dict[torch.device, list[tuple[Gate, torch.Tensor]]] = {}
+        self._far: dict[board.Board, list[tuple[Gate, board.Units]]] = {}
+        self._sent: list[tuple[Gate, board.Sent, int, int]] = []
+
+    def add(self, key: Any, gate: Gate, kept: torch.Tensor, axis: int, shut: Shut) -> None:
+        """One activation, by what autograd keeps; those with one key are one gate."""
+        known = self._known.setdefault(key, gate)
+        if known is gate:
+            self._gates.append(gate)
+        units = kept.shape[axis]
+        known.rows += kept.numel() // units
+        kind = board.kind_of(kept) if board.far(kept) and kept.numel() < board.COUNTED else None
+        if kind is None:
+            over = [d for d in range(kept.dim()) if d != axis]
+            with torch.no_grad():
+                counts = shut(kept).sum(over)
+            self._near.setdefault(kept.device, []).append((known, counts))
+            return
+        last = kept.movedim(axis, -1)
+        beside = last.is_contiguous()
+        inner = 1 if beside else prod(kept.shape[axis + 1 :])
+        task = (last if beside else kept.contiguous(), kind, gate.op, units, inner)
+        self._far.setdefault(board.board_of(kept), []).append((known, task))
+
+    def send(self) -> None:
+        """All activations are known: what lies on a GPU is counted there."""
+        for home, those in self._far.items():
+            sent, begin = home.count_shut([task for _, task in those]), 0
+            for gate, (_, _, _, units, _) in those:
+                self._sent.append((gate, sent, begin, units))
+                begin += units
+        self._far.clear()
+
+    def counted(self) -> list[Gate]:
+        """The gates, when the pass is over: each device is waited for once."""
+        for those in self._near.values():
+            counts = torch.cat([each for _, each in those]).cpu().numpy()
+            ends = np.cumsum([len(each) for _, each in those])
+            for (gate, _), mine in zip(those, np.split(counts, ends[:-1])):
+                gate.shut = gate.shut + mine
+        for gate, sent, begin, units in self._sent:
+            gate.shut = gate.shut + sent.numbers()[begin : begin + units]
+        return self._gates
+
+
+def gates_of(reading: Reading) -> Gates:
+    """Every activation of a pass; those on one line over one layer are one, as in a recurrence."""
+    found = Gates()
     for index, op in enumerate(reading.ops):
         if op not in _BY_RESULT and op not in _BY_INPUT:
             continue
@@ -66,31 +117,11 @@ def gates_of(reading: Reading) -> list[Gate]:
         if kept.dim() < 2 or not kept.numel() or kept.is_complex():
             continue
         owner, axis = _owner(reading, index, kept)
-        over = [d for d in range(kept.dim()) if d != axis]
-        with torch.no_grad():
-            rows = prod(kept.shape[d] for d in over)
-            counts = shut(kept.detach()).sum(over)
-        key = (reading.sites[index], op, owner, len(counts))
-        known = found.get(key)
-        if known is None:
-            gate = Gate(index, op, reading.sites[index], saturates, rows, counts, owner)
-            found[key] = gate
-        else:
-            known.rows += rows
-            known.shut = known.shut + counts
-    return list(found.values())
-
-
-def count(gates: list[Gate]) -> None:
-    """Read the counts, waiting once for each device."""
-    by_device: dict[torch.device, list[Gate]] = {}
-    for gate in gates:
-        by_device.setdefault(gate.shut.device, []).append(gate)
-    for those in by_device.values():
-        counts = torch.cat([gate.shut for gate in those]).cpu().numpy()
-        ends = np.cumsum([len(gate.shut) for gate in those])
-        for gate, mine in zip(those, np.split(counts, ends[:-1])):
-            gate.shut = mine
+        site = reading.sites[index]
+        gate = Gate(index, op, site, saturates, 0, 0, owner)
+        found.add((site, op, owner, kept.shape[axis]), gate, kept.detach(), axis, shut)
+    found.send()
+    return found
 
 
 def _owner(reading: Reading, index: int, kept: torch.Tensor) -> tuple[int, int]:

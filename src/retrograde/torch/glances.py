@@ -15,8 +15,9 @@ import torch
 from .._shared.sites import Site
 from ..diagnose.array_history import ArrayHistory
 from ..diagnose.motion import Change
-from ._private import find
-from .motion import TensorMotion
+from .board import Norms
+from .motion import Live, TensorMotion
+from .norms import norms_of
 from .patients import Patients
 
 MOST, MOST_ON_GPU = 64, 16
@@ -25,7 +26,10 @@ MOST, MOST_ON_GPU = 64, 16
 Mark = tuple[int, int] | None
 """A gradient as it stands: which tensor, and how often it was written to."""
 
-Begun = tuple[list[tuple[int, float]], list[Mark], list[bool]]
+Lives = tuple[list[int], Live] | None
+"""Gradients that were written to, by number, and which of them are not zero; None for no such."""
+
+Begun = tuple[list[tuple[int, float]], list[Mark], Lives]
 """Parameters and gradients before a pass."""
 
 
@@ -41,7 +45,7 @@ class Glance:
 
     versions: list[tuple[int, float]]
     before: list[Mark]
-    live: list[bool]
+    live: Lives
     after: list[Mark]
     norms: Any
     loss: Any
@@ -63,11 +67,14 @@ class Glances:
         if not self.waiting and self._patients.history is not None:
             self._patients.history.begin()
         before = [mark(t) for t in tensors]
-        live = [True] * len(tensors)
+        live: Lives = None
         if self.waiting and any(each is not None for each in before):
-            for number, (t, was) in enumerate(zip(tensors, self.waiting[-1].after)):
-                if t.grad is not None and was != before[number]:
-                    live[number] = bool(t.grad.detach().any())
+            written = {
+                number: t.grad
+                for number, (t, was) in enumerate(zip(tensors, self.waiting[-1].after))
+                if t.grad is not None and was != before[number]
+            }
+            live = list(written), Live(list(written.values()))
         return motion.versions() if motion is not None else [], before, live
 
     def add(self, began: Begun, loss: Any, scale: float, site: Site | None) -> None:
@@ -106,8 +113,11 @@ class Glances:
         """Work out what the waiting passes mean."""
         waiting, self.waiting = self.waiting, []
         history, motion = self._patients.history, self._patients.motion
+        if motion is not None:
+            motion.finish()
         if history is None or motion is None or not waiting:
             return
+        _read(waiting)
         group: list[Glance] = []
         known: Any = None
         previous: Glance | None = None
@@ -135,9 +145,13 @@ class _Meaning:
         self.change: Change | None = None
         if before is not None and len(before.versions) == len(this.versions):
             moved = motion.differ(before.versions, this.versions)
+            lives = [True] * len(this.before)
+            if this.live is not None:
+                for number, live in zip(this.live[0], this.live[1].flags().tolist()):
+                    lives[number] = live
             reset = [
                 now is None or then is None or now[0] != then[0] or not live
-                for now, then, live in zip(this.before, before.after, this.live)
+                for now, then, live in zip(this.before, before.after, lives)
             ]
             pulled = [mark is not None for mark in before.after]
             self.change = Change(_flags(moved, count), _flags(pulled, count), _flags(reset, count))
@@ -148,7 +162,7 @@ class _Meaning:
         having = [n for n, mark in enumerate(this.after) if mark is not None]
         self.gradients[having] = np.array(numbers) / this.scale
         self.gradients[~self.reached] = 0.0
-        self.loss = float(this.loss) / this.scale if torch.is_tensor(this.loss) else this.loss
+        self.loss = this.loss
         self.scaled = this.scale != 1.0
         if self.scaled and isfinite(self.loss):  # the scaler skips this step
             self.gradients = np.where(np.isfinite(self.gradients), self.gradients, 0.0)
@@ -172,9 +186,8 @@ class _Meaning:
         motion, many = history.motion, len(group)
         if self.change is not None:
             motion.take(history.passes, self.change, many)
-        losses = [float(each.loss) / each.scale if torch.is_tensor(each.loss) else each.loss
-                  for each in group]  # fmt: skip
-        history.pass_by(self.gradients, self.reached, losses, self.site)
+        losses = [each.loss for each in group]
+        history.pass_by(self.gradients, self.reached, losses, self.site, keep=False)
         for optimizer in self.steps:
             patients.step_again(optimizer, many)
 
@@ -185,11 +198,13 @@ def _flags(found: list[bool], count: int) -> Any:
     return flags
 
 
-def norms_of(grads: Sequence[Any]) -> Any:
-    """The norms of many gradients as one tensor, not yet read."""
-    if any(g.layout is not torch.strided for g in grads):
-        grads = [g.coalesce().values() if g.is_sparse else g.to_dense() for g in grads]
-    norms = find("foreach_norm")([g.detach() for g in grads])
-    if len({norm.dtype for norm in norms}) > 1 or len({norm.device for norm in norms}) > 1:
-        norms = [norm.float().cpu() for norm in norms]
-    return torch.stack(norms)
+def _read(waiting: Sequence[Glance]) -> None:
+    """Losses and norms that are still on a device, with one wait for all of them."""
+    late = [each for each in waiting if torch.is_tensor(each.loss)]
+    for each in waiting:
+        if isinstance(each.norms, Norms):
+            each.norms.send()
+    if late:
+        losses = torch.stack([each.loss.double() for each in late]).tolist()
+        for each, loss in zip(late, losses):
+            each.loss = loss / each.scale

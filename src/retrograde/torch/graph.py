@@ -32,22 +32,23 @@ def dtype_name(dtype: Any) -> str:
     return found
 
 
-def nodes_under(tops: Sequence[Any]) -> list[Any]:
-    """Every autograd node under some others, in the order they were made, leaves first.
+def nodes_under(tops: Sequence[Any]) -> dict[Any, Any]:
+    """Every autograd node under some others, in the order they were made, leaves first, with the
+    nodes and outputs right below it.
 
     A node's inputs were made before it, so the numbers autograd gives are an order."""
     pending = list(dict.fromkeys(tops))
-    seen = set(pending)
-    found = list(pending)
+    found = dict.fromkeys(pending)
     while pending:
-        for node, _ in pending.pop().next_functions:
-            if node is not None and node not in seen:
-                seen.add(node)
-                found.append(node)
+        top = pending.pop()
+        below = found[top] = top.next_functions
+        for node, _ in below:
+            if node is not None and node not in found:
+                found[node] = None
                 pending.append(node)
     numbers = {node: number_of(node) for node in found}
-    found.sort(key=lambda node: -1 if numbers[node] > 1 << 62 else numbers[node])
-    return found
+    order = sorted(found, key=lambda node: -1 if numbers[node] > 1 << 62 else numbers[node])
+    return {node: found[node] for node in order}
 
 
 class Reading:
@@ -59,7 +60,8 @@ class Reading:
         self, roots: Sequence[torch.Tensor], names: Mapping[int, str], lines: Lines | None
     ) -> None:
         tops = [root.grad_fn for root in roots if root.grad_fn is not None]
-        self.live = nodes_under(tops)
+        below = nodes_under(tops)
+        self.live = list(below)
         self.place = {node: index for index, node in enumerate(self.live)}
         self.roots = [self.place[top] for top in tops]
         self.variables: dict[int, torch.Tensor] = {}
@@ -79,9 +81,13 @@ class Reading:
         self.starts = [0]
         self.inputs: list[int] = []
         self.outputs: list[int] = []
-        self._read(names, lines)
+        self.widths = [1] * count
+        """How many outputs each has."""
+        self._read(below, names, lines)
 
-    def _read(self, names: Mapping[int, str], lines: Lines | None) -> None:
+    def _read(
+        self, below: Mapping[Any, Any], names: Mapping[int, str], lines: Lines | None
+    ) -> None:
         place = self.place
         for index, live in enumerate(self.live):
             if self.ops[index] == LEAF:
@@ -94,10 +100,11 @@ class Reading:
                     self.groups[index] = self.names[index].rpartition(".")[0]
             else:
                 about = outputs_of(live)
+                self.widths[index] = len(about)
                 if about:
                     self.shapes[index] = tuple(about[0].shape)
                     self.dtypes[index] = dtype_name(about[0].dtype)
-                for node, output in live.next_functions:
+                for node, output in below[live]:
                     self.inputs.append(NUMBER_OPERAND if node is None else place[node])
                     self.outputs.append(output)
                 if lines is not None:
@@ -156,6 +163,7 @@ class Reading:
         for index, variable in self.variables.items():
             if variable.device.type != "meta":
                 self.values[index] = look(variable)
+        board.go()
 
     def look_at_saved(self) -> None:
         """Values by what autograd keeps, for a pass in which nobody saw them being made."""
@@ -176,6 +184,7 @@ class Reading:
                 fits = target >= 0 and self.shapes[target] == tuple(tensor.shape)
                 if fits and self.values[target] is None:
                     self.values[target] = look(tensor)
+        board.go()
 
     def whole(self) -> Pass:
         """The pass as data, when backward is over: summaries on their way are read in one go."""

@@ -45,7 +45,7 @@ Places = Mapping[Any, tuple[Site | None, str]]
 def uses_of(loss: torch.Tensor, t: torch.Tensor, places: Places) -> tuple[Any, list[Found]]:
     """The gradient of a tensor, and every use of it with what it contributed. No ``.grad``
     changes."""
-    live = nodes_under([loss.grad_fn])
+    live = list(nodes_under([loss.grad_fn]))
     top = get_gradient_edge(t).node
     chains: dict[Any, tuple[Any, ...]] = {top: ()}
     for node in live:  # inputs before uses
@@ -121,7 +121,7 @@ def through(
     nodes = {label: each.grad_fn for label, each in chosen.items() if each.grad_fn is not None}
     edges = [GradientEdge(node, 0) for node in nodes.values()]
     totals = torch.autograd.grad(loss, edges, retain_graph=True, allow_unused=True)
-    leaves = _leaves(nodes_under([loss.grad_fn]), t)
+    leaves = _leaves(list(nodes_under([loss.grad_fn])), t)
     whole, *_ = torch.autograd.grad(loss, [t, *leaves], retain_graph=True, allow_unused=True)
     whole = torch.zeros_like(t) if whole is None else _dense(whole)
 

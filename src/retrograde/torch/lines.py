@@ -17,6 +17,7 @@ from torch.overrides import TorchFunctionMode
 
 from .._shared.sites import Site
 from ..passes.summary import Summary
+from . import board
 from ._private import find, made_so_far, number_of
 from .guards import Guards
 from .modules import Modules
@@ -87,7 +88,7 @@ class Lost:
         return 1 if TRUTH in self.how else 2 if INTEGERS in self.how else 3
 
 
-@dataclass
+@dataclass(slots=True)
 class Call:
     """One call into PyTorch: its name, line and module, the nodes it made, what came out."""
 
@@ -121,6 +122,7 @@ class Lines(TorchFunctionMode):
         self.ends: list[int] = []  # one past the last node of each call
         self.calls: list[Call] = []
         self.writes: list[tuple[int, Call]] = []
+        self._unsettled: list[Call] = []
         self._passes = deque[int](maxlen=KEPT)
         self.forget()
 
@@ -138,8 +140,9 @@ class Lines(TorchFunctionMode):
 
     def settle(self) -> None:
         """Summaries that were on their way, while the board still has them."""
-        for call in self.calls:
+        for call in self._unsettled:
             call.values = [each for look in call.values if (each := settled(look)) is not None]
+        self._unsettled.clear()
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         before = made_so_far()
@@ -153,7 +156,8 @@ class Lines(TorchFunctionMode):
             self._guards.changed(bool(args[0]))
         if under:
             self._lose("detach_()", under, False)
-        self._follow_draws(name, args, kwargs, result, range(before, after))
+        if self._drawn or name in DRAWING:
+            self._follow_draws(name, args, kwargs, result, range(before, after))
         if after != before:
             if name not in ("backward", "grad"):
                 self._see(name, args, kwargs, result, before, after, calling())
@@ -229,6 +233,11 @@ class Lines(TorchFunctionMode):
                 seen = look(each)
                 call.values.append(seen)
                 odd += seen.odd
+        if call.values and not isinstance(call.values[0], Summary):
+            self._unsettled.append(call)
+        if last != first and self.sample is not None and isinstance(result, Tensor):
+            call.sample = self.sample(result)
+        board.go()
         if odd and "empty" not in name:
             call.operands = [
                 (tuple(t.shape), summary(t))
@@ -241,8 +250,6 @@ class Lines(TorchFunctionMode):
             if isinstance(target, Tensor) and is_plain(target) and not target.is_sparse:
                 self.writes.append((target.untyped_storage().data_ptr(), call))
         if last != first:
-            if self.sample is not None and isinstance(result, Tensor):
-                call.sample = self.sample(result)
             place = bisect_right(self.ends, last)
             self.ends.insert(place, last)
             self.calls.insert(place, call)

@@ -21,7 +21,8 @@ class Log(Protocol):
 
 
 class CsvLog:
-    """One row a pass and parameter: pass, loss, parameter, norm."""
+    """One row a pass and parameter: pass, loss, parameter, norm. A pass is there when it is over,
+    whatever ends the program."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._file = open(path, "w", newline="", encoding="utf-8")  # noqa: SIM115  closed by close
@@ -31,6 +32,7 @@ class CsvLog:
     def write(self, number: int, loss: float, norms: Mapping[str, float]) -> None:
         """One pass."""
         self._rows.writerows((number, loss, name, norm) for name, norm in norms.items())
+        self._file.flush()  # whoever follows the file sees every pass as it ends
 
     def close(self) -> None:
         """Close the file."""

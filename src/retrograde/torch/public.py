@@ -27,6 +27,7 @@ from .naming import names_now
 from .passing import doubling
 from .pulling import Pulling
 from .samples import sample
+from .sites import calling, site_of
 from .summaries import summary
 from .watching import Watch, watching_now
 
@@ -56,9 +57,7 @@ def watch(
     >>> w.report().healthy, sorted(w.norms)
     (True, ['bias', 'weight'])
     """
-    for each in models:
-        if not isinstance(each, torch.nn.Module):
-            raise TorchProgramError.no_module(each)
+    _check_models("watch", models)
     return Watch(models, examine, Thresholds.chosen(thresholds), pictures, log)
 
 
@@ -172,6 +171,9 @@ def assert_healthy(
     >>> rg.torch.assert_healthy(step, model).healthy
     True
     """
+    if not callable(step):
+        raise TorchProgramError.no_step(step, site_of(calling()))
+    _check_models("assert_healthy", models)
     with Watch(models, doubling, Thresholds.chosen(thresholds)) as seen:
         for _ in range(steps):
             step()
@@ -182,6 +184,12 @@ def assert_healthy(
 
 
 # ---- a loss, looked at ------------------------------------------------------------------------
+
+
+def _check_models(function: str, models: Sequence[Any]) -> None:
+    for each in models:
+        if not isinstance(each, torch.nn.Module):
+            raise TorchProgramError.no_module(function, each)
 
 
 def _check(function: str, loss: Any) -> None:

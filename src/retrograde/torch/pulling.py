@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from heapq import heappop, heappush
+from itertools import pairwise
 from typing import Any
 
 import torch
 
 from ..passes.summary import joined
 from . import board
-from ._private import outputs_of, saved_by
+from ._private import saved_by
 from .graph import Reading
+from .kinds import LEAF, VIEWS, is_custom
 from .summaries import Look, look, settled
+
+VIEWED = (VIEWS - {"expand", "tocopy"}) | {LEAF}
+"""Ops whose contribution is the gradient itself, in another shape; and leaves."""
 
 
 class Oddity:
@@ -22,8 +28,9 @@ class Oddity:
 
 
 class Pulling:
-    """Hooks on every node of a pass. A value with one use takes its summary from that edge, so
-    each gradient is read once; the gradient of a view is not read again."""
+    """Hooks on the nodes of a pass. A value with one use takes its summary from that edge, so
+    each gradient is read once; the gradient of a view is not read again. Views and leaves with one
+    use need no hook: what arrives at them is known, and so is when."""
 
     def __init__(self, reading: Reading, sample: Any = None) -> None:
         self.reading, self.sample = reading, sample
@@ -36,18 +43,22 @@ class Pulling:
         self._shared = set()
         for (target, _), count in uses.items():
             if target >= 0:
-                many = len(outputs_of(reading.live[target])) > 1
-                if count > 1 or many:  # the gradient of several outputs is all of theirs
+                if (
+                    count > 1 or reading.widths[target] > 1
+                ):  # the gradient of several outputs is all of theirs
                     self._shared.add(target)
                     self._own.add(target)
+        self._told = self._known_without_hooks()
         self._handles = [
-            live.register_hook(self._hook(index)) for index, live in enumerate(reading.live)
+            live.register_hook(self._hook(index))
+            for index, live in enumerate(reading.live)
+            if not self._told[index]
         ]
 
     def _hook(self, index: int) -> Any:
         reading = self.reading
         grads, amounts, done = reading.grads, reading.amounts, reading.order.append
-        own = index in self._own
+        own, told = index in self._own, self._told
         start = reading.starts[index]
         targets = [
             (edge - start, target, edge if target in self._shared else -1)
@@ -66,10 +77,9 @@ class Pulling:
                 elif arrived:
                     self._joint[index] = arrived
             if self.sample is not None and received and received[0] is not None:
-                before = reading.samples.get(index, (None, None))[0]
-                reading.samples[index] = (before, self.sample(received[0]))
+                self._picture(index, received[0])
             if not given:
-                return
+                return board.go()
             top, mine = received[0], grads[index]
             address = top.data_ptr() if top is not None and _is_dense(top) else -1
             for position, target, edge in targets:
@@ -89,6 +99,11 @@ class Pulling:
                     amounts[edge] = seen
                 else:
                     grads[target] = seen
+                    if told[target]:
+                        if self.sample is not None:
+                            self._picture(target, amount)
+                        self._tell(target, seen)
+            return board.go()
 
         return hook
 
@@ -97,6 +112,77 @@ class Pulling:
             live = self.reading.live[index]
             self.oddities.append(oddity_of(live, index, position, amount, upstream))
 
+    def _known_without_hooks(self) -> list[bool]:
+        """By node: whether what arrives there is known from the hook above. For a picture that hook
+        must be right above: below a view the same numbers lie in another shape."""
+        reading, told = self.reading, [False] * len(self.reading.live)
+        above = dict.fromkeys(range(len(told)), -1)
+        for index in range(len(told) - 1, -1, -1):
+            may = reading.ops[index] in VIEWED and index not in self._own and self._is_plain(index)
+            right = self.sample is None or not told[above[index]]
+            told[index] = may and right
+            for target in reading.inputs[reading.starts[index] : reading.starts[index + 1]]:
+                above[target] = index
+        return told
+
+    def _is_plain(self, index: int) -> bool:
+        """Whether a node is a leaf, or has one operand and a rule of PyTorch's own."""
+        reading = self.reading
+        alone = reading.starts[index + 1] - reading.starts[index] == 1
+        return reading.ops[index] == LEAF or (alone and not is_custom(reading.live[index]))
+
+    def _picture(self, index: int, gradient: torch.Tensor) -> None:
+        before, _ = self.reading.samples.get(index, (None, None))
+        self.reading.samples[index] = (before, self.sample(gradient))
+
+    def _tell(self, index: int, seen: Look) -> None:
+        """The gradient of a node without a hook, for what lies below."""
+        reading = self.reading
+        while reading.ops[index] != LEAF:
+            (edge,) = range(reading.starts[index], reading.starts[index + 1])
+            index = reading.inputs[edge]
+            if index < 0:
+                return
+            if index in self._shared:
+                reading.amounts[edge] = seen
+                return
+            reading.grads[index] = seen
+            if not self._told[index]:
+                return
+
+    def _put_in_order(self) -> None:
+        """Nodes without hooks come when the engine comes to them: of those that are ready it takes
+        the one that was made last, and a leaf before all others."""
+        reading, told = self.reading, self._told
+        hooked, order = reading.order[:], reading.order
+        ops, grads, last = reading.ops, reading.grads, len(reading.live)
+        order.clear()
+        below = [
+            [each for each in reading.inputs[begin:end] if each >= 0]
+            for begin, end in pairwise(reading.starts)
+        ]
+        feeding = [0] * last  # by how many that have not run yet
+        for index, mine in enumerate(told):
+            if mine and grads[index] is not None and below[index]:
+                feeding[below[index][0]] += 1
+        ready: list[tuple[int, int, int]] = []
+
+        def ran(index: int) -> None:
+            order.append(index)
+            for target in below[index]:
+                feeding[target] -= told[index]
+                if told[target] and grads[target] is not None:
+                    made = last if ops[target] == LEAF else target
+                    heappush(ready, (-made, len(order), target))
+
+        for index in hooked:
+            made = last if ops[index] == LEAF else index
+            while ready and (-ready[0][0] > made or feeding[index]):
+                ran(heappop(ready)[2])
+            ran(index)
+        while ready:
+            ran(heappop(ready)[2])
+
     def remove(self) -> None:
         """Take every hook off."""
         for handle in self._handles:
@@ -104,8 +190,9 @@ class Pulling:
 
     def settle(self) -> None:
         """The pass is over: gradients that came in parts are put together."""
-        if self._joint:
-            board.read()
+        if any(self._told):
+            self._put_in_order()
+        board.read()
         for index, arrived in self._joint.items():
             parts = [found for each in arrived if (found := settled(each)) is not None]
             self.reading.grads[index] = joined(parts)

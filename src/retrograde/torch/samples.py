@@ -8,20 +8,32 @@ from functools import cached_property
 from itertools import chain
 from typing import Any
 
+import numpy as np
 import torch
 
 from ..passes.pictures import MOST_PICTURED, shortened
+from . import board
 from .summaries import is_plain
 
+Sample = torch.Tensor | board.Drawn
+"""Rows of numbers, or those on their way."""
 
-def sample(t: torch.Tensor, most: int = MOST_PICTURED) -> torch.Tensor | None:
+
+def sample(t: torch.Tensor, most: int = MOST_PICTURED) -> Sample | None:
     """Some rows and columns of a tensor as they are now; None for a single number."""
     t = t.detach()
     if t.numel() < 2 or not is_plain(t) or t.layout is not torch.strided or t.is_complex():
         return None
-    flat = t.reshape(1, -1) if t.dim() == 1 else t.reshape(t.shape[0], -1)
-    rows, columns = (max(1, -(-extent // most)) for extent in flat.shape)
-    return flat[::rows, ::columns].to(torch.float64, copy=True)
+    extents = (1, len(t)) if t.dim() == 1 else (t.shape[0], t.numel() // t.shape[0])
+    rows, columns = (max(1, -(-extent // most)) for extent in extents)
+    kind = board.kind_of(t) if board.far(t) else None
+    if kind is not None:
+        down, across = -(-extents[0] // rows), -(-extents[1] // columns)
+        if not t.is_contiguous() and t.dim() > 1:
+            t, rows = t[::rows], 1  # what is copied then is little
+        grid = extents[1], down, across, rows, columns
+        return board.board_of(t).draw(t.contiguous(), kind, grid)
+    return t.reshape(extents)[::rows, ::columns].to(torch.float64, copy=True)
 
 
 class Pictures(Mapping[int, tuple[Any, Any]]):
@@ -29,15 +41,15 @@ class Pictures(Mapping[int, tuple[Any, Any]]):
     somebody looks at them."""
 
     def __init__(self, samples: Mapping[int, tuple[Any, Any]]) -> None:
-        by_device: dict[torch.device, list[torch.Tensor]] = {}
+        by_device: dict[Any, list[Any]] = {}
         for each in chain.from_iterable(samples.values()):
             if each is not None:
-                by_device.setdefault(each.device, []).append(each)
+                where = each.device if isinstance(each, torch.Tensor) else board.Drawn
+                by_device.setdefault(where, []).append(each)
         self._read = [
-            (torch.cat([each.reshape(-1) for each in kept]).cpu().numpy(),
-             [(id(each), *each.shape) for each in kept])
+            (_numbers(kept), [(id(each), *each.shape) for each in kept])
             for kept in by_device.values()
-        ]  # fmt: skip
+        ]
         self._places = {index: (id(v), id(g)) for index, (v, g) in samples.items()}
 
     @cached_property
@@ -61,3 +73,10 @@ class Pictures(Mapping[int, tuple[Any, Any]]):
 
     def __len__(self) -> int:
         return len(self._places)
+
+
+def _numbers(kept: list[Any]) -> Any:
+    """The numbers of samples on one device, one after the other."""
+    if isinstance(kept[0], board.Drawn):
+        return np.concatenate([each.numbers() for each in kept])
+    return torch.cat([each.reshape(-1) for each in kept]).cpu().numpy()

@@ -75,9 +75,11 @@ def _by_torch(t: torch.Tensor, count: int) -> Summary:
 
 
 def look(t: torch.Tensor) -> Look:
-    """A summary: on the CPU at once, on a GPU without waiting for it."""
-    if t.is_cuda and t.numel():
-        return board.put(t.detach()) or summary(t)
+    """A summary: on the CPU at once, on a GPU without waiting for it, from :func:`board.go` on."""
+    if board.far(t):
+        kind, home = board.kind_of(t), board.board_of(t)
+        if kind is not None and home.used < board.ROWS:
+            return home.put(t if is_dense(t) else t.contiguous(), kind)
     return summary(t)
 
 

@@ -35,7 +35,7 @@ from . import _private, board
 from .alike import Alike
 from .carried import carried_into
 from .finding import births_caught, births_in, trouble
-from .gates import count, gates_of
+from .gates import gates_of
 from .glances import Glances, mark
 from .graph import Reading
 from .kinds import LEAF
@@ -86,7 +86,7 @@ class Watch:
         self._reading: Reading | None = None
         self._ends = deque[int](maxlen=FARTHEST)  # how many nodes there were after each pass
         self._early = 0
-        self._armed = self._busy = self._sick = False
+        self._armed = self._aside = self._busy = self._sick = False
         self._compiled = False  # whether compiled code has run
         self._inside = 0  # the frame that runs some now
         self._left: tuple[bool, int, int] = False, 0, 0
@@ -133,6 +133,7 @@ class Watch:
             self._mind_compiler()
         coming = range(self.passes + 1, self.passes + 2 + self._early)
         wanted = any(map(self._wants, coming)) and not self._inside
+        self._aside = False
         if wanted:
             self._follow()
         else:
@@ -262,6 +263,8 @@ class Watch:
         closure = kwargs.get("closure") or (args[1] if len(args) > 1 else None)
         if closure is None:
             self.lines.on = False
+            if self._armed and _private.take_out(self.lines):
+                self._armed, self._aside = False, True  # until it has stepped
             if self._glances.waiting and self.patients.steps_as_usual(optimizer):
                 self._glances.stepped(id(optimizer))
                 return
@@ -270,6 +273,10 @@ class Watch:
         self.patients.stepping(optimizer, site_of(calling()), closure is not None)
 
     def _stepped(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        if self._aside:
+            self._aside = False
+            _private.put_below(self.lines)
+            self._armed = True
         self.lines.on = self._armed
 
     # ---- backward -----------------------------------------------------------------------------
@@ -312,10 +319,10 @@ class Watch:
         self._lost = self._take_lost() if examined else []
         self.patients.cut(self._lost)
         closely = (examined or self._compiled) and self._wants(self.passes + 1)
-        late = not closely and len(roots) == 1 and roots[0].is_cuda
+        late = len(roots) == 1 and board.far(roots[0]) and not roots[0].is_complex()
         scale = self._scale()
         loss: Any = (
-            roots[0].detach() if late else sum(number_of_root(root) for root in roots) / scale
+            roots[0].detach().sum() if late else sum(number_of_root(root) for root in roots) / scale
         )
         closely = closely or not (late or isfinite(loss) or self._sick)
         try:
@@ -323,7 +330,9 @@ class Watch:
                 self._glances.flush()
                 if self.patients.history is not None:
                     self.patients.history.begin()
-                result = self._look_closely(engine, roots, arguments, options, loss, examined)
+                result, loss = self._look_closely(
+                    engine, roots, arguments, options, loss, scale, examined
+                )
             else:
                 result = self._glance(engine, roots, arguments, options, loss, scale)
         except RuntimeError as error:
@@ -346,7 +355,7 @@ class Watch:
         self, engine: Any, roots: Any, arguments: Any, options: Any, loss: Any, scale: float
     ) -> Any:
         began = self._glances.begin()
-        quiet = self._sick or self._scaler is not None or self._compiled or roots[0].is_cuda
+        quiet = self._sick or self._scaler is not None or self._compiled or board.far(roots[0])
         quiet = quiet or not self._risky
         trap = None if quiet else Trap(roots)
         try:
@@ -373,17 +382,22 @@ class Watch:
         history.birth_pass, self._sick = history.passes, True
 
     def _look_closely(
-        self, engine: Any, roots: Any, arguments: Any, options: Any, loss: float, lines: bool
-    ) -> Any:
+        self, engine: Any, roots: Any, arguments: Any, options: Any, loss: Any, scale: float,
+        lines: bool,
+    ) -> tuple[Any, float]:  # fmt: skip
         with no_collection():
-            return self._take_apart(engine, roots, arguments, options, loss, lines)
+            return self._take_apart(engine, roots, arguments, options, loss, scale, lines)
 
     def _take_apart(
-        self, engine: Any, roots: Any, arguments: Any, options: Any, loss: float, lines: bool
-    ) -> Any:
+        self, engine: Any, roots: Any, arguments: Any, options: Any, loss: Any, scale: float,
+        lines: bool,
+    ) -> tuple[Any, float]:  # fmt: skip
+        """The result of a backward pass, and its loss, which may be known only after it."""
+        late = isinstance(loss, torch.Tensor)
+        said = board.board_of(loss).send(loss.double()) if late else None
         reading = self._read(roots, lines)
         before = [mark(t) for t in self.patients.tensors]
-        gates = gates_of(reading) if isfinite(loss) else []
+        gates = gates_of(reading) if late or isfinite(loss) else None
         if self.looked is not None:
             self.looked(roots[0], None)
         pulling = Pulling(reading, sample if self._pictures else None)
@@ -393,9 +407,9 @@ class Watch:
             pulling.remove()
         pulling.settle()
         graph = reading.whole()
-        count(gates)
+        loss = float(said.numbers()) / scale if said is not None else loss
         assert graph.arrays is not None
-        graph.arrays.gates = gates
+        graph.arrays.gates = gates.counted() if gates is not None and isfinite(loss) else []
         seen_lines = self.lines if lines else None
         self._examined(graph, reading, pulling, before, loss, seen_lines)
         self._clear()
@@ -405,7 +419,7 @@ class Watch:
         reading.live.clear()  # the graph itself is not kept
         reading.place.clear()
         reading.samples.clear()
-        return result
+        return result, loss
 
     def _clear(self) -> None:
         self.lines.settle()
