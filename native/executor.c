@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MOST_NESTED 16 /* loops in loops that are counted in: what is deeper counts once */
+
 /* ---- code ---- */
 
 static int kind_of(uint32_t place) {
@@ -31,20 +33,65 @@ static size_t scratch_at(const RgRun *run) {
     return room_at(run) + ((run->compiled->room + run->compiled->given + 7) & ~(size_t)7);
 }
 
-size_t rg_arena_size(const RgRun *run) {
-    if (run->compiled)
-        return scratch_at(run) + (run->compiled->scratch + sizeof(double) - 1) / sizeof(double);
+static size_t doubles_for(size_t bytes) { return (bytes + sizeof(double) - 1) / sizeof(double); }
+
+/* Where a thread's own steps are: behind all numbers. */
+static size_t own_at(const RgRun *run) {
     return run->uniform_count * run->kernels->equal + run->slots * run->kernels->lanes;
+}
+
+static int has_loops(const RgStep *steps, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (steps[i].op == RG_DO_AGAIN) return 1;
+    return 0;
+}
+
+/* The doubles that a thread's own steps take, with their extras. */
+static size_t own_size(const RgRun *run) {
+    size_t once = 0, tile = 0, extras = run->counts.extras * sizeof(uint32_t);
+    if (run->counts.once_loops) once = run->once_count * sizeof(RgStep) + extras;
+    if (run->counts.loops) tile = (run->counts.steps + 1) * sizeof(RgCode) + extras;
+    return doubles_for(once > tile ? once : tile);
+}
+
+size_t rg_arena_size(const RgRun *run) {
+    if (run->compiled) return scratch_at(run) + doubles_for(run->compiled->scratch);
+    return own_at(run) + own_size(run);
 }
 
 /* How many of a step's fields are operands: rows of the law and fma have them in place. */
 static int operands_of(uint32_t op) {
     if (op < RG_OP_COUNT) return RG_OPS[op].arity;
     if (op == RG_DO_FMA) return 3;
-    return op == RG_DO_STORE || op == RG_DO_REDUCE || op == RG_DO_GUARD ? 1 : 0;
+    int hands_out = op == RG_DO_STORE || op == RG_DO_REDUCE || op == RG_DO_GUARD;
+    return hands_out || op == RG_DO_COPY ? 1 : 0;
+}
+
+/* What one place more is in numbers. */
+static uint32_t width_of(const RgRun *run, uint32_t place) {
+    size_t lanes = kind_of(place) == RG_IN_UNIFORM ? run->kernels->equal : run->kernels->lanes;
+    return (uint32_t)lanes;
+}
+
+/* A move, of what belongs to the AGAIN that it stands behind. */
+static RgCode move_of(const RgRun *run, const RgStep *again, const RgStep *move,
+                      const uint32_t *extras) {
+    const RgStep *step = again - (move->count == RG_EXTRA ? 0 : move->out);
+    const uint32_t places[3] = {step->x, step->y, step->z};
+    uint32_t by = move->x, field = move->count;
+    if (field == 0) by *= (uint32_t)run->kernels->lanes;
+    if (field == RG_EXTRA) by *= width_of(run, extras[move->out]) << 1;
+    if (field > 0 && field < RG_EXTRA && (int)field <= operands_of(step->op))
+        by *= width_of(run, places[field - 1]);
+    return (RgCode){.x = by, .out = move->out, .count = field};
 }
 
 static RgCode code_of(const RgRun *run, const RgStep *step) {
+    if (step->op == RG_DO_AGAIN)
+        return (RgCode){.handler = run->kernels->handler(step->op, NULL, 0),
+                        .x = step->x,
+                        .y = step->y,
+                        .count = step->count};
     RgCode code = {.x = step->x, .y = step->y, .z = step->z, .count = step->count};
     uint32_t *fields[3] = {&code.x, &code.y, &code.z};
     for (int i = 0; i < operands_of(step->op); i++) {
@@ -99,14 +146,45 @@ static void group(RgRun *run, const RgStep *steps, size_t count, const uint32_t 
     }
 }
 
+/* How many steps are done when loops go round. An AGAIN stands behind its steps, so the stack has
+ * from the last step on what is done how often. */
+size_t rg_done_steps(const RgStep *steps, size_t count) {
+    size_t total = 0, depth = 0;
+    struct {
+        size_t begin, times;
+    } around[MOST_NESTED + 1] = {{0, 1}};
+    for (size_t i = count; i-- > 0;) {
+        while (depth && i < around[depth].begin) depth--;
+        if (steps[i].op == RG_DO_AGAIN && depth < MOST_NESTED) {
+            size_t times = around[depth].times * steps[i].count;
+            around[++depth].begin = i - steps[i].x;
+            around[depth].times = times;
+        }
+        if (steps[i].op != RG_DO_MOVE) total += around[depth].times;
+    }
+    return total;
+}
+
 int rg_encode(RgRun *run, const RgStep *steps, size_t count, const uint32_t *extras, size_t more) {
+    run->counts = (RgCounts){
+        .steps = count,
+        .extras = more,
+        .done = rg_done_steps(steps, count) + rg_done_steps(run->once, run->once_count),
+        .loops = has_loops(steps, count),
+        .once_loops = has_loops(run->once, run->once_count),
+    };
     if (rg_arena_size(run) >= RG_CARRY) return -1;
     run->code = malloc((count + 1) * sizeof(RgCode));
     run->extras = malloc((more + 1) * sizeof(uint32_t));
     if (run->code == NULL || run->extras == NULL) return -1;
-    for (size_t i = 0; i < count; i++) run->code[i] = code_of(run, &steps[i]);
+    const RgStep *again = NULL;
+    for (size_t i = 0; i < count; i++) {
+        if (steps[i].op == RG_DO_AGAIN) again = &steps[i];
+        run->code[i] = steps[i].op == RG_DO_MOVE ? move_of(run, again, &steps[i], extras)
+                                                 : code_of(run, &steps[i]);
+    }
     run->code[count] = code_of(run, &(RgStep){.op = RG_DO_END, .out = RG_CARRY});
-    group(run, steps, count, extras);
+    if (!run->counts.loops) group(run, steps, count, extras); /* places that move may meet */
     for (size_t i = 0; i < more; i++)
         run->extras[i] = rg_extra(offset_of(run, extras[i]), kind_of(extras[i]));
     return 0;
@@ -156,6 +234,60 @@ static double uniform_dot(Uniforms u, const RgStep *step, const uint32_t *extras
     return total;
 }
 
+/* A step that is no loop's. 0, or -1 where an index is out of range. */
+static int uniform_step(const RgKernels *kernels, Uniforms u, const RgStep *step,
+                        const uint32_t *extras) {
+    const uint32_t *listed = extras + step->x;
+    if (step->op < RG_OP_COUNT) {
+        double *out = at(u, step->out);
+        const double *x = at(u, step->x), *y = at(u, step->y), *z = at(u, step->z);
+        int arity = RG_OPS[step->op].arity;
+        if (arity == 1) kernels->unary[step->op](out, x);
+        if (arity == 2) kernels->binary[step->op](out, x, y);
+        if (arity == 3) kernels->ternary[step->op](out, x, y, z);
+        return 0;
+    }
+    switch (step->op) {
+        case RG_DO_FMA:
+            set(u, step->out, fma(*at(u, step->x), *at(u, step->y), *at(u, step->z)));
+            return 0;
+        case RG_DO_COPY: set(u, step->out, *at(u, step->x)); return 0;
+        case RG_DO_SUM: set(u, step->out, uniform_sum(u, step, listed)); return 0;
+        case RG_DO_DOT: set(u, step->out, uniform_dot(u, step, extras)); return 0;
+        case RG_DO_SCATTER: uniform_scatter(u, step, listed); return 0;
+        default: return uniform_take(u, step, listed);
+    }
+}
+
+/* The step after an AGAIN: of the next round, or after the last; see `again` in kernels/steps.h. */
+static RgStep *uniform_again(RgStep *again, uint32_t *extras) {
+    RgStep *move = again + 1, *end = move + again->y;
+    int goes_on = ++again->out < again->count;
+    if (!goes_on) again->out = 0;
+    for (; move < end; move++) {
+        RgStep *step = again - (move->count == RG_EXTRA ? 0 : move->out);
+        uint32_t *fields[] = {&step->out, &step->x, &step->y, &step->z};
+        uint32_t *moved = move->count == RG_EXTRA ? extras + move->out : fields[move->count];
+        *moved += goes_on ? move->x : 0 - move->x * (again->count - 1);
+    }
+    return goes_on ? again - again->x : end;
+}
+
+/* The steps with loops, in this thread's own copy of them. */
+static int uniform_loops(const RgRun *run, Uniforms u, double *own) {
+    RgStep *steps = memcpy(own, run->once, run->once_count * sizeof(RgStep));
+    uint32_t *extras = memcpy(steps + run->once_count, run->once_extras,
+                              run->counts.extras * sizeof(uint32_t));
+    for (RgStep *step = steps, *end = step + run->once_count; step < end;) {
+        if (step->op == RG_DO_AGAIN) {
+            step = uniform_again(step, extras);
+        } else if (uniform_step(run->kernels, u, step++, extras) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
 int rg_run_uniform(const RgRun *run, double *arena) {
     if (run->compiled) {
         double *given = arena + room_at(run);
@@ -163,31 +295,11 @@ int rg_run_uniform(const RgRun *run, double *arena) {
         run->compiled->once(given, arena);
         return 0;
     }
-    const RgKernels *kernels = run->kernels;
-    Uniforms u = {arena, kernels->equal};
-    for (size_t i = 0; i < run->uniform_count; i++) set(u, i, run->uniforms[i]);
-    for (const RgStep *step = run->once, *end = step + run->once_count; step < end; step++) {
-        const uint32_t *listed = run->once_extras + step->x;
-        if (step->op < RG_OP_COUNT) {
-            double *out = at(u, step->out);
-            const double *x = at(u, step->x), *y = at(u, step->y), *z = at(u, step->z);
-            int arity = RG_OPS[step->op].arity;
-            if (arity == 1) kernels->unary[step->op](out, x);
-            if (arity == 2) kernels->binary[step->op](out, x, y);
-            if (arity == 3) kernels->ternary[step->op](out, x, y, z);
-            continue;
-        }
-        switch (step->op) {
-            case RG_DO_FMA:
-                set(u, step->out, fma(*at(u, step->x), *at(u, step->y), *at(u, step->z)));
-                break;
-            case RG_DO_SUM: set(u, step->out, uniform_sum(u, step, listed)); break;
-            case RG_DO_DOT: set(u, step->out, uniform_dot(u, step, run->once_extras)); break;
-            case RG_DO_SCATTER: uniform_scatter(u, step, listed); break;
-            default:
-                if (uniform_take(u, step, listed) < 0) return -1;
-        }
-    }
+    Uniforms u = {arena, run->kernels->equal};
+    for (size_t i = 0; i < run->known; i++) set(u, i, run->uniforms[i]);
+    if (run->counts.once_loops) return uniform_loops(run, u, arena + own_at(run));
+    for (const RgStep *step = run->once, *end = step + run->once_count; step < end; step++)
+        if (uniform_step(run->kernels, u, step, run->once_extras) < 0) return -1;
     return 0;
 }
 
@@ -216,6 +328,15 @@ static int run_compiled(const RgRun *run, size_t chunk, double *arena, double *s
     return 0;
 }
 
+/* The code for a tile: where there are loops a copy of it, as no tile before has left it. */
+static const RgCode *code_for(const RgRun *run, double *arena, RgTile *tile) {
+    if (!run->counts.loops) return run->code;
+    size_t steps = run->counts.steps + 1;
+    RgCode *own = memcpy(arena + own_at(run), run->code, steps * sizeof(RgCode));
+    tile->extras = memcpy(own + steps, run->extras, run->counts.extras * sizeof(uint32_t));
+    return own;
+}
+
 int rg_run_chunk(const RgRun *run, size_t chunk, double *arena, double *sums) {
     if (run->compiled) return run_compiled(run, chunk, arena, sums);
     size_t first = chunk * RG_CHUNK, lanes = run->kernels->lanes;
@@ -231,7 +352,7 @@ int rg_run_chunk(const RgRun *run, size_t chunk, double *arena, double *sums) {
     for (; first < end; first += lanes) {
         tile.first = first;
         tile.rows = end - first < lanes ? end - first : lanes;
-        run->kernels->run(run->code, arena, &tile);
+        run->kernels->run(code_for(run, arena, &tile), arena, &tile);
         if (tile.stop) return -1;
     }
 #if defined(__x86_64__)

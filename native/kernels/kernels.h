@@ -25,6 +25,9 @@ enum {
     RG_DO_STORE,   /* into a column of the results */
     RG_DO_REDUCE,  /* into a sum over the rows */
     RG_DO_GUARD,   /* x must be what it was while recording; z: guards below it are all done */
+    RG_DO_COPY,    /* x, into a slot */
+    RG_DO_AGAIN,   /* x steps back, until those were done count times; y moves stand after it */
+    RG_DO_MOVE,    /* never done: what an AGAIN adds to a field before the next round */
     RG_DO_END,     /* the tile is done */
     /* Several steps by the handler of the first, where that is faster: see `group` in executor.c. */
     RG_DO_FOUR_DOTS,
@@ -51,6 +54,21 @@ typedef struct {
 
 /* A place among the extras: its kind in the low bits, so that one number is enough. */
 static inline uint32_t rg_extra(uint32_t place, int kind) { return place << 1 | (uint32_t)kind; }
+
+/* What a move moves: `count` is which field of the step that stands `out` before the AGAIN, in the
+ * order out, x, y, z; or RG_EXTRA: number `out` among the extras. */
+enum { RG_EXTRA = 4 };
+
+static inline uint32_t *rg_moved(RgCode *again, const RgCode *move, uint32_t *extras) {
+    RgCode *step = again - (move->count == RG_EXTRA ? 0 : move->out);
+    switch (move->count) {
+        case 0: return &step->out;
+        case 1: return &step->x;
+        case 2: return &step->y;
+        case 3: return &step->z;
+        default: return extras + move->out;
+    }
+}
 
 typedef struct {
     char *base;

@@ -325,6 +325,35 @@ HANDLER(do_guard) {
     NEXT;
 }
 
+/* ---- loops ---- */
+
+HANDLER(do_copy) {
+    vd x[RG_TILE];
+    double *out = arena + code->out;
+    EACH(OPERAND_OF, x)
+    for (int j = 0; j < RG_TILE; j++) v_store(out + j * RG_LANES, x[j]);
+    NEXT;
+}
+
+/* Turn to the next round, or to what comes after the last one: then all that has moved is where it
+ * was in the first. The steps are this thread's own. */
+static const RgCode *again(const RgCode *code, const RgTile *tile) {
+    RgCode *counter = (RgCode *)code;
+    const RgCode *move = code + 1, *end = move + code->y;
+    int goes_on = ++counter->out < code->count;
+    if (!goes_on) counter->out = 0;
+    for (; move < end; move++) {
+        uint32_t by = goes_on ? move->x : 0 - move->x * (code->count - 1);
+        *rg_moved(counter, move, (uint32_t *)tile->extras) += by;
+    }
+    return goes_on ? code - code->x : end;
+}
+
+HANDLER(do_again) {
+    const RgCode *next = again(code, tile);
+    AFTER(next - code);
+}
+
 HANDLER(do_end) {
     (void)code, (void)arena, (void)tile;
     STOP;

@@ -14,8 +14,8 @@ from ..program.loops import Rolled
 from ..program.replay import Ready
 from . import kernels
 from .cfile import PRAGMAS
-from .nodes import Around, Body, Node
-from .places import Memory
+from ..program.nodes import Around, Body, Node
+from ..program.places import Memory
 from .programs import Printed, ProgramText, printed, rolled_of
 from .statements import Printer, affine
 from .windows import Window, windows, windows_that_fit

@@ -15,8 +15,8 @@ from ..program.numbering import roll
 from ..program.program import CAPTURED, CONSTANT, ROW, SEED, Program
 from ..program.replay import Ready
 from .kernels import names_in
-from .nodes import IrregularError, Nodes, Reference
-from .places import Places
+from ..program.nodes import IrregularError, Nodes, Reference
+from ..program.places import Places
 from .statements import Answer, Layout, Printer, RowPrinter, Wanted, by_rule, number_text
 
 MOST_OPERANDS = 40_000

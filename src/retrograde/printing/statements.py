@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 
 from ..ops.structural import DOT, SUM, TAKE
 from ..program.program import CONSTANT, ROW, SEED
-from .nodes import Around, Body, Moves, Nest, Node, Nodes, Reference, nodes_in
-from .places import Carry, Given, Last, Memory, Places, Variable
+from ..program.nodes import Around, Body, Moves, Nest, Node, Nodes, Reference, nodes_in
+from ..program.places import Carry, Given, Last, Memory, Places, Variable
 
 
 def number_text(number: float) -> str:

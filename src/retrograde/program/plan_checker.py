@@ -74,7 +74,7 @@ class _Followed:
         self.symbols = _Symbols()
         self.meanings = _meanings(program, self.symbols)
         self.slots: list[Symbol | None] = [None] * plan.slots
-        self.uniforms: list[Symbol | None] = [None] * len(plan.uniforms)
+        self.uniforms: list[Symbol | None] = [None] * plan.places
         self.carried: Symbol | None = None
         self.done: dict[str, set[int]] = {"store": set(), "reduce": set(), "guard": set()}
         self.wanted = {

@@ -14,7 +14,7 @@ from math import gcd
 from typing import Union
 
 from ..ops.structural import TAKE
-from ..program.program import ROW, SEED
+from .program import ROW, SEED
 from .nodes import Around, IrregularError, Moves, Nest, Node, Nodes, Reference, Source
 
 MOST_CARRIED = 4

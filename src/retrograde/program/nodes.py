@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from ..program.loops import Item, Loop, Rolled, operands_of
+from .loops import Item, Loop, Rolled, operands_of
 
 MOST_PIECES = 4096
 """Instructions that one operand may read in the course of its loops."""
