@@ -10,14 +10,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..errors import PrintingError
+from ..program.answers import Answer, Wanted, by_rule
 from ..program.loops import Rolled, expand, full_size, operands_of
+from ..program.nodes import IrregularError, Nodes, Reference
 from ..program.numbering import roll
+from ..program.places import Places
 from ..program.program import CAPTURED, CONSTANT, ROW, SEED, Program
 from ..program.replay import Ready
 from .kernels import names_in
-from ..program.nodes import IrregularError, Nodes, Reference
-from ..program.places import Places
-from .statements import Answer, Layout, Printer, RowPrinter, Wanted, by_rule, number_text
+from .statements import Layout, Printer, RowPrinter, number_text
 
 MOST_OPERANDS = 40_000
 """Operands of a program that are printed; loops count once. Past this compilers take minutes."""

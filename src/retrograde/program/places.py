@@ -14,8 +14,8 @@ from math import gcd
 from typing import Union
 
 from ..ops.structural import TAKE
-from .program import ROW, SEED
 from .nodes import Around, IrregularError, Moves, Nest, Node, Nodes, Reference, Source
+from .program import ROW, SEED
 
 MOST_CARRIED = 4
 """Rounds back to which a loop carries on what it made, in variables."""
@@ -78,6 +78,7 @@ class Family:
     low: int = 0
     step: int = 1
     size: int = 0
+    home: Nest = ()
 
 
 @dataclass(eq=False)

@@ -21,6 +21,7 @@ from .._shared.sites import Site
 from ..value import Value, core
 from .derived import REDUCED, STORED, Mode, derived
 from .long_layout import laid_out_long
+from .looped_layout import laid_out_looped
 from .loops import Item, Loop, Rolled, expand, full_size, static_size
 from .machines import Target
 from .passes import choices_as_takes, improved
@@ -192,7 +193,7 @@ def _asked(what: str, outputs: Sequence[int]) -> list[tuple[str, int]]:
 
 def ready_of_long(rolled: Rolled, outputs: list[tuple[str, int]], arguments: int) -> Ready:
     """A program with long loops, laid out."""
-    plan = laid_out_long(rolled, outputs)
+    plan = laid_out_looped(rolled, outputs) or laid_out_long(rolled, outputs)
     if is_asked():
         check_plan(plan, expand(rolled))
     ready = Ready.of(rolled.frame, plan, arguments)
