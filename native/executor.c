@@ -5,7 +5,6 @@
  * l, l + 8, …; the eight are added in a fixed tree, and the chunks in their order. */
 #include "replay.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,9 +47,8 @@ static int has_loops(const RgStep *steps, size_t count) {
 
 /* The doubles that a thread's own steps take, with their extras. */
 static size_t own_size(const RgRun *run) {
-    size_t once = 0, tile = 0, extras = run->counts.extras * sizeof(uint32_t);
-    if (run->counts.once_loops) once = run->once_count * sizeof(RgStep) + extras;
-    if (run->counts.loops) tile = (run->counts.steps + 1) * sizeof(RgCode) + extras;
+    size_t once = rg_once_bytes(run), extras = run->counts.extras * sizeof(uint32_t);
+    size_t tile = run->counts.loops ? (run->counts.steps + 1) * sizeof(RgCode) + extras : 0;
     return doubles_for(once > tile ? once : tile);
 }
 
@@ -73,17 +71,21 @@ static uint32_t width_of(const RgRun *run, uint32_t place) {
     return (uint32_t)lanes;
 }
 
-/* A move, of what belongs to the AGAIN that it stands behind. */
+/* A move behind an AGAIN: what is added before the next round, and when all are done. */
 static RgCode move_of(const RgRun *run, const RgStep *again, const RgStep *move,
                       const uint32_t *extras) {
-    const RgStep *step = again - (move->count == RG_EXTRA ? 0 : move->out);
-    const uint32_t places[3] = {step->x, step->y, step->z};
-    uint32_t by = move->x, field = move->count;
-    if (field == 0) by *= (uint32_t)run->kernels->lanes;
-    if (field == RG_EXTRA) by *= width_of(run, extras[move->out]) << 1;
-    if (field > 0 && field < RG_EXTRA && (int)field <= operands_of(step->op))
-        by *= width_of(run, places[field - 1]);
-    return (RgCode){.x = by, .out = move->out, .count = field};
+    uint32_t by = move->x, field = move->count, far = move->out;
+    if (field == RG_EXTRA) {
+        by *= width_of(run, extras[move->out]) << 1;
+    } else {
+        const RgStep *step = again - move->out;
+        const uint32_t places[4] = {0, step->x, step->y, step->z};
+        if ((int)field <= operands_of(step->op)) by *= width_of(run, places[field]);
+        far = (uint32_t)(move->out * sizeof(RgCode) - offsetof(RgCode, out) -
+                         field * sizeof(uint32_t));
+    }
+    uint32_t back = 0 - by * (again->count - 1);
+    return (RgCode){.x = by, .y = back, .out = far, .count = field};
 }
 
 static RgCode code_of(const RgRun *run, const RgStep *step) {
@@ -190,116 +192,11 @@ int rg_encode(RgRun *run, const RgStep *steps, size_t count, const uint32_t *ext
     return 0;
 }
 
-/* ---- what is the same for all rows ---- */
-
-/* The uniform numbers, `lanes` equal ones each. */
-typedef struct {
-    double *numbers;
-    size_t lanes;
-} Uniforms;
-
-static double *at(Uniforms u, size_t place) { return u.numbers + place * u.lanes; }
-
-static void set(Uniforms u, size_t place, double number) {
-    for (size_t i = 0; i < u.lanes; i++) at(u, place)[i] = number;
-}
-
-static int uniform_take(Uniforms u, const RgStep *step, const uint32_t *elements) {
-    double wanted = *at(u, elements[step->count]);
-    if (!(wanted >= 0.0 && wanted < (double)step->count) || wanted != floor(wanted)) return -1;
-    set(u, step->out, *at(u, elements[(size_t)wanted]));
-    return 0;
-}
-
-static void uniform_scatter(Uniforms u, const RgStep *step, const uint32_t *pairs) {
-    for (uint32_t i = 0; i < step->count; i++) set(u, step->out + i, 0.0);
-    for (uint32_t p = 0; p < step->y; p++) {
-        double wanted = *at(u, pairs[2 * p]), up = *at(u, pairs[2 * p + 1]);
-        if (!(wanted >= 0.0 && wanted < (double)step->count)) continue;
-        size_t place = step->out + (size_t)wanted;
-        set(u, place, *at(u, place) + up);
-    }
-}
-
-static double uniform_sum(Uniforms u, const RgStep *step, const uint32_t *terms) {
-    double total = *at(u, terms[0]);
-    for (uint32_t i = 1; i < step->count; i++) total += *at(u, terms[i]);
-    return total;
-}
-
-static double uniform_dot(Uniforms u, const RgStep *step, const uint32_t *extras) {
-    const uint32_t *lefts = extras + step->x, *rights = extras + step->y;
-    double total = *at(u, lefts[0]) * *at(u, rights[0]);
-    for (uint32_t i = 1; i < step->count; i++) total += *at(u, lefts[i]) * *at(u, rights[i]);
-    return total;
-}
-
-/* A step that is no loop's. 0, or -1 where an index is out of range. */
-static int uniform_step(const RgKernels *kernels, Uniforms u, const RgStep *step,
-                        const uint32_t *extras) {
-    const uint32_t *listed = extras + step->x;
-    if (step->op < RG_OP_COUNT) {
-        double *out = at(u, step->out);
-        const double *x = at(u, step->x), *y = at(u, step->y), *z = at(u, step->z);
-        int arity = RG_OPS[step->op].arity;
-        if (arity == 1) kernels->unary[step->op](out, x);
-        if (arity == 2) kernels->binary[step->op](out, x, y);
-        if (arity == 3) kernels->ternary[step->op](out, x, y, z);
-        return 0;
-    }
-    switch (step->op) {
-        case RG_DO_FMA:
-            set(u, step->out, fma(*at(u, step->x), *at(u, step->y), *at(u, step->z)));
-            return 0;
-        case RG_DO_COPY: set(u, step->out, *at(u, step->x)); return 0;
-        case RG_DO_SUM: set(u, step->out, uniform_sum(u, step, listed)); return 0;
-        case RG_DO_DOT: set(u, step->out, uniform_dot(u, step, extras)); return 0;
-        case RG_DO_SCATTER: uniform_scatter(u, step, listed); return 0;
-        default: return uniform_take(u, step, listed);
-    }
-}
-
-/* The step after an AGAIN: of the next round, or after the last; see `again` in kernels/steps.h. */
-static RgStep *uniform_again(RgStep *again, uint32_t *extras) {
-    RgStep *move = again + 1, *end = move + again->y;
-    int goes_on = ++again->out < again->count;
-    if (!goes_on) again->out = 0;
-    for (; move < end; move++) {
-        RgStep *step = again - (move->count == RG_EXTRA ? 0 : move->out);
-        uint32_t *fields[] = {&step->out, &step->x, &step->y, &step->z};
-        uint32_t *moved = move->count == RG_EXTRA ? extras + move->out : fields[move->count];
-        *moved += goes_on ? move->x : 0 - move->x * (again->count - 1);
-    }
-    return goes_on ? again - again->x : end;
-}
-
-/* The steps with loops, in this thread's own copy of them. */
-static int uniform_loops(const RgRun *run, Uniforms u, double *own) {
-    RgStep *steps = memcpy(own, run->once, run->once_count * sizeof(RgStep));
-    uint32_t *extras = memcpy(steps + run->once_count, run->once_extras,
-                              run->counts.extras * sizeof(uint32_t));
-    for (RgStep *step = steps, *end = step + run->once_count; step < end;) {
-        if (step->op == RG_DO_AGAIN) {
-            step = uniform_again(step, extras);
-        } else if (uniform_step(run->kernels, u, step++, extras) < 0) {
-            return -1;
-        }
-    }
-    return 0;
-}
-
 int rg_run_uniform(const RgRun *run, double *arena) {
-    if (run->compiled) {
-        double *given = arena + room_at(run);
-        for (size_t i = 0; i < run->compiled->given; i++) given[i] = run->uniforms[run->given[i]];
-        run->compiled->once(given, arena);
-        return 0;
-    }
-    Uniforms u = {arena, run->kernels->equal};
-    for (size_t i = 0; i < run->known; i++) set(u, i, run->uniforms[i]);
-    if (run->counts.once_loops) return uniform_loops(run, u, arena + own_at(run));
-    for (const RgStep *step = run->once, *end = step + run->once_count; step < end; step++)
-        if (uniform_step(run->kernels, u, step, run->once_extras) < 0) return -1;
+    if (!run->compiled) return rg_run_once(run, arena, arena + own_at(run));
+    double *given = arena + room_at(run);
+    for (size_t i = 0; i < run->compiled->given; i++) given[i] = run->uniforms[run->given[i]];
+    run->compiled->once(given, arena);
     return 0;
 }
 

@@ -75,6 +75,11 @@ size_t rg_done_steps(const RgStep *steps, size_t count);
  * -1 where an index is out of range. */
 int rg_run_uniform(const RgRun *run, double *arena);
 
+/* The same, for steps and not for a compiled program (once.c); `room` is for a copy of the steps, of
+ * so many bytes. */
+int rg_run_once(const RgRun *run, double *arena, void *room);
+size_t rg_once_bytes(const RgRun *run);
+
 /* The doubles that one thread needs: the uniform numbers, then the slots. */
 size_t rg_arena_size(const RgRun *run);
 

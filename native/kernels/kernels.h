@@ -55,20 +55,10 @@ typedef struct {
 /* A place among the extras: its kind in the low bits, so that one number is enough. */
 static inline uint32_t rg_extra(uint32_t place, int kind) { return place << 1 | (uint32_t)kind; }
 
-/* What a move moves: `count` is which field of the step that stands `out` before the AGAIN, in the
- * order out, x, y, z; or RG_EXTRA: number `out` among the extras. */
+/* What a MOVE of a plan moves: `count` is which field of the step that stands `out` before the AGAIN,
+ * in the order out, x, y, z; or RG_EXTRA: number `out` among the extras. In code `out` is how many
+ * bytes before the AGAIN the field is. */
 enum { RG_EXTRA = 4 };
-
-static inline uint32_t *rg_moved(RgCode *again, const RgCode *move, uint32_t *extras) {
-    RgCode *step = again - (move->count == RG_EXTRA ? 0 : move->out);
-    switch (move->count) {
-        case 0: return &step->out;
-        case 1: return &step->x;
-        case 2: return &step->y;
-        case 3: return &step->z;
-        default: return extras + move->out;
-    }
-}
 
 typedef struct {
     char *base;

@@ -343,8 +343,11 @@ static const RgCode *again(const RgCode *code, const RgTile *tile) {
     int goes_on = ++counter->out < code->count;
     if (!goes_on) counter->out = 0;
     for (; move < end; move++) {
-        uint32_t by = goes_on ? move->x : 0 - move->x * (code->count - 1);
-        *rg_moved(counter, move, (uint32_t *)tile->extras) += by;
+        uint32_t by = goes_on ? move->x : move->y, *extras = (uint32_t *)tile->extras;
+        if (move->count == RG_EXTRA)
+            extras[move->out] += by;
+        else
+            *(uint32_t *)(void *)((char *)counter - move->out) += by;
     }
     return goes_on ? code - code->x : end;
 }
