@@ -18,6 +18,7 @@ import numpy as np
 
 from ..ops.structural import DOT, STRUCTURAL
 from .answers import Answer, Wanted, by_rule
+from .checkpoints import KEPT
 from .loops import Rolled
 from .nodes import Around, Body, IrregularError, Moves, Nest, Node, Nodes, Reference, nodes_in
 from .places import Carry, Given, Last, Memory, Places, Variable
@@ -368,7 +369,9 @@ class _Side:
     def _compute(self, node: Node) -> None:
         nest, op = node.nest, node.op
         half = len(node.operands) // 2
-        if op in IN_PLACE:
+        if op == KEPT:
+            self._copy(self.read(node.operands[0], nest), self.at(node, 0), nest)
+        elif op in IN_PLACE:
             fields = {
                 key: self._operand(operand, node)
                 for key, operand in zip(("x", "y", "z"), node.operands)
@@ -384,7 +387,7 @@ class _Side:
             else:
                 count = len(STRUCTURAL[op].items(tuple(range(len(node.operands)))))
                 self.step(op, count, nest, out=self.at(node, 0), x=first)
-        if not self.once and op != "scatter":
+        if not self.once and op not in ("scatter", KEPT):
             self.carried = node.number, 0
         if node.count > 1:
             self._spread(node)

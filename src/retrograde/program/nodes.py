@@ -2,7 +2,7 @@
 
 Ids count up in the order of the instructions, loops written out, so an operand of an instruction in
 loops is a linear function of their rounds. Here such functions are followed back to the instruction
-whose results they run through. Nothing here prints.
+whose results they run through.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ MOST_PIECES = 4096
 
 
 class IrregularError(Exception):
-    """An operand runs through numbers in a way that is not printed as a loop."""
+    """An operand runs through numbers in a way that no loop has."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -60,6 +60,9 @@ def _meanings(program: Program, symbols: _Symbols) -> dict[int, Symbol]:
     """By id, what the program computes."""
     found = {index: symbols.of("input", (index,)) for index in program.inputs}
     for op, results, args, _, parameters in program.instructions:
+        if op == "stop":  # the same number
+            found[results[0]] = found[args[0]]
+            continue
         operands = (*[found[arg] for arg in args], *parameters)
         for part, result in enumerate(results):
             found[result] = symbols.of(op, operands, part, len(results))

@@ -19,12 +19,15 @@ from typing import TYPE_CHECKING, Any
 
 from .._shared.sites import Site
 from ..value import Value, core
+from .checker import check_rolled
+from .checkpoints import checkpointed
 from .derived import REDUCED, STORED, Mode, derived
 from .long_layout import laid_out_long
 from .looped_layout import laid_out_looped
 from .loops import Item, Loop, Rolled, expand, full_size, static_size
 from .machines import Target
 from .passes import choices_as_takes, improved
+from .plan import Plan
 from .plan_checker import check_plan, is_asked
 from .program import CAPTURED, CHOICE, Program
 from .replay import Ready
@@ -82,6 +85,8 @@ class Trace:
     """By guard: who asked; see ``Decisions``."""
     target: Target | None = None
     """What its plans are handed to, to be run faster."""
+    checkpoint: bool = False
+    """Whether long loops are computed again, so that less of them is kept."""
     _written: Program | None = None
 
     def __post_init__(self) -> None:
@@ -132,7 +137,7 @@ class Trace:
         long = self._stretched(self.rolled, wanted, transform)
         outputs = long.frame.outputs if long else None
         if long is not None and outputs is not None:
-            return ready_of_long(long, _asked(what, outputs), arguments)
+            return ready_of_long(long, _asked(what, outputs), arguments, self.checkpoint)
         program = transform(self.program, wanted)
         return prepared(program, _asked(what, program.outputs), arguments)
 
@@ -191,14 +196,29 @@ def _asked(what: str, outputs: Sequence[int]) -> list[tuple[str, int]]:
     return [(_WHAT[w], i) for w, i in zip(what, outputs)]
 
 
-def ready_of_long(rolled: Rolled, outputs: list[tuple[str, int]], arguments: int) -> Ready:
+def ready_of_long(
+    rolled: Rolled, outputs: list[tuple[str, int]], arguments: int, checkpoint: bool = False
+) -> Ready:
     """A program with long loops, laid out."""
-    plan = laid_out_looped(rolled, outputs) or laid_out_long(rolled, outputs)
+    plan = _with_checkpoints(rolled, outputs) if checkpoint else None
+    plan = plan or laid_out_looped(rolled, outputs) or laid_out_long(rolled, outputs)
     if is_asked():
         check_plan(plan, expand(rolled))
     ready = Ready.of(rolled.frame, plan, arguments)
     ready.loops = rolled
     return ready
+
+
+def _with_checkpoints(rolled: Rolled, outputs: list[tuple[str, int]]) -> Plan | None:
+    """The plan of a program whose loops are computed again, stretch by stretch; None where there
+    are none such."""
+    cut = checkpointed(rolled)
+    if cut is rolled:
+        return None
+    check_rolled(cut, "checkpoints")
+    asked = zip([what for what, _ in outputs], cut.frame.outputs)
+    plan = laid_out_looped(cut, list(asked))
+    return None if plan is None else replace(plan, outputs=outputs)
 
 
 @dataclass(eq=False)
@@ -287,6 +307,7 @@ class Family:
         self.forks = forks
         self.brought = self.far = False
         self.target: Target | None = None
+        self.checkpoint = False
         self.proved = 0
         self.names = core.Names()
         self.assigned: set[Any] = set()
@@ -312,6 +333,7 @@ class Family:
     def adopt(self, trace: Trace) -> Trace:
         """Give the trace's captured leaves their numbers, and it the target of all."""
         trace.target = self.target
+        trace.checkpoint = self.checkpoint
         if self.target is not None:
             for ready in trace.plans.values():
                 self.target.made(ready)
