@@ -235,6 +235,8 @@ class Printer:
                 self.out(f"{name} = v_add({name}, v_mul({left}, {right}));", depth)
         elif op == "scatter":
             self._scatter(node, args, suffix, depth)
+        elif op == "stop":
+            self.out(f"vd {name} = {args[0]};", depth)
         else:
             function = "v_fma" if op == "fma" else f"rgv_{op}"
             self.out(f"vd {name} = {function}({', '.join(args)});", depth)

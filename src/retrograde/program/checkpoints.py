@@ -13,6 +13,7 @@ as the ids of what it reads, or else nothing is changed at all.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from math import isqrt
 
@@ -30,6 +31,15 @@ KEPT = "stop"
 
 class UnfitError(Exception):
     """A loop is read in a way that checkpoints do not serve."""
+
+
+def stretches_in(items: Sequence[Item]) -> int:
+    """How many loops are cut into stretches that are computed again."""
+    return sum(
+        isinstance(item, Loop)
+        and any(isinstance(part, Instruction) and part.op == KEPT for part in item.body)
+        for item in items
+    )
 
 
 @dataclass(frozen=True)
@@ -78,10 +88,8 @@ def checkpointed(rolled: Rolled) -> Rolled:
     while at < len(rolled.items):
         item = rolled.items[at]
         if isinstance(item, Loop) and item.trips >= LEAST and not _is_nest(item):
-            try:
+            with suppress(UnfitError):
                 rolled = _Pair(rolled, at).run()
-            except UnfitError:
-                pass
         at += 1
     return rolled
 

@@ -304,7 +304,7 @@ class Places:
         places."""
         nests = [self.nodes.all[number].nest for number, _ in family.members]
         home: list[Around] = []
-        for level, loop in enumerate(min(nests, key=len)):
+        for level, loop in enumerate(nests[0]):
             if any(level >= len(nest) or nest[level] is not loop for nest in nests):
                 break
             if not all(_reads_same_round(use, level, loop, home) for use in uses):

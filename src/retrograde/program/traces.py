@@ -27,7 +27,6 @@ from .looped_layout import laid_out_looped
 from .loops import Item, Loop, Rolled, expand, full_size, static_size
 from .machines import Target
 from .passes import choices_as_takes, improved
-from .plan import Plan
 from .plan_checker import check_plan, is_asked
 from .program import CAPTURED, CHOICE, Program
 from .replay import Ready
@@ -160,7 +159,8 @@ class Trace:
 
     def _stretched(self, rolled: Rolled, wrt: Sequence[int], transform: Transform) -> Rolled | None:
         """What a transform makes of a long program; None where it has to be written out."""
-        if rolled.frame.functions or full_size(rolled.items) < LONG_PROGRAM:
+        is_short = full_size(rolled.items) < LONG_PROGRAM and not self.checkpoint
+        if rolled.frame.functions or is_short:
             return None
         return stretched(rolled, wrt, transform)
 
@@ -200,25 +200,20 @@ def ready_of_long(
     rolled: Rolled, outputs: list[tuple[str, int]], arguments: int, checkpoint: bool = False
 ) -> Ready:
     """A program with long loops, laid out."""
-    plan = _with_checkpoints(rolled, outputs) if checkpoint else None
-    plan = plan or laid_out_looped(rolled, outputs) or laid_out_long(rolled, outputs)
+    cut = checkpointed(rolled) if checkpoint else rolled
+    plan = None
+    if cut is not rolled:
+        check_rolled(cut, "checkpoints")
+        whats = [what for what, _ in outputs]
+        plan = laid_out_looped(cut, list(zip(whats, cut.frame.outputs)))
+    if plan is None:
+        cut = rolled
+        plan = laid_out_looped(rolled, outputs) or laid_out_long(rolled, outputs)
     if is_asked():
-        check_plan(plan, expand(rolled))
-    ready = Ready.of(rolled.frame, plan, arguments)
-    ready.loops = rolled
+        check_plan(replace(plan, outputs=outputs), expand(rolled))
+    ready = Ready.of(cut.frame, plan, arguments)
+    ready.loops = cut
     return ready
-
-
-def _with_checkpoints(rolled: Rolled, outputs: list[tuple[str, int]]) -> Plan | None:
-    """The plan of a program whose loops are computed again, stretch by stretch; None where there
-    are none such."""
-    cut = checkpointed(rolled)
-    if cut is rolled:
-        return None
-    check_rolled(cut, "checkpoints")
-    asked = zip([what for what, _ in outputs], cut.frame.outputs)
-    plan = laid_out_looped(cut, list(asked))
-    return None if plan is None else replace(plan, outputs=outputs)
 
 
 @dataclass(eq=False)
