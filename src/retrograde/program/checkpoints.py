@@ -25,6 +25,8 @@ LEAST = 256
 MARGIN = 4
 """Rounds more at either end that are kept, so that no stretch reaches past the loop."""
 
+PIECES = 3
+"""What a forward loop becomes: rounds that are kept, the stretches, and rounds that are kept."""
 KEPT = "stop"
 """The instruction that keeps what a loop carries on: the same number."""
 
@@ -90,6 +92,7 @@ def checkpointed(rolled: Rolled) -> Rolled:
         if isinstance(item, Loop) and item.trips >= LEAST and not _is_nest(item):
             with suppress(UnfitError):
                 rolled = _Pair(rolled, at).run()
+                at += PIECES - 1
         at += 1
     return rolled
 

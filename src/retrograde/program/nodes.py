@@ -220,12 +220,26 @@ class Nodes:
             if source is not None:
                 found.add((source.node.number, source.result))
                 continue
-            widest = max(range(len(ranges)), key=lambda i: ranges[i][3] - ranges[i][2])
+            widest = self._widest(reference.base, ranges)
             loop, stride, low, high = ranges[widest]
             middle = (low + high) // 2
             for piece in ((low, middle), (middle + 1, high)):
                 pending.append([*ranges[:widest], (loop, stride, *piece), *ranges[widest + 1 :]])
         raise IrregularError
+
+    def _widest(self, base: int, ranges: Sequence[Range]) -> int:
+        """Which loop to halve: one in whose rounds alone several nodes are read, if there is any,
+        and of those the longest."""
+
+        def weight(at: int) -> tuple[bool, int]:
+            alone = [
+                (loop, stride, low, high if number == at else low)
+                for number, (loop, stride, low, high) in enumerate(ranges)
+            ]
+            _, _, low, high = ranges[at]
+            return self._source(base, alone) is None, high - low
+
+        return max(range(len(ranges)), key=weight)
 
 
 def nodes_in(body: Body) -> Iterator[Node]:

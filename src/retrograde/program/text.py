@@ -115,7 +115,7 @@ def family_text(name: str, families: Sequence[Family]) -> str:
             lines += [f"{kind}, after the passes: {summary(ready.rolled)}"]
             lines += [plan_text(ready.plan)]
             cut = stretches_in(ready.rolled.items)
-            if cut:
+            if trace.checkpoint and ready.rolled.has_loops:
                 lines += [f"  {cut} loop(s) computed again in stretches, from checkpoints"]
     return "\n".join(lines)
 
