@@ -19,14 +19,17 @@ import numpy as np
 from ..ops.structural import DOT, STRUCTURAL
 from .answers import Answer, Wanted, by_rule
 from .checkpoints import KEPT
+from .eights import EIGHT, by_eights
 from .loops import Rolled
 from .nodes import Around, Body, IrregularError, Moves, Nest, Node, Nodes, Reference, nodes_in
 from .places import Carry, Given, Last, Memory, Places, Variable
 from .plan import CARRIED, EXTRA, IN_PLACE, STEPS, UNIFORM, Plan
 from .program import CAPTURED, CONSTANT, ROW, SEED
 
-OUT, X, Y, Z = range(4)
-"""The fields of a step that a move may name."""
+OUT = 0
+"""The field of a step that it writes to."""
+AFTER, BEFORE = 1, 2
+"""What is fetched ahead: the columns that the next round reads."""
 
 
 @dataclass(eq=False)
@@ -137,6 +140,8 @@ class _Side:
         self.lasting: dict[tuple[int, int], At] = {}
         self.memory: dict[int, Room] = {}
         self.loaded: dict[Reference, At] = {}
+        self.groups: dict[Reference, list[Reference]] = {}
+        self.ahead: list[tuple[Nest, tuple[int, Moves], int]] = []
         self.carried: tuple[int, int] | None = None
         self.merged = _merged(self.places, once)
         self.carry_rooms: dict[Carry, Room] = {}
@@ -218,11 +223,15 @@ class _Side:
     def _in(self, memory: Memory) -> At:
         """A place in memory."""
         family = self.places.families[memory.family]
+        together = self.layout.together[memory.family]
+        width, first = len(together), together[0]
+        base = memory.base * width + together.index(memory.family)
+        moves = tuple([(loop, stride * width) for loop, stride in memory.moves])
         if family.once:
-            return At(None, self.uniforms[memory.family] + memory.base, memory.moves)
-        if memory.family not in self.memory:
-            self.memory[memory.family] = Room(family.size, family.home)
-        return At(self.memory[memory.family], memory.base, memory.moves)
+            return At(None, self.uniforms[first] + base, moves)
+        if first not in self.memory:
+            self.memory[first] = Room(family.size * width, family.home)
+        return At(self.memory[first], base, moves)
 
     def left(self, node: Node, result: int, loop: Around) -> At:
         """Where the last round of a loop left a result."""
@@ -268,6 +277,8 @@ class _Side:
             self._hand_out(self.layout.outside.end)
 
     def _do(self, body: Body, nest: Nest) -> None:
+        if not self.once:
+            self._group(body)
         for part in body.parts:
             inside = [part] if isinstance(part, Node) else [*nodes_in(part)]
             mine = [node for node in inside if self.mine(node)]
@@ -275,10 +286,36 @@ class _Side:
                 continue
             if not self.once:
                 self._load(self._rows_of(mine, body.loop), nest)
+            if self.ahead and len(nest) and self.ahead[-1][0] == nest:
+                self._fetch()
             if isinstance(part, Node):
                 self._compute(part)
             else:
                 self._loop(part, nest)
+        while self.ahead and self.ahead[-1][0] == nest:
+            self._fetch()
+
+    def _group(self, body: Body) -> None:
+        """Columns that a loop loads together: eight adjacent ones that move alike."""
+        nodes = [node for node in nodes_in(body) if self.mine(node)]
+        by_moves: dict[Moves, dict[int, Reference]] = {}
+        for reference in self._rows_of(nodes, body.loop) if body.loop else ():
+            by_moves.setdefault(reference.moves, {})[self.inputs.first(reference)] = reference
+        for found in by_moves.values():
+            run: list[int] = []
+            for place in sorted(found):
+                run = [*run, place] if run and run[-1] == place - 1 else [place]
+                if len(run) == EIGHT:
+                    group = [found[each] for each in run]
+                    self.groups.update(dict.fromkeys(group, group))
+                    run = []
+
+    def _fetch(self) -> None:
+        """A part of what the next tile reads of columns that are loaded together."""
+        nest, column, share = self.ahead.pop()
+        towards = dict(column[1]).get(nest[-1], 0) if nest else 0
+        where = AFTER if towards > 0 else BEFORE if towards < 0 else 0
+        self.step("fetch", 0, nest, x=column, y=share, z=where)
 
     def _rows_of(self, nodes: Sequence[Node], loop: Around | None) -> list[Reference]:
         """The columns that instructions read and that move with a loop, but with none in it."""
@@ -314,9 +351,15 @@ class _Side:
             known = self.loaded.get(reference)
             if known is not None and known.room is not None and known.room.home == nest:
                 continue
-            self.loaded[reference] = At(Room(1, nest), 0)
-            column = (self.inputs.first(reference), reference.moves)
-            self.step("load", 0, nest, out=self.loaded[reference], x=column)
+            group = self.groups.get(reference, [reference])
+            self.loaded.update({each: At(Room(1, nest), 0) for each in group})
+            column = (self.inputs.first(group[0]), reference.moves)
+            if len(group) == 1:
+                self.step("load", 0, nest, out=self.loaded[reference], x=column)
+            else:
+                rooms = self.listed([self.loaded[each] for each in group], nest)
+                self.step("eight", 0, nest, x=column, y=rooms)
+                self.ahead += [(nest, column, share) for share in range(EIGHT)]
 
     def _loop(self, body: Body, nest: Nest) -> None:
         loop = body.loop
@@ -559,17 +602,28 @@ def _only_handed(side: _Side, outside: Outside) -> set[tuple[int, int]]:
 
 class _LoopedLayout:
     def __init__(self, rolled: Rolled, outputs: list[tuple[str, int]]) -> None:
+        rolled = by_eights(rolled)
         self.rolled, self.outputs = rolled, outputs
         self.nodes = Nodes(rolled)
         self.inputs = _Inputs(rolled)
         self.extras: list[int] = []
-        self.places = Places(self.nodes, [index for _, index in outputs])
+        self.places = Places(self.nodes)
         self.outside = self._sorted()
         self.places = Places(self.nodes, self.outside.read)
-        again = self._sorted()
-        if again.read != self.outside.read:  # what must be read at the end varies with that
+        if self._sorted().read != self.outside.read:  # what is read at the end varies with that
             raise IrregularError
         self.in_order = self._is_in_order()
+        self.together = self._together()
+
+    def _together(self) -> dict[int, list[int]]:
+        """By family: those of which a number each stands side by side, since the same loops make
+        and read them: what is made in a round then lies together."""
+        found: dict[Any, list[int]] = {}
+        for family in self.places.families:
+            nests = {self.nodes.all[number].nest for number, _ in family.members}
+            key = (family.once, family.size, family.home, frozenset(nests))
+            found.setdefault(key, []).append(family.number)
+        return {number: group for group in found.values() for number in group}
 
     # ---- outputs and guards ----------------------------------------------------------------
 
@@ -640,9 +694,10 @@ class _LoopedLayout:
         count = self.inputs.count
         uniforms: dict[int, int] = {}
         for family in self.places.families:
-            if family.once:
+            together = self.together[family.number]
+            if family.once and family.number == together[0]:
                 uniforms[family.number] = count
-                count += family.size
+                count += family.size * len(together)
         once = _Side(self, True, uniforms)
         once.run()
         places = once.settled(count)
