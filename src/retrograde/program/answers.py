@@ -39,7 +39,7 @@ def by_rule(node: Node, result: int, found: dict[tuple[int, ...], Answer]) -> Wa
     moves: list[tuple[Around, int]] = []
     for level, loop in enumerate(node.nest):
         one = (*zero[:level], 1, *zero[level + 1 :])
-        if found[one].number != base.number:
+        if loop.trips > 1 and found[one].number != base.number:
             moves.append((loop, found[one].number - base.number))
     steps = dict(moves)
     for rounds, answer in found.items():
