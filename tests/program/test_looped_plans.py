@@ -138,3 +138,17 @@ def test_a_row_that_leaves_a_loop_early_does_not_change_the_next_tile(
     assert same(compiled(rows, 1.0), found)
 
 
+
+
+def test_rows_read_what_every_round_computed_once(rg: Any, checked: None) -> None:
+    """What is the same for all rows is computed in all rounds before any row reads it."""
+
+    def f(x: Any, a: Any) -> Any:
+        for _ in range(90):
+            a = rg.tanh(a) * 1.1
+            x = x * a + 0.1
+        return x
+
+    rows = np.linspace(-1.0, 1.0, 9)
+    found = rg.compile(f)(rows, 0.7)
+    assert np.allclose(found, [float(f(float(x), 0.7)) for x in rows], rtol=1e-12)

@@ -302,6 +302,8 @@ class Places:
     def _home(self, family: Family, uses: Sequence[Use]) -> Nest:
         """The loops in whose rounds all of a family is made and read: the next round may have its
         places."""
+        if family.once and not all(use.once for use in uses):
+            return ()  # rows read it, when all of it is done
         nests = [self.nodes.all[number].nest for number, _ in family.members]
         home: list[Around] = []
         for level, loop in enumerate(nests[0]):
