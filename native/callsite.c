@@ -270,9 +270,9 @@ static PyObject *site_new(PyTypeObject *type, PyObject *args, PyObject *Py_UNUSE
     if (site == NULL) return NULL;
     Py_buffer *b = site->buffers;
     if (!PyArg_ParseTuple(args, "y*y*y*y*y*y*y*nnnnnO!OO!OOO:CallSite", &b[0], &b[1], &b[2], &b[3],
-                          &b[4], &b[5], &b[6], &site->places, &site->slots, &site->stored, &site->reduced,
-                          &site->guards, &PyList_Type, &site->code, &site->names, &PyList_Type,
-                          &site->captured, &site->array_type, &site->float_type,
+                          &b[4], &b[5], &b[6], &site->places, &site->slots, &site->stored,
+                          &site->reduced, &site->guards, &PyList_Type, &site->code, &site->names,
+                          &PyList_Type, &site->captured, &site->array_type, &site->float_type,
                           &site->default_threads)) {
         site->code = site->names = site->captured = NULL; /* borrowed so far */
         site->array_type = site->float_type = site->default_threads = NULL;

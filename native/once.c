@@ -87,7 +87,7 @@ typedef struct {
         void (*ternary)(double *, const double *, const double *, const double *);
         void *moved; /* what a move adds to: a place, or a number of a step or among the extras */
     } as;
-    double *places[4]; /* out, x, y, z */
+    double *places[4];  /* out, x, y, z */
     ptrdiff_t by, back; /* what a move adds before a round, and when all are done */
 } Once;
 

@@ -44,11 +44,11 @@ typedef struct {
 
 typedef struct {
     const RgKernels *kernels;
-    RgCode *code;           /* the steps, for these kernels */
-    uint32_t *extras;       /* the same */
+    RgCode *code;     /* the steps, for these kernels */
+    uint32_t *extras; /* the same */
     RgCounts counts;
     const double *uniforms; /* what is the same for all rows, before the steps that are */
-    size_t known;           /* how many numbers those are; uniform_count: with what the steps make */
+    size_t known; /* how many numbers those are; uniform_count: with what the steps make */
     size_t uniform_count, slots, rows;
     const RgStep *once; /* those steps, and their extras */
     size_t once_count;

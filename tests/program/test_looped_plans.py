@@ -78,11 +78,13 @@ def test_rows_of_any_number_have_the_bits_of_a_plan_written_out(
         monkeypatch.setattr(room(rg, "traces"), "LONG_PROGRAM", least)
         compiled = rg.compile(f)
         found.append(
-            flat([
-                compiled(numbers, 0.3),
-                compiled.value_and_grad(numbers, 0.3, wrt=("Z", "a")),
-                compiled.value_and_grad(numbers.T.copy().T, 0.3, wrt="a", reduce="sum"),
-            ])
+            flat(
+                [
+                    compiled(numbers, 0.3),
+                    compiled.value_and_grad(numbers, 0.3, wrt=("Z", "a")),
+                    compiled.value_and_grad(numbers.T.copy().T, 0.3, wrt="a", reduce="sum"),
+                ]
+            )
         )
     assert all(same(x, y) for x, y in zip(*found, strict=True))
 
@@ -136,8 +138,6 @@ def test_a_row_that_leaves_a_loop_early_does_not_change_the_next_tile(
     found = compiled(rows, 1.0)
     assert same(found, [f([float(z) for z in row], 1.0) for row in rows])
     assert same(compiled(rows, 1.0), found)
-
-
 
 
 def test_rows_read_what_every_round_computed_once(rg: Any, checked: None) -> None:
