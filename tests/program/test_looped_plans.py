@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from importlib import import_module
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 from .loop_programs import random_function, rows_for
 from .support import same
-from .test_rolling import told
+from .test_rolling import recorded, told
 
 
 def room(rg: Any, name: str) -> Any:
@@ -152,3 +153,17 @@ def test_rows_read_what_every_round_computed_once(rg: Any, checked: None) -> Non
     rows = np.linspace(-1.0, 1.0, 9)
     found = rg.compile(f)(rows, 0.7)
     assert np.allclose(found, [float(f(float(x), 0.7)) for x in rows], rtol=1e-12)
+
+
+def test_a_long_program_is_laid_out_in_memory_of_its_text(native: Any) -> None:
+    """Written out it takes 103 bytes an instruction, here 12 MB."""
+    compiled = native.compile(swing(native, 40_000))
+    compiled(0.3, 0.7)
+    rolled = recorded(compiled)
+    tracemalloc.start()
+    try:
+        room(native, "looped_layout").laid_out_looped(rolled, [("store", rolled.frame.outputs[0])])
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 200_000
