@@ -344,5 +344,5 @@ def test_copies_and_pickles_keep_the_backend():
 
     made = rg.compile(forked, backend="cc")
     assert copy.copy(made)._settings[2] == "cc"
-    assert made.__reduce__()[1][-1] == "cc"
+    assert made.__reduce__()[1][3] == "cc"
     assert os.environ["RETROGRADE_CACHE"]
