@@ -13,7 +13,7 @@ enum { STEPS, ONCE, EXTRAS, COLUMNS, UNIFORMS, PLACES, KINDS, BUFFERS };
 
 typedef struct {
     PyObject_HEAD Py_buffer buffers[BUFFERS];
-    Py_ssize_t slots, stored, reduced, guards;
+    Py_ssize_t places, slots, stored, reduced, guards;
     PyObject *code;     /* the keeper of the plan's code */
     PyObject *names;    /* what must be unchanged */
     PyObject *captured; /* leaves whose numbers come first among the uniform ones */
@@ -202,7 +202,8 @@ static int run_plan(const CallSite *site, Call *call, RgRun *run, PyObject *want
     *run = (RgRun){
         .kernels = rg_kernels_of(rows),
         .uniforms = call->uniforms,
-        .uniform_count = length(site, UNIFORMS, sizeof(double)),
+        .known = length(site, UNIFORMS, sizeof(double)),
+        .uniform_count = (size_t)site->places,
         .once = site->buffers[ONCE].buf,
         .once_count = length(site, ONCE, sizeof(RgStep)),
         .once_extras = site->buffers[EXTRAS].buf,
@@ -226,7 +227,7 @@ static int run_plan(const CallSite *site, Call *call, RgRun *run, PyObject *want
     if (threads == -1 && PyErr_Occurred()) return -1;
     PyObject *code = rg_code_of_run(run, site->code, &site->buffers[STEPS], &site->buffers[EXTRAS]);
     if (code == NULL) return -1;
-    int done = rg_run_alone(run, length(site, STEPS, sizeof(RgStep)), threads);
+    int done = rg_run_alone(run, threads);
     Py_DECREF(code);
     if (done < 0) return -1;
     for (size_t i = 0; call->failed && i < rows; i++)
@@ -262,16 +263,16 @@ static PyObject *site_run(PyObject *self, PyObject *const *given, Py_ssize_t cou
     return found;
 }
 
-/* CallSite(steps, once, extras, columns, uniforms, places, kinds, slots, stored, reduced, guards,
+/* CallSite(steps, once, extras, columns, uniforms, places, kinds, uniform places, slots, stored, reduced, guards,
  * code, names, captured, array type, float type, default threads). */
 static PyObject *site_new(PyTypeObject *type, PyObject *args, PyObject *Py_UNUSED(kwargs)) {
     CallSite *site = (CallSite *)type->tp_alloc(type, 0);
     if (site == NULL) return NULL;
     Py_buffer *b = site->buffers;
-    if (!PyArg_ParseTuple(args, "y*y*y*y*y*y*y*nnnnO!OO!OOO:CallSite", &b[0], &b[1], &b[2], &b[3],
-                          &b[4], &b[5], &b[6], &site->slots, &site->stored, &site->reduced,
-                          &site->guards, &PyList_Type, &site->code, &site->names, &PyList_Type,
-                          &site->captured, &site->array_type, &site->float_type,
+    if (!PyArg_ParseTuple(args, "y*y*y*y*y*y*y*nnnnnO!OO!OOO:CallSite", &b[0], &b[1], &b[2], &b[3],
+                          &b[4], &b[5], &b[6], &site->places, &site->slots, &site->stored,
+                          &site->reduced, &site->guards, &PyList_Type, &site->code, &site->names,
+                          &PyList_Type, &site->captured, &site->array_type, &site->float_type,
                           &site->default_threads)) {
         site->code = site->names = site->captured = NULL; /* borrowed so far */
         site->array_type = site->float_type = site->default_threads = NULL;

@@ -5,9 +5,10 @@
  * l, l + 8, …; the eight are added in a fixed tree, and the chunks in their order. */
 #include "replay.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define MOST_NESTED 16 /* loops in loops that are counted in: what is deeper counts once */
 
 /* ---- code ---- */
 
@@ -31,20 +32,68 @@ static size_t scratch_at(const RgRun *run) {
     return room_at(run) + ((run->compiled->room + run->compiled->given + 7) & ~(size_t)7);
 }
 
-size_t rg_arena_size(const RgRun *run) {
-    if (run->compiled)
-        return scratch_at(run) + (run->compiled->scratch + sizeof(double) - 1) / sizeof(double);
+static size_t doubles_for(size_t bytes) { return (bytes + sizeof(double) - 1) / sizeof(double); }
+
+/* Where a thread's own steps are: behind all numbers. */
+static size_t own_at(const RgRun *run) {
     return run->uniform_count * run->kernels->equal + run->slots * run->kernels->lanes;
+}
+
+static int has_loops(const RgStep *steps, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (steps[i].op == RG_DO_AGAIN) return 1;
+    return 0;
+}
+
+/* The doubles that a thread's own steps take, with their extras. */
+static size_t own_size(const RgRun *run) {
+    size_t once = rg_once_bytes(run), extras = run->counts.extras * sizeof(uint32_t);
+    size_t tile = run->counts.loops ? (run->counts.steps + 1) * sizeof(RgCode) + extras : 0;
+    return doubles_for(once > tile ? once : tile);
+}
+
+size_t rg_arena_size(const RgRun *run) {
+    if (run->compiled) return scratch_at(run) + doubles_for(run->compiled->scratch);
+    return own_at(run) + own_size(run);
 }
 
 /* How many of a step's fields are operands: rows of the law and fma have them in place. */
 static int operands_of(uint32_t op) {
     if (op < RG_OP_COUNT) return RG_OPS[op].arity;
     if (op == RG_DO_FMA) return 3;
-    return op == RG_DO_STORE || op == RG_DO_REDUCE || op == RG_DO_GUARD ? 1 : 0;
+    int hands_out = op == RG_DO_STORE || op == RG_DO_REDUCE || op == RG_DO_GUARD;
+    return hands_out || op == RG_DO_COPY ? 1 : 0;
+}
+
+/* What one place more is in numbers. */
+static uint32_t width_of(const RgRun *run, uint32_t place) {
+    size_t lanes = kind_of(place) == RG_IN_UNIFORM ? run->kernels->equal : run->kernels->lanes;
+    return (uint32_t)lanes;
+}
+
+/* A move behind an AGAIN: what is added before the next round, and when all are done. */
+static RgCode move_of(const RgRun *run, const RgStep *again, const RgStep *move,
+                      const uint32_t *extras) {
+    uint32_t by = move->x, field = move->count, far = move->out;
+    if (field == RG_EXTRA) {
+        by *= width_of(run, extras[move->out]) << 1;
+    } else {
+        const RgStep *step = again - move->out;
+        const uint32_t places[4] = {0, step->x, step->y, step->z};
+        if ((int)field <= operands_of(step->op)) by *= width_of(run, places[field]);
+        far = (uint32_t)(move->out * sizeof(RgCode) - offsetof(RgCode, out) -
+                         field * sizeof(uint32_t));
+    }
+    uint32_t back = 0 - by * (again->count - 1);
+    return (RgCode){.x = by, .y = back, .out = far, .count = field};
 }
 
 static RgCode code_of(const RgRun *run, const RgStep *step) {
+    if (step->op == RG_DO_AGAIN)
+        return (RgCode){.handler = run->kernels->handler(step->op, NULL, 0),
+                        .x = step->x,
+                        .y = step->y,
+                        .count = step->count};
     RgCode code = {.x = step->x, .y = step->y, .z = step->z, .count = step->count};
     uint32_t *fields[3] = {&code.x, &code.y, &code.z};
     for (int i = 0; i < operands_of(step->op); i++) {
@@ -99,95 +148,55 @@ static void group(RgRun *run, const RgStep *steps, size_t count, const uint32_t 
     }
 }
 
+/* How many steps are done when loops go round. An AGAIN stands behind its steps, so the stack has
+ * from the last step on what is done how often. */
+size_t rg_done_steps(const RgStep *steps, size_t count) {
+    size_t total = 0, depth = 0;
+    struct {
+        size_t begin, times;
+    } around[MOST_NESTED + 1] = {{0, 1}};
+    for (size_t i = count; i-- > 0;) {
+        while (depth && i < around[depth].begin) depth--;
+        if (steps[i].op == RG_DO_AGAIN && depth < MOST_NESTED) {
+            size_t times = around[depth].times * steps[i].count;
+            around[++depth].begin = i - steps[i].x;
+            around[depth].times = times;
+        }
+        if (steps[i].op != RG_DO_MOVE) total += around[depth].times;
+    }
+    return total;
+}
+
 int rg_encode(RgRun *run, const RgStep *steps, size_t count, const uint32_t *extras, size_t more) {
+    run->counts = (RgCounts){
+        .steps = count,
+        .extras = more,
+        .done = rg_done_steps(steps, count) + rg_done_steps(run->once, run->once_count),
+        .loops = has_loops(steps, count),
+        .once_loops = has_loops(run->once, run->once_count),
+    };
     if (rg_arena_size(run) >= RG_CARRY) return -1;
     run->code = malloc((count + 1) * sizeof(RgCode));
     run->extras = malloc((more + 1) * sizeof(uint32_t));
     if (run->code == NULL || run->extras == NULL) return -1;
-    for (size_t i = 0; i < count; i++) run->code[i] = code_of(run, &steps[i]);
+    const RgStep *again = NULL;
+    for (size_t i = 0; i < count; i++) {
+        if (steps[i].op == RG_DO_AGAIN) again = &steps[i];
+        run->code[i] = steps[i].op == RG_DO_MOVE ? move_of(run, again, &steps[i], extras)
+                                                 : code_of(run, &steps[i]);
+    }
     run->code[count] = code_of(run, &(RgStep){.op = RG_DO_END, .out = RG_CARRY});
-    group(run, steps, count, extras);
+    if (!run->counts.loops) group(run, steps, count, extras); /* places that move may meet */
     for (size_t i = 0; i < more; i++)
         run->extras[i] = rg_extra(offset_of(run, extras[i]), kind_of(extras[i]));
     return 0;
 }
 
-/* ---- what is the same for all rows ---- */
-
-/* The uniform numbers, `lanes` equal ones each. */
-typedef struct {
-    double *numbers;
-    size_t lanes;
-} Uniforms;
-
-static double *at(Uniforms u, size_t place) { return u.numbers + place * u.lanes; }
-
-static void set(Uniforms u, size_t place, double number) {
-    for (size_t i = 0; i < u.lanes; i++) at(u, place)[i] = number;
-}
-
-static int uniform_take(Uniforms u, const RgStep *step, const uint32_t *elements) {
-    double wanted = *at(u, elements[step->count]);
-    if (!(wanted >= 0.0 && wanted < (double)step->count) || wanted != floor(wanted)) return -1;
-    set(u, step->out, *at(u, elements[(size_t)wanted]));
-    return 0;
-}
-
-static void uniform_scatter(Uniforms u, const RgStep *step, const uint32_t *pairs) {
-    for (uint32_t i = 0; i < step->count; i++) set(u, step->out + i, 0.0);
-    for (uint32_t p = 0; p < step->y; p++) {
-        double wanted = *at(u, pairs[2 * p]), up = *at(u, pairs[2 * p + 1]);
-        if (!(wanted >= 0.0 && wanted < (double)step->count)) continue;
-        size_t place = step->out + (size_t)wanted;
-        set(u, place, *at(u, place) + up);
-    }
-}
-
-static double uniform_sum(Uniforms u, const RgStep *step, const uint32_t *terms) {
-    double total = *at(u, terms[0]);
-    for (uint32_t i = 1; i < step->count; i++) total += *at(u, terms[i]);
-    return total;
-}
-
-static double uniform_dot(Uniforms u, const RgStep *step, const uint32_t *extras) {
-    const uint32_t *lefts = extras + step->x, *rights = extras + step->y;
-    double total = *at(u, lefts[0]) * *at(u, rights[0]);
-    for (uint32_t i = 1; i < step->count; i++) total += *at(u, lefts[i]) * *at(u, rights[i]);
-    return total;
-}
-
 int rg_run_uniform(const RgRun *run, double *arena) {
-    if (run->compiled) {
-        double *given = arena + room_at(run);
-        for (size_t i = 0; i < run->compiled->given; i++) given[i] = run->uniforms[run->given[i]];
-        run->compiled->once(given, arena);
-        return 0;
-    }
-    const RgKernels *kernels = run->kernels;
-    Uniforms u = {arena, kernels->equal};
-    for (size_t i = 0; i < run->uniform_count; i++) set(u, i, run->uniforms[i]);
-    for (const RgStep *step = run->once, *end = step + run->once_count; step < end; step++) {
-        const uint32_t *listed = run->once_extras + step->x;
-        if (step->op < RG_OP_COUNT) {
-            double *out = at(u, step->out);
-            const double *x = at(u, step->x), *y = at(u, step->y), *z = at(u, step->z);
-            int arity = RG_OPS[step->op].arity;
-            if (arity == 1) kernels->unary[step->op](out, x);
-            if (arity == 2) kernels->binary[step->op](out, x, y);
-            if (arity == 3) kernels->ternary[step->op](out, x, y, z);
-            continue;
-        }
-        switch (step->op) {
-            case RG_DO_FMA:
-                set(u, step->out, fma(*at(u, step->x), *at(u, step->y), *at(u, step->z)));
-                break;
-            case RG_DO_SUM: set(u, step->out, uniform_sum(u, step, listed)); break;
-            case RG_DO_DOT: set(u, step->out, uniform_dot(u, step, run->once_extras)); break;
-            case RG_DO_SCATTER: uniform_scatter(u, step, listed); break;
-            default:
-                if (uniform_take(u, step, listed) < 0) return -1;
-        }
-    }
+    if (!run->compiled) return rg_run_once(run, arena, arena + own_at(run));
+    double *given = arena + room_at(run);
+    for (size_t i = 0; i < run->compiled->given; i++) given[i] = run->uniforms[run->given[i]];
+    run->compiled->once(given, arena);
     return 0;
 }
 
@@ -216,6 +225,15 @@ static int run_compiled(const RgRun *run, size_t chunk, double *arena, double *s
     return 0;
 }
 
+/* The code for a tile: where there are loops a copy of it, as no tile before has left it. */
+static const RgCode *code_for(const RgRun *run, double *arena, RgTile *tile) {
+    if (!run->counts.loops) return run->code;
+    size_t steps = run->counts.steps + 1;
+    RgCode *own = memcpy(arena + own_at(run), run->code, steps * sizeof(RgCode));
+    tile->extras = memcpy(own + steps, run->extras, run->counts.extras * sizeof(uint32_t));
+    return own;
+}
+
 int rg_run_chunk(const RgRun *run, size_t chunk, double *arena, double *sums) {
     if (run->compiled) return run_compiled(run, chunk, arena, sums);
     size_t first = chunk * RG_CHUNK, lanes = run->kernels->lanes;
@@ -231,7 +249,7 @@ int rg_run_chunk(const RgRun *run, size_t chunk, double *arena, double *sums) {
     for (; first < end; first += lanes) {
         tile.first = first;
         tile.rows = end - first < lanes ? end - first : lanes;
-        run->kernels->run(run->code, arena, &tile);
+        run->kernels->run(code_for(run, arena, &tile), arena, &tile);
         if (tile.stop) return -1;
     }
 #if defined(__x86_64__)

@@ -166,6 +166,7 @@ typedef struct {
     const RgKernels *kernels;
     RgCode *code;
     uint32_t *extras;
+    RgCounts counts;
 } Encoded;
 
 #define CODE_NAME "retrograde code"
@@ -188,6 +189,7 @@ static PyObject *code_failed(RgRun *run, Encoded *encoded) {
 /* A compiled program, and which of a plan's uniform numbers it is given. */
 typedef struct {
     const RgCompiled *program;
+    size_t done; /* steps in whose place it runs, when loops go round; 0: not counted yet */
     uint32_t given[];
 } Compiled;
 
@@ -214,6 +216,7 @@ static PyObject *compiled_code(PyObject *Py_UNUSED(module), PyObject *args) {
             PyErr_NoMemory();
         } else {
             made->program = program;
+            made->done = 0;
             memcpy(made->given, given.buf, (size_t)given.len);
             capsule = PyCapsule_New(made, COMPILED_NAME, forget_compiled);
             if (capsule == NULL) free(made);
@@ -229,7 +232,10 @@ PyObject *rg_code_of_run(RgRun *run, PyObject *keeper, const Py_buffer *steps,
                          const Py_buffer *extras) {
     PyObject *last = PyList_GET_ITEM(keeper, PyList_GET_SIZE(keeper) - 1);
     if (PyCapsule_IsValid(last, COMPILED_NAME)) {
-        const Compiled *compiled = PyCapsule_GetPointer(last, COMPILED_NAME);
+        Compiled *compiled = PyCapsule_GetPointer(last, COMPILED_NAME);
+        size_t count = (size_t)steps->len / sizeof(RgStep);
+        if (!compiled->done) compiled->done = rg_done_steps(steps->buf, count) + 1;
+        run->counts.done = compiled->done;
         run->compiled = compiled->program;
         run->given = compiled->given;
         return Py_NewRef(last);
@@ -240,6 +246,7 @@ PyObject *rg_code_of_run(RgRun *run, PyObject *keeper, const Py_buffer *steps,
         const Encoded *known = PyCapsule_GetPointer(kept, CODE_NAME);
         run->code = known->code;
         run->extras = known->extras;
+        run->counts = known->counts;
         if (known->kernels == run->kernels) return Py_NewRef(kept);
     }
     run->code = NULL;
@@ -248,22 +255,22 @@ PyObject *rg_code_of_run(RgRun *run, PyObject *keeper, const Py_buffer *steps,
     if (encoded == NULL || rg_encode(run, steps->buf, (size_t)steps->len / sizeof(RgStep),
                                      extras->buf, (size_t)extras->len / sizeof(uint32_t)) < 0)
         return code_failed(run, encoded);
-    *encoded = (Encoded){run->kernels, run->code, run->extras};
+    *encoded = (Encoded){run->kernels, run->code, run->extras, run->counts};
     PyObject *capsule = PyCapsule_New(encoded, CODE_NAME, forget);
     if (capsule == NULL) return code_failed(run, encoded);
     PyList_SetItem(keeper, place, Py_NewRef(capsule));
     return capsule;
 }
 
-/* One part from (steps, uniform_steps, extras, columns, uniforms, slots, rows, index, sums, failed,
- * the keeper of its code). */
+/* One part from (steps, uniform_steps, extras, columns, uniforms, uniform places, slots, rows, index,
+ * sums, failed, the keeper of its code). */
 static int take_part(PyObject *given, const Py_buffer *inputs, const Py_buffer *outputs, Held *held,
                      RgRun *run) {
     Py_buffer *b = held->buffers;
-    Py_ssize_t slots, rows;
+    Py_ssize_t places, slots, rows;
     PyObject *keeper;
-    if (!PyArg_ParseTuple(given, "y*y*y*y*y*nny*w*w*O!:replay", &b[0], &b[1], &b[2], &b[3], &b[4],
-                          &slots, &rows, &b[5], &b[6], &b[7], &PyList_Type, &keeper))
+    if (!PyArg_ParseTuple(given, "y*y*y*y*y*nnny*w*w*O!:replay", &b[0], &b[1], &b[2], &b[3], &b[4],
+                          &places, &slots, &rows, &b[5], &b[6], &b[7], &PyList_Type, &keeper))
         return -1;
     size_t columns = (size_t)b[3].len / sizeof(uint32_t);
     size_t chunks = ((size_t)rows + RG_CHUNK - 1) / RG_CHUNK;
@@ -274,7 +281,8 @@ static int take_part(PyObject *given, const Py_buffer *inputs, const Py_buffer *
     *run = (RgRun){
         .kernels = rg_kernels_of((size_t)rows),
         .uniforms = b[4].buf,
-        .uniform_count = (size_t)b[4].len / sizeof(double),
+        .known = (size_t)b[4].len / sizeof(double),
+        .uniform_count = (size_t)places,
         .once = b[1].buf,
         .once_count = (size_t)b[1].len / sizeof(RgStep),
         .once_extras = b[2].buf,
@@ -313,11 +321,11 @@ static int fail_stopped(Job *job) {
 
 #define AT_ONCE 32768 /* steps: so few are done sooner than the GIL is given away and taken back */
 
-int rg_run_alone(RgRun *run, size_t steps, Py_ssize_t threads) {
+int rg_run_alone(RgRun *run, Py_ssize_t threads) {
     Part part = {.run = *run};
     Job job = {.parts = &part, .part_count = 1};
     count_in(&job, &part);
-    if (steps * run->rows <= AT_ONCE) {
+    if (run->counts.done * run->rows <= AT_ONCE) {
         work(&job, 0);
     } else {
         Py_BEGIN_ALLOW_THREADS;

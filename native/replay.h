@@ -34,11 +34,21 @@ typedef struct {
 
 enum { RG_COMPILED_VERSION = 1 };
 
+/* How long a plan's code is. */
+typedef struct {
+    size_t steps, extras;
+    size_t done; /* steps that are done in a tile, and before: those of loops many times */
+    int loops;   /* the steps change as they are done, so every thread has its own */
+    int once_loops;
+} RgCounts;
+
 typedef struct {
     const RgKernels *kernels;
-    RgCode *code;           /* the steps, for these kernels */
-    uint32_t *extras;       /* the same */
+    RgCode *code;     /* the steps, for these kernels */
+    uint32_t *extras; /* the same */
+    RgCounts counts;
     const double *uniforms; /* what is the same for all rows, before the steps that are */
+    size_t known; /* how many numbers those are; uniform_count: with what the steps make */
     size_t uniform_count, slots, rows;
     const RgStep *once; /* those steps, and their extras */
     size_t once_count;
@@ -58,9 +68,17 @@ typedef struct {
 /* Turn a plan's steps into code for run->kernels. 0, or -1 out of memory. */
 int rg_encode(RgRun *run, const RgStep *steps, size_t count, const uint32_t *extras, size_t more);
 
+/* How many of some steps are done, when loops go round. */
+size_t rg_done_steps(const RgStep *steps, size_t count);
+
 /* Put what is the same for all rows into the arena of one thread, for any number of chunks. 0, or
  * -1 where an index is out of range. */
 int rg_run_uniform(const RgRun *run, double *arena);
+
+/* The same, for steps and not for a compiled program (once.c); `room` is for a copy of the steps, of
+ * so many bytes. */
+int rg_run_once(const RgRun *run, double *arena, void *room);
+size_t rg_once_bytes(const RgRun *run);
 
 /* The doubles that one thread needs: the uniform numbers, then the slots. */
 size_t rg_arena_size(const RgRun *run);

@@ -9,8 +9,7 @@
 PyObject *rg_code_of_run(RgRun *run, PyObject *keeper, const Py_buffer *steps,
                          const Py_buffer *extras);
 
-/* Run one plan of so many steps; with the GIL where there is little to do. 0, or -1 with an
- * exception. */
-int rg_run_alone(RgRun *run, size_t steps, Py_ssize_t threads);
+/* Run one plan; with the GIL where there is little to do. 0, or -1 with an exception. */
+int rg_run_alone(RgRun *run, Py_ssize_t threads);
 
 #endif

@@ -27,6 +27,8 @@ static const Handler others[RG_DO_COUNT] = {
     [RG_DO_STORE] = do_store,
     [RG_DO_REDUCE] = do_reduce,
     [RG_DO_GUARD] = do_guard,
+    [RG_DO_COPY] = do_copy,
+    [RG_DO_AGAIN] = do_again,
     [RG_DO_END] = do_end,
 #if RG_TILE == 1
     [RG_DO_FOUR_DOTS] = do_four_dots,

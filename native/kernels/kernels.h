@@ -21,10 +21,13 @@ enum {
     RG_DO_SCATTER, /* out..out+count: pairs (index, upstream) from the extras */
     RG_DO_LOAD,    /* a column of the rows */
     RG_DO_EIGHT,   /* eight columns of the rows, into slots from the extras */
-    RG_DO_FETCH,   /* a share of what EIGHT will read for the next tile, into the cache */
+    RG_DO_FETCH,   /* share y of what EIGHT will read next, into the cache; z: where that is */
     RG_DO_STORE,   /* into a column of the results */
     RG_DO_REDUCE,  /* into a sum over the rows */
     RG_DO_GUARD,   /* x must be what it was while recording; z: guards below it are all done */
+    RG_DO_COPY,    /* x, into a slot */
+    RG_DO_AGAIN,   /* x steps back, until those were done count times; y moves stand after it */
+    RG_DO_MOVE,    /* never done: what an AGAIN adds to a field before the next round */
     RG_DO_END,     /* the tile is done */
     /* Several steps by the handler of the first, where that is faster: see `group` in executor.c. */
     RG_DO_FOUR_DOTS,
@@ -51,6 +54,14 @@ typedef struct {
 
 /* A place among the extras: its kind in the low bits, so that one number is enough. */
 static inline uint32_t rg_extra(uint32_t place, int kind) { return place << 1 | (uint32_t)kind; }
+
+/* What a FETCH is for: the next tile, or the next round of a loop up or down the columns. */
+enum { RG_NEXT_TILE, RG_AFTER, RG_BEFORE };
+
+/* What a MOVE of a plan moves: `count` is which field of the step that stands `out` before the AGAIN,
+ * in the order out, x, y, z; or RG_EXTRA: number `out` among the extras. In code `out` is how many
+ * bytes before the AGAIN the field is. */
+enum { RG_EXTRA = 4 };
 
 typedef struct {
     char *base;

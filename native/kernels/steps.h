@@ -229,8 +229,9 @@ HANDLER(do_eight) {
     NEXT;
 }
 
-/* An eighth of what the next tile will read of eight columns. There are only so many lines that can
- * be on their way at once, so these steps stand evenly among the others. */
+/* An eighth of what the next tile will read of eight columns; in loops, of what the next round will:
+ * the eight columns after these, or before them. There are only so many lines that can be on their way
+ * at once, so these steps stand evenly among the others. */
 HANDLER(do_fetch) {
     const RgColumn *columns = tile->inputs + code->x;
     ptrdiff_t stride = columns[0].stride;
@@ -240,9 +241,11 @@ HANDLER(do_fetch) {
         for (size_t row = 0; row < RG_TILE_LANES; row += 8)
             RG_PREFETCH(columns[code->y].base + (tile->first + RG_TILE_LANES + row) * 8);
     } else {
-        ptrdiff_t row = (ptrdiff_t)(tile->first + RG_TILE_LANES + code->y * (RG_TILE_LANES / 8));
-        for (int i = 0; i < RG_TILE_LANES / 8; i++)
-            RG_PREFETCH(columns[0].base + (row + i) * stride);
+        size_t first = tile->first + (code->z ? 0 : RG_TILE_LANES);
+        ptrdiff_t row = (ptrdiff_t)(first + code->y * (RG_TILE_LANES / 8));
+        const char *base = columns[0].base;
+        if (code->z) base += code->z == RG_AFTER ? 64 : -64;
+        for (int i = 0; i < RG_TILE_LANES / 8; i++) RG_PREFETCH(base + (row + i) * stride);
     }
     NEXT;
 }
@@ -323,6 +326,38 @@ HANDLER(do_guard) {
         if (!note_failures(lanes, code, tile)) STOP;
     }
     NEXT;
+}
+
+/* ---- loops ---- */
+
+HANDLER(do_copy) {
+    vd x[RG_TILE];
+    double *out = arena + code->out;
+    EACH(OPERAND_OF, x)
+    for (int j = 0; j < RG_TILE; j++) v_store(out + j * RG_LANES, x[j]);
+    NEXT;
+}
+
+/* Turn to the next round, or to what comes after the last one: then all that has moved is where it
+ * was in the first. The steps are this thread's own. */
+static const RgCode *again(const RgCode *code, const RgTile *tile) {
+    RgCode *counter = (RgCode *)code;
+    const RgCode *move = code + 1, *end = move + code->y;
+    int goes_on = ++counter->out < code->count;
+    if (!goes_on) counter->out = 0;
+    for (; move < end; move++) {
+        uint32_t by = goes_on ? move->x : move->y, *extras = (uint32_t *)tile->extras;
+        if (move->count == RG_EXTRA)
+            extras[move->out] += by;
+        else
+            *(uint32_t *)(void *)((char *)counter - move->out) += by;
+    }
+    return goes_on ? code - code->x : end;
+}
+
+HANDLER(do_again) {
+    const RgCode *next = again(code, tile);
+    AFTER(next - code);
 }
 
 HANDLER(do_end) {

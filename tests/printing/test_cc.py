@@ -119,6 +119,16 @@ def test_random_loops(seed):
     check(function, rows_for(seed, count=67))
 
 
+def test_loops_computed_again_in_stretches():
+    def swing(angle, push):
+        for _ in range(700):
+            angle = rg.sin(angle) * push + 0.5
+        return angle
+
+    compiled = check(swing, (draws(40), draws(40, seed=1) * 0.1), checkpoint=True)
+    assert "1 loop(s) computed again" in compiled.explain()
+
+
 def test_choices():
     source = Writer(4).source()
     function = function_of(source, rg=rg, w1=rg.Value(0.5), w2=rg.Value(1.5), __name__="outside")
@@ -345,6 +355,6 @@ def test_copies_and_pickles_keep_the_backend():
     import copy
 
     made = rg.compile(forked, backend="cc")
-    assert copy.copy(made)._settings[-1] == "cc"
-    assert made.__reduce__()[1][-1] == "cc"
+    assert copy.copy(made)._settings[2] == "cc"
+    assert made.__reduce__()[1][3] == "cc"
     assert os.environ["RETROGRADE_CACHE"]

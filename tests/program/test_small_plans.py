@@ -159,6 +159,7 @@ def by_hand() -> tuple[Plan, Program]:
         reduced=2,
         guards=3,
         outputs=OUTPUTS,
+        places=12,
     )
     return plan, program
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Number = float | np.floating[Any] | np.integer[Any]
-    PlanRows = tuple[Any, Any, Any, Any, Any, int, int, Any, Any, Any, list[Any]]
+    PlanRows = tuple[Any, Any, Any, Any, Any, int, int, int, Any, Any, Any, list[Any]]
     """A plan with its rows, as ``native/replay.c`` reads it: see ``program/replay.py``."""
 
 V = TypeVar("V")

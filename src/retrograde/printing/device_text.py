@@ -13,11 +13,11 @@ from functools import partial
 
 from ..ops.structural import TAKE
 from ..program.loops import Rolled
+from ..program.nodes import Around, Body, Nest, Node
+from ..program.places import Memory
 from ..program.replay import Ready
 from . import kernels
 from .cfile import PRAGMAS
-from .nodes import Around, Body, Nest, Node
-from .places import Memory
 from .programs import Printed, ProgramText, printed, rolled_of
 from .statements import Printer, affine
 from .windows import Window, windows, windows_that_fit

@@ -10,15 +10,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..errors import PrintingError
+from ..program.answers import Answer, Wanted, by_rule
 from ..program.loops import Rolled, expand, full_size, operands_of
+from ..program.nodes import IrregularError, Nodes, Reference
 from ..program.numbering import roll
+from ..program.places import Places
 from ..program.program import CAPTURED, CONSTANT, ROW, SEED, Program
 from ..program.replay import Ready
 from .kernels import names_in
-from .nodes import IrregularError, Nodes, Reference
-from .places import Places
 from .row_statements import RowPrinter
-from .statements import Answer, Layout, Printer, Wanted, by_rule, number_text
+from .statements import Layout, Printer, number_text
 
 MOST_OPERANDS = 40_000
 """Operands of a program that are printed; loops count once. Past this compilers take minutes."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from .nodes import Around, Body, Moves, Nest
-from .places import Given
+from ..program.nodes import Around, Body, Moves, Nest
+from ..program.places import Given
 from .statements import Printer, affine
 
 

@@ -11,9 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ..ops.structural import DOT, SUM, TAKE
+from ..program.answers import Wanted
+from ..program.nodes import Around, Body, Moves, Nest, Node, Nodes, Reference, nodes_in
+from ..program.places import Carry, Given, Last, Memory, Places, Variable
 from ..program.program import CONSTANT, ROW, SEED
-from .nodes import Around, Body, Moves, Nest, Node, Nodes, Reference, nodes_in
-from .places import Carry, Given, Last, Memory, Places, Variable
 
 
 def number_text(number: float) -> str:
@@ -48,46 +49,6 @@ class Layout:
     columns: dict[int, int]
     listed: dict[int, tuple[int, int]]
     tables: int
-
-
-@dataclass(frozen=True)
-class Answer:
-    """A guard, or an output: its number, and how a guard must come out."""
-
-    number: int
-    holds: bool = True
-
-
-@dataclass(eq=False)
-class Wanted:
-    """What becomes of the results of a node: in all rounds by one rule, or by a table."""
-
-    result: int
-    base: int = 0
-    moves: Moves = ()
-    holds: bool = True
-    table: str = ""
-
-
-def by_rule(node: Node, result: int, found: dict[tuple[int, ...], Answer]) -> Wanted | None:
-    """Answers as a linear function of the rounds; None where they are none."""
-    if len(found) != node.rounds:
-        return None
-    zero = (0,) * len(node.nest)
-    base = found[zero]
-    moves: list[tuple[Around, int]] = []
-    for level, loop in enumerate(node.nest):
-        one = (*zero[:level], 1, *zero[level + 1 :])
-        if found[one].number != base.number:
-            moves.append((loop, found[one].number - base.number))
-    steps = dict(moves)
-    for rounds, answer in found.items():
-        number = base.number + sum(
-            trip * steps.get(loop, 0) for trip, loop in zip(rounds, node.nest)
-        )
-        if number != answer.number or answer.holds != base.holds:
-            return None
-    return Wanted(result, base.number, tuple(moves), base.holds)
 
 
 @dataclass(eq=False)
@@ -274,6 +235,8 @@ class Printer:
                 self.out(f"{name} = v_add({name}, v_mul({left}, {right}));", depth)
         elif op == "scatter":
             self._scatter(node, args, suffix, depth)
+        elif op == "stop":
+            self.out(f"vd {name} = {args[0]};", depth)
         else:
             self.out(f"vd {name} = {self.applied(node, args, depth)};", depth)
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from .nodes import Around, Body, Node, Reference
-from .places import Carry, Family, Memory, Places, Variable
+from ..program.nodes import Around, Body, Node, Reference
+from ..program.places import Carry, Family, Memory, Places, Variable
 
 MOST_RINGS = 12
 """Arrays that windows may have together: fast memory is small."""

@@ -196,7 +196,7 @@ class CallSites:
         native = native_core.CallSite(
             *(plan.steps, plan.uniform_steps, plan.extras, ready.columns, plan.uniforms),
             *(array("I", places), array("i", kinds)),
-            *(plan.slots, plan.stored, plan.reduced, plan.guards),
+            *(plan.places, plan.slots, plan.stored, plan.reduced, plan.guards),
             *(ready.code, family.names, trace.captured),
             *(np.ndarray, np.float64, default_threads),
         )

@@ -154,6 +154,7 @@ class _Layout:
             self.counts["reduce"],
             len(program.guards),
             outputs,
+            self.uniforms + 1,
         )
 
     def _place_inputs(self) -> None:

@@ -199,6 +199,7 @@ class _LongLayout:
             _words(steps), _words(once), array("I", self.extras or [0]), uniforms,
             [int(places[i]) for i in asked], asked, array("I", self.columns), self.slots,
             stored, len(self.outputs) - stored, len(self.frame.guards), self.outputs,
+            self.uniforms + 1,
         )  # fmt: skip
 
     # ---- places ------------------------------------------------------------------------------

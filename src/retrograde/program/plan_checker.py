@@ -18,7 +18,7 @@ from typing import Any
 from ..errors import ProgramError
 from ..ops import OPS
 from ..ops.structural import DOT, TAKE
-from .plan import CARRIED, ROW_OPS, STEPS, UNIFORM, Plan
+from .plan import CARRIED, EXTRA, ROW_OPS, STEPS, UNIFORM, Plan
 from .program import CAPTURED, CONSTANT, ROW, SEED, Program
 
 _NAMES = {number: name for name, number in STEPS.items()}
@@ -60,6 +60,9 @@ def _meanings(program: Program, symbols: _Symbols) -> dict[int, Symbol]:
     """By id, what the program computes."""
     found = {index: symbols.of("input", (index,)) for index in program.inputs}
     for op, results, args, _, parameters in program.instructions:
+        if op == "stop":  # the same number
+            found[results[0]] = found[args[0]]
+            continue
         operands = (*[found[arg] for arg in args], *parameters)
         for part, result in enumerate(results):
             found[result] = symbols.of(op, operands, part, len(results))
@@ -74,7 +77,7 @@ class _Followed:
         self.symbols = _Symbols()
         self.meanings = _meanings(program, self.symbols)
         self.slots: list[Symbol | None] = [None] * plan.slots
-        self.uniforms: list[Symbol | None] = [None] * len(plan.uniforms)
+        self.uniforms: list[Symbol | None] = [None] * plan.places
         self.carried: Symbol | None = None
         self.done: dict[str, set[int]] = {"store": set(), "reduce": set(), "guard": set()}
         self.wanted = {
@@ -82,12 +85,13 @@ class _Followed:
             for what in ("store", "reduce")
         } | {"guard": [guard.condition for guard in program.guards]}
         self.passed = 0
+        self.has_loops = STEPS["again"] in plan.steps[::6]
 
     def run(self) -> None:
         self._given()
-        for number, step in enumerate(_six(self.plan.uniform_steps)):
+        for number, step in self._in_turn(self.plan.uniform_steps):
             self._step(f"uniform step {number}", step, self._uniform)
-        for number, step in enumerate(_six(self.plan.steps)):
+        for number, step in self._in_turn(self.plan.steps):
             self._step(f"step {number}", step, self._operand)
         if [len(each) for each in self.wanted.values()] != [
             self.plan.stored, self.plan.reduced, self.plan.guards,
@@ -96,6 +100,32 @@ class _Followed:
         for what, ids in self.wanted.items():
             if len(self.done[what]) != len(ids):
                 raise _FaultError(f"it does {len(self.done[what])} of {len(ids)} steps {what}")
+
+    def _in_turn(self, steps: Sequence[int]) -> Iterator[tuple[int, tuple[int, ...]]]:
+        """The steps as they are done, loops round by round, each with its number."""
+        mine = [list(step) for step in _six(steps)]
+        self.extras = self.plan.extras[:]
+        at = 0
+        while at < len(mine):
+            if mine[at][0] == STEPS["again"]:
+                at = self._turned(mine, at)
+            else:
+                yield at, tuple(mine[at])
+                at += 1
+
+    def _turned(self, steps: list[list[int]], at: int) -> int:
+        """The step after one that goes back; what moves has moved."""
+        _, trips, done, back, count, _ = again = steps[at]
+        if not 0 < back <= at or not trips or at + count >= len(steps) + (count == 0):
+            raise _FaultError(f"step {at} goes back where no step is")
+        goes_on = done + 1 < trips
+        again[2] = done + 1 if goes_on else 0
+        for op, which, far, by, _, _ in steps[at + 1 : at + 1 + count]:
+            if op != STEPS["move"] or which > EXTRA or (which < EXTRA and not 0 < far <= back):
+                raise _FaultError(f"step {at} moves what is not in its loop")
+            moved, place = (self.extras, far) if which == EXTRA else (steps[at - far], 2 + which)
+            moved[place] = (moved[place] + (by if goes_on else -by * (trips - 1))) & 0xFFFFFFFF
+        return at - back if goes_on else at + 1 + count
 
     def _given(self) -> None:
         """The uniform places that are filled before a run."""
@@ -132,7 +162,7 @@ class _Followed:
         return found
 
     def _listed(self, first: int, count: int, read: Any) -> list[Symbol]:
-        extras = self.plan.extras
+        extras = self.extras
         if first + count > len(extras):
             raise _FaultError(f"lists operands past the {len(extras)} extras")
         if CARRIED in extras[first : first + count]:
@@ -170,12 +200,12 @@ class _Followed:
         if op == "load":
             self._write(out, self._column(x), self.slots)
             return
-        if (y > 7) if op == "fetch" else (y + 8 > len(self.plan.extras)):
+        if (y > 7) if op == "fetch" else (y + 8 > len(self.extras)):
             raise _FaultError(f"goes on past the end at {y}")
         for offset in range(8):
             symbol = self._column(x + offset)
             if op == "eight":
-                self._write(self.plan.extras[y + offset], symbol, self.slots)
+                self._write(self.extras[y + offset], symbol, self.slots)
 
     def _hand_out(self, what: str, step: tuple[int, ...]) -> None:
         _, outcome, _, place, target, done = step
@@ -189,7 +219,8 @@ class _Followed:
             return
         while self.passed in self.done[what]:
             self.passed += 1
-        if outcome != self.program.guards[target].outcome or done != self.passed:
+        known = self.passed, 0 if self.has_loops else self.passed  # 0: how many is not told
+        if outcome != self.program.guards[target].outcome or done not in known:
             raise _FaultError(
                 f"checks guard {target} for another outcome, or counts those before wrong"
             )
@@ -205,6 +236,9 @@ class _Followed:
                 raise _FaultError(f"writes place {out + count - 1} of {len(among)}")
             for part in range(count):
                 among[out + part] = self.symbols.of(op, pairs, part, count)
+            return
+        if op == "copy":
+            self._write(out, read(x), self.uniforms if once else self.slots)
             return
         symbol = self._value(op, count, (x, y, z), read)
         if once:

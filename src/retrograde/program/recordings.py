@@ -53,8 +53,9 @@ class Recordings:
         choices: bool,
         sites: CallSites,
         target: Target | None = None,
+        checkpoint: bool = False,
     ) -> None:
-        self.target = target
+        self.target, self.checkpoint = target, checkpoint
         self.by_shape: dict[Any, Family] = {}
         self.choices = Choices(choices)
         self.lock = RLock()
@@ -72,10 +73,15 @@ class Recordings:
     def bring(self, families: Iterable[tuple[Any, Family]]) -> None:
         """Use what was recorded of the same function in another process, and go on from there."""
         for key, family in families:
-            family.budget, family.brought, family.target = self._budget, True, self.target
+            family.budget, family.brought = self._budget, True
+            self._set(family)
             for trace in family.traces:
-                trace.target = self.target
+                trace.target, trace.checkpoint = self.target, self.checkpoint
             self.brought[key] = family
+
+    def _set(self, family: Family) -> None:
+        """What all traces of a family are made for."""
+        family.target, family.checkpoint = self.target, self.checkpoint
 
     @property
     def can_be_stored(self) -> bool:
@@ -117,7 +123,7 @@ class Recordings:
             self._sites.drop(former)
             forks = None if known is self._by_traces else self.choices.on
             family = next_family(former, self._budget, forks)
-            family.target = self.target
+            self._set(family)
             with self._doubting(), self._on_row(bound, 0):
                 numbers = bound.numbers_of(0) if bound.on_device and bound.rows else bound.numbers
                 record = partial(self.record, bound, shapes, numbers, b"", forks)

@@ -122,6 +122,7 @@ class Part:
             plan.extras,
             self.ready.columns,
             self.uniforms,
+            plan.places,
             plan.slots,
             self.rows,
             _NO_INDEX if self.index is None else self.index,

@@ -174,8 +174,8 @@ class Router:
         if main.wasted < WASTED_ROWS and not main.has_router(0):
             return 2 * main.rows >= served
         arguments = self.call.arguments
-        full = len(main.ready(work.mode, work.what, arguments).plan.steps)
-        guards = len(main.router(0, arguments).plan.steps)
+        full = main.ready(work.mode, work.what, arguments).plan.done
+        guards = main.router(0, arguments).plan.done
         return (1 - main.rows / served) * (full + guards) < guards
 
     def _try_main(self, main: Trace, work: _Assigned) -> list[tuple[Route, Any]]:

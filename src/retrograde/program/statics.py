@@ -35,11 +35,12 @@ class Specialized(PerObject):
         trace_budget: int | None,
         choices: bool,
         backend: str | None = None,
+        checkpoint: bool = False,
     ) -> None:
         if not callable(function):
             raise CompileError.not_callable(function)
         self._function, self.static = function, tuple(static)
-        self._settings = trace_budget, choices, backend
+        self._settings = trace_budget, choices, backend, checkpoint
         self._name = getattr(function, "__name__", "the function")
         self._signature = inspect.signature(function)
         self._method = is_method(function, self._signature)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from .checkpoints import stretches_in
 from .loops import Item, Loop, Rolled, full_size, operands_of, static_size
-from .plan import Plan
+from .plan import Plan, done_steps
 from .program import CHOICE, CONSTANT, Program
 from .staged import BLOCK
 from .traces import Family, Route, Trace
@@ -83,12 +84,19 @@ def _size(rolled: Rolled) -> str:
 
 def plan_text(plan: Plan) -> str:
     """A plan in a few lines."""
+    block, once = _steps(plan.steps), _steps(plan.uniform_steps)
     return (
-        f"  {len(plan.steps) // 6} steps a block, {len(plan.uniform_steps) // 6} once a run\n"
+        f"  {block} steps a block, {once} once a run\n"
         f"  {plan.slots} slots of {plan.block} lanes: {plan.bytes:,} bytes a thread\n"
         f"  {len(plan.columns)} columns loaded, {plan.stored} stored, {plan.reduced} reduced, "
         f"{plan.guards} guards"
     )
+
+
+def _steps(steps: Sequence[int]) -> str:
+    """How many steps there are, and how many are done when loops go round."""
+    count, done = len(steps) // 6, done_steps(steps)
+    return f"{count:,} ({done:,} in all rounds)" if done > count else f"{count}"
 
 
 def family_text(name: str, families: Sequence[Family]) -> str:
@@ -107,6 +115,9 @@ def family_text(name: str, families: Sequence[Family]) -> str:
             kind = "its guards alone" if key[0] == "router" else key[0].kind
             lines += [f"{kind}, after the passes: {summary(ready.rolled)}"]
             lines += [plan_text(ready.plan)]
+            cut = stretches_in(ready.rolled.items)
+            if trace.checkpoint and ready.rolled.has_loops:
+                lines += [f"  {cut} loop(s) computed again in stretches, from checkpoints"]
     return "\n".join(lines)
 
 

@@ -19,8 +19,11 @@ from typing import TYPE_CHECKING, Any
 
 from .._shared.sites import Site
 from ..value import Value, core
+from .checker import check_rolled
+from .checkpoints import checkpointed
 from .derived import REDUCED, STORED, Mode, derived
 from .long_layout import laid_out_long
+from .looped_layout import laid_out_looped
 from .loops import Item, Loop, Rolled, expand, full_size, static_size
 from .machines import Target
 from .passes import choices_as_takes, improved
@@ -81,6 +84,8 @@ class Trace:
     """By guard: who asked; see ``Decisions``."""
     target: Target | None = None
     """What its plans are handed to, to be run faster."""
+    checkpoint: bool = False
+    """Whether long loops are computed again, so that less of them is kept."""
     _written: Program | None = None
 
     def __post_init__(self) -> None:
@@ -131,7 +136,7 @@ class Trace:
         long = self._stretched(self.rolled, wanted, transform)
         outputs = long.frame.outputs if long else None
         if long is not None and outputs is not None:
-            return ready_of_long(long, _asked(what, outputs), arguments)
+            return ready_of_long(long, _asked(what, outputs), arguments, self.checkpoint)
         program = transform(self.program, wanted)
         return prepared(program, _asked(what, program.outputs), arguments)
 
@@ -154,7 +159,8 @@ class Trace:
 
     def _stretched(self, rolled: Rolled, wrt: Sequence[int], transform: Transform) -> Rolled | None:
         """What a transform makes of a long program; None where it has to be written out."""
-        if rolled.frame.functions or full_size(rolled.items) < LONG_PROGRAM:
+        is_short = full_size(rolled.items) < LONG_PROGRAM and not self.checkpoint
+        if rolled.frame.functions or is_short:
             return None
         return stretched(rolled, wrt, transform)
 
@@ -190,13 +196,23 @@ def _asked(what: str, outputs: Sequence[int]) -> list[tuple[str, int]]:
     return [(_WHAT[w], i) for w, i in zip(what, outputs)]
 
 
-def ready_of_long(rolled: Rolled, outputs: list[tuple[str, int]], arguments: int) -> Ready:
+def ready_of_long(
+    rolled: Rolled, outputs: list[tuple[str, int]], arguments: int, checkpoint: bool = False
+) -> Ready:
     """A program with long loops, laid out."""
-    plan = laid_out_long(rolled, outputs)
+    cut = checkpointed(rolled) if checkpoint else rolled
+    plan = None
+    if cut is not rolled:
+        check_rolled(cut, "checkpoints")
+        whats = [what for what, _ in outputs]
+        plan = laid_out_looped(cut, list(zip(whats, cut.frame.outputs)))
+    if plan is None:
+        cut = rolled
+        plan = laid_out_looped(rolled, outputs) or laid_out_long(rolled, outputs)
     if is_asked():
-        check_plan(plan, expand(rolled))
-    ready = Ready.of(rolled.frame, plan, arguments)
-    ready.loops = rolled
+        check_plan(replace(plan, outputs=outputs), expand(rolled))
+    ready = Ready.of(cut.frame, plan, arguments)
+    ready.loops = cut
     return ready
 
 
@@ -286,6 +302,7 @@ class Family:
         self.forks = forks
         self.brought = self.far = False
         self.target: Target | None = None
+        self.checkpoint = False
         self.proved = 0
         self.names = core.Names()
         self.assigned: set[Any] = set()
@@ -311,6 +328,7 @@ class Family:
     def adopt(self, trace: Trace) -> Trace:
         """Give the trace's captured leaves their numbers, and it the target of all."""
         trace.target = self.target
+        trace.checkpoint = self.checkpoint
         if self.target is not None:
             for ready in trace.plans.values():
                 self.target.made(ready)

@@ -1,4 +1,4 @@
-"""Where every number of a printed program lives: a variable, the last of a loop, what a loop
+"""Where every number of a program with loops lives: a variable, the last of a loop, what a loop
 carries on from round to round, or memory.
 
 Instructions whose operands are the same for all rows are computed once, the others for every row.
@@ -14,8 +14,8 @@ from math import gcd
 from typing import Union
 
 from ..ops.structural import TAKE
-from ..program.program import ROW, SEED
 from .nodes import Around, IrregularError, Moves, Nest, Node, Nodes, Reference, Source
+from .program import ROW, SEED
 
 MOST_CARRIED = 4
 """Rounds back to which a loop carries on what it made, in variables."""
@@ -70,7 +70,8 @@ Place = Union[Variable, Last, Carry, Memory, Given]  # noqa: UP007
 
 @dataclass(eq=False)
 class Family:
-    """Results that share an array: id ``low + i * step`` has place i."""
+    """Results that share an array: id ``low + i * step`` has place i, in each round of the loops
+    ``home`` anew."""
 
     number: int
     once: bool
@@ -78,6 +79,7 @@ class Family:
     low: int = 0
     step: int = 1
     size: int = 0
+    home: Nest = ()
 
 
 @dataclass(eq=False)
@@ -264,36 +266,53 @@ class Places:
             root(first)
             for other in rest:
                 parent[root(other)] = root(first)
-        strides: dict[tuple[int, int], int] = {}
-        for use in uses:
-            key = root(min(self._spanned(use.reference)))
-            for _, stride in use.reference.moves:
-                strides[key] = gcd(strides.get(key, 0), stride)
         groups: dict[tuple[int, int], set[tuple[int, int]]] = {}
         for key in parent:
             groups.setdefault(root(key), set()).add(key)
+        readers: dict[tuple[int, int], list[Use]] = {}
+        for use in uses:
+            readers.setdefault(root(min(self._spanned(use.reference))), []).append(use)
         for key, members in sorted(groups.items()):
             once = not self.varies[key[0]]
             family = Family(len(self.families), once, members)
-            self._measure(family, strides.get(key, 0))
+            self._measure(family, readers[key])
             self.families.append(family)
             self.family_of.update(dict.fromkeys(members, family))
 
-    def _measure(self, family: Family, step: int) -> None:
+    def _measure(self, family: Family, uses: Sequence[Use]) -> None:
         """How the ids of a family map to places: the largest step that they all have in common."""
-        lows, highs = [], []
+        family.home = self._home(family, uses)
+        step, lows, highs = 0, [], []
+        for use in uses:
+            for loop, stride in use.reference.moves:
+                step = step if loop in family.home else gcd(step, stride)
         for number, result in family.members:
-            node = self.nodes.all[number]
-            made = node.made(result)
+            made = self.nodes.all[number].made(result)
+            moves = [(loop, stride) for loop, stride in made.moves if loop not in family.home]
             lows.append(made.base)
-            highs.append(made.base + sum(s * (loop.trips - 1) for loop, s in made.moves))
-            for _, stride in made.moves:
+            highs.append(made.base + sum(stride * (loop.trips - 1) for loop, stride in moves))
+            for _, stride in moves:
                 step = gcd(step, stride)
         family.low = min(lows)
         for low in lows:
             step = gcd(step, low - family.low)
         family.step = step or 1
         family.size = (max(highs) - family.low) // family.step + 1
+
+    def _home(self, family: Family, uses: Sequence[Use]) -> Nest:
+        """The loops in whose rounds all of a family is made and read: the next round may have its
+        places."""
+        if family.once and not all(use.once for use in uses):
+            return ()  # rows read it, when all of it is done
+        nests = [self.nodes.all[number].nest for number, _ in family.members]
+        home: list[Around] = []
+        for level, loop in enumerate(nests[0]):
+            if any(level >= len(nest) or nest[level] is not loop for nest in nests):
+                break
+            if not all(_reads_same_round(use, level, loop, home) for use in uses):
+                break
+            home.append(loop)
+        return tuple(home)
 
     def in_memory(self, reference: Reference) -> Memory:
         """The place in memory of a reference to results."""
@@ -317,8 +336,29 @@ class Places:
 def _memory(family: Family, reference: Reference) -> Memory:
     base, rest = divmod(reference.base - family.low, family.step)
     assert rest == 0
-    moves = tuple([(loop, stride // family.step) for loop, stride in reference.moves])
+    moves = tuple(
+        [
+            (loop, stride // family.step)
+            for loop, stride in reference.moves
+            if loop not in family.home
+        ]
+    )
     return Memory(family.number, base, moves)
+
+
+def _reads_same_round(use: Use, level: int, loop: Around, home: Sequence[Around]) -> bool:
+    """Whether a loop is around what reads, and that reads what the loop's own round made."""
+    if level >= len(use.nest) or use.nest[level] is not loop:
+        return False
+    low = high = use.reference.base
+    stride = 0
+    for other, move in use.reference.moves:
+        if other is loop:
+            stride += move
+        elif other not in home:
+            low += min(0, move * (other.trips - 1))
+            high += max(0, move * (other.trips - 1))
+    return stride == loop.period and loop.first <= low and high < loop.first + loop.period
 
 
 def _spread(varies: list[bool], readers: list[list[int]], fresh: list[int]) -> list[bool]:

@@ -2,7 +2,7 @@
 
 Ids count up in the order of the instructions, loops written out, so an operand of an instruction in
 loops is a linear function of their rounds. Here such functions are followed back to the instruction
-whose results they run through. Nothing here prints.
+whose results they run through.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from ..program.loops import Item, Loop, Rolled, operands_of
+from .loops import Item, Loop, Rolled, operands_of
 
 MOST_PIECES = 4096
 """Instructions that one operand may read in the course of its loops."""
 
 
 class IrregularError(Exception):
-    """An operand runs through numbers in a way that is not printed as a loop."""
+    """An operand runs through numbers in a way that no loop has."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,12 +220,26 @@ class Nodes:
             if source is not None:
                 found.add((source.node.number, source.result))
                 continue
-            widest = max(range(len(ranges)), key=lambda i: ranges[i][3] - ranges[i][2])
+            widest = self._widest(reference.base, ranges)
             loop, stride, low, high = ranges[widest]
             middle = (low + high) // 2
             for piece in ((low, middle), (middle + 1, high)):
                 pending.append([*ranges[:widest], (loop, stride, *piece), *ranges[widest + 1 :]])
         raise IrregularError
+
+    def _widest(self, base: int, ranges: Sequence[Range]) -> int:
+        """Which loop to halve: one in whose rounds alone several nodes are read, if there is any,
+        and of those the longest."""
+
+        def weight(at: int) -> tuple[bool, int]:
+            alone = [
+                (loop, stride, low, high if number == at else low)
+                for number, (loop, stride, low, high) in enumerate(ranges)
+            ]
+            _, _, low, high = ranges[at]
+            return self._source(base, alone) is None, high - low
+
+        return max(range(len(ranges)), key=weight)
 
 
 def nodes_in(body: Body) -> Iterator[Node]:
