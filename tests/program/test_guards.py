@@ -232,7 +232,7 @@ def test_every_comparison_as_data_is_ieees(rg: Any, compare: Callable[..., Any])
 def test_conditions_join_no_numbers(rg: Any, join: Any) -> None:
     """Python joins the bits of integers: 3 for True | 2, where a program would have said 1."""
     with pytest.raises(
-        OperandError, match="cannot join a condition with .*compare it, as in x != 0"
+        OperandError, match=r"cannot join a condition with .*compare it, as in x != 0"
     ):
         rg.compile(lambda x: rg.where(join(x > 0.0), x, 0.0))(1.0)
     assert rg.compile(lambda x: rg.where((x > 0.0) & True & 1, x, 0.0))(1.0) == 1.0
