@@ -55,6 +55,10 @@ ALLOWED = {
     "check/rounding.py": ({"sign"}, "a kind"),
     "check/subject.py": ({"sum"}, "how rows are reduced"),
     "program/calling.py": ({"sum"}, "how rows are reduced"),
+    "printing/device_text.py": (
+        {"div"},
+        "the language's quotient, whose divisors share an inverse",
+    ),
     "printing/doors.py": ({"sum"}, "how rows are reduced"),
     "program/shaped/calls.py": ({"sum"}, "how rows are reduced"),
     "cli/_page.py": ({"equal"}, "a word"),

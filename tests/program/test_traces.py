@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import sys
 import threading
@@ -439,11 +440,14 @@ def test_the_second_call_with_gradients_does_what_the_third_does(rg: Any) -> Non
 
     def entered() -> int:
         entries: list[str] = []
+        gc.collect()
+        gc.disable()  # what it lets go is not this call's
         sys.setprofile(lambda frame, event, _: entries.append(event))
         try:
             compiled.value_and_grad(*rows)
         finally:
             sys.setprofile(None)
+            gc.enable()
         return entries.count("call")
 
     compiled.value_and_grad(*rows)
