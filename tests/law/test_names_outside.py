@@ -57,7 +57,7 @@ ALLOWED = {
     "program/calling.py": ({"sum"}, "how rows are reduced"),
     "printing/device_text.py": (
         {"div"},
-        "the language's quotient, whose divisors share an inverse",
+        "the language's quotient, by a shared inverse",
     ),
     "printing/doors.py": ({"sum"}, "how rows are reduced"),
     "program/shaped/calls.py": ({"sum"}, "how rows are reduced"),
