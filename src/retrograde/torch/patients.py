@@ -16,7 +16,7 @@ from ..diagnose.array_history import ArrayHistory, Severed, Stranger
 from ..diagnose.parameters import Parameters
 from ..diagnose.thresholds import Thresholds
 from .graph import Reading
-from .lines import PEEKING, Lost
+from .lines import Lost
 from .modules import Modules
 from .motion import TensorMotion, is_live
 from .naming import attributes_of, models_now, names_now
@@ -51,7 +51,7 @@ class Patients:
         self._once: dict[int, weakref.ref[torch.Tensor]] = {}
         self._once_at = 0
         self._unknown: list[tuple[Lost, int]] = []
-        """Cuts over what nobody knows, and their pass; not where programs print."""
+        """Cuts over what nobody knows, and their pass; not where programs print, copy or update."""
 
     # ---- who they are -------------------------------------------------------------------------
 
@@ -192,7 +192,7 @@ class Patients:
         numbers = [self.place[key] for key in each.leaves if key in self.place]
         if numbers:
             self.history.cuts.note(numbers, each.how, each.site, number, each.strength)
-        tells = each.strength or (each.of_leaf and each.how not in PEEKING)
+        tells = each.strength or (each.of_leaf and each.how == "detach()")
         room = tells and len(self._unknown) < MOST_UNKNOWN
         if room and len(numbers) < len(each.leaves):
             self._unknown.append((each, number))
