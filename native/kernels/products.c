@@ -469,7 +469,7 @@ SIMD void few_columns_of(int pairs, Count height, Count n, Count k, RgMatrix a, 
     UNROLLED(int half = 0; half < 2; half++) {
         if (2 * j + half >= height) continue;
         double *at = c + (2 * j + half) * c_row;
-        __m256d made = _mm512_extractf64x4_pd(s[j], half);
+        __m256d made = half ? _mm512_extractf64x4_pd(s[j], 1) : _mm512_castpd512_pd256(s[j]);
         if (how == RG_ADD) made = _mm256_add_pd(_mm256_maskz_loadu_pd(few, at), made);
         _mm256_mask_storeu_pd(at, few, made);
     }
