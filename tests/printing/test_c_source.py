@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from retrograde.printing.entries import Entry, Result
 from retrograde.printing.functions import Function
 from retrograde.printing.parameters import parameters_of
 from retrograde.program.derived import STORED, Mode
+from retrograde.program.program import Guard
 
 from ..law.expressions import DIFFERENTIABLE
 from ..program.choice_programs import Writer, function_of
@@ -51,6 +53,19 @@ def test_a_loop_over_columns(tmp_path, compiler):
     file, _ = check(asian, arguments, tmp_path, ("S0", "sigma", "K"), compiler=compiler)
     assert "for (int k" in file.source  # forty steps are printed once
     assert "rg_fetch(ahead0, a0, k0, k0);" in file.source  # and fetch the next tile's
+
+
+def test_columns_that_a_guard_reads_are_laid_out_first():
+    made = rg.compile(asian)
+    made(draws(9, 40), 100.0, 100.0, 0.03, 0.2, 1.0)
+    rolled = made.traces[0].rolled
+    loops = programs.printed(rolled, "it", 6).text
+    assert "rg_eight(xs0" in loops
+    asked = next(i for i, given in rolled.frame.inputs.items() if given.column == 9)
+    guarded = replace(rolled, frame=replace(rolled.frame, guards=[Guard(asked, True)]))
+    text = programs.printed(guarded, "it", 6).text
+    assert "rg_eight(xs0" not in text
+    assert text.index("rg_columns(xs0, a0, row, 0, 39)") < text.index("GUARD(0, 1, XS(0, 8, 0), 0)")
 
 
 def test_at_default_flags_and_with_vectors(tmp_path):

@@ -322,6 +322,8 @@ class ProgramText:
     def _rows(self) -> list[str]:
         printer = self.row_printer()
         assert isinstance(printer, RowPrinter)
+        listed, asked = self.layout.listed, [index for _, _, index in self.input_guards]
+        printer.keep_whole({listed[index][0] for index in asked if index in listed})
         head = f"static void {self.name}_tiles("
         lines = [
             head + "size_t count, const double *const *x, const rg_array *a, const double *u,",

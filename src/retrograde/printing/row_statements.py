@@ -7,7 +7,7 @@ them are laid out first.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ..program.nodes import Around, Body, Moves, Nest
 from ..program.places import Given
@@ -43,6 +43,13 @@ class RowPrinter(Printer):
 
     def __post_init__(self) -> None:
         self.passages = passages(self)
+
+    def keep_whole(self, arrays: set[int]) -> None:
+        """Have all columns of some arrays laid out first: what stands before the program reads
+        them."""
+        self.passages = [
+            replace(it, is_eager=it.is_eager and it.array not in arrays) for it in self.passages
+        ]
 
     def columns(self, array: int, width: int) -> list[str]:
         """The columns of an array that are laid out before anything is computed."""
